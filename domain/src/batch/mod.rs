@@ -1,0 +1,7 @@
+//! How many tasks the batcher hands to the broker, and which.
+
+mod select;
+mod size;
+
+pub use select::{Candidate, select};
+pub use size::{PoolLoad, batch_slots};

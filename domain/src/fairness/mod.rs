@@ -1,0 +1,5 @@
+//! Who goes next across tenants.
+
+mod accounts;
+
+pub use accounts::Accounts;

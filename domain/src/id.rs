@@ -1,0 +1,205 @@
+//! Identifiers: one type a thing, so that no two can be mixed up.
+//!
+//! Shown with a prefix (`task_018f…`, 32 lower-case hex digits), stored as plain UUIDs. They are
+//! UUIDv7: their order is their time of creation, and that time is all they give away.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// Why a text is not an id of the wanted kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected an id of the form {prefix}_ followed by 32 hex digits")]
+pub struct ParseIdError {
+    prefix: &'static str,
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// The prefix with which this kind of id is shown.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A fresh id; its leading 48 bits are the present time in milliseconds.
+            #[must_use]
+            pub fn fresh() -> Self {
+                Self(Uuid::now_v7())
+            }
+
+            /// The plain UUID, as it is stored.
+            #[must_use]
+            pub fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "_{}"), self.0.simple())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIdError;
+
+            fn from_str(text: &str) -> Result<Self, ParseIdError> {
+                text.strip_prefix(concat!($prefix, "_"))
+                    .filter(|hex| hex.len() == 32 && !hex.bytes().any(|b| b.is_ascii_uppercase()))
+                    .and_then(|hex| Uuid::try_parse(hex).ok())
+                    .map(Self)
+                    .ok_or(ParseIdError { prefix: $prefix })
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() {
+                    serializer.collect_str(self)
+                } else {
+                    self.0.as_bytes().serialize(serializer)
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                if deserializer.is_human_readable() {
+                    let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                    text.parse().map_err(serde::de::Error::custom)
+                } else {
+                    <[u8; 16]>::deserialize(deserializer).map(|bytes| Self(Uuid::from_bytes(bytes)))
+                }
+            }
+        }
+    };
+}
+
+id!(
+    /// A customer organisation.
+    TenantId,
+    "tenant"
+);
+id!(
+    /// One piece of work that runs until it ends once.
+    TaskId,
+    "task"
+);
+id!(
+    /// One boot of an executor.
+    SessionId,
+    "session"
+);
+id!(
+    /// One running Berth process (a scheduler, a resource manager, …).
+    NodeId,
+    "node"
+);
+
+/// An executor's configured name: 1 to 63 of `[a-z0-9-]`, not starting or ending with `-`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct ExecutorId(String);
+
+/// A pool's name: the same form as an executor's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct PoolName(String);
+
+/// Why a text is not a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected 1 to 63 of a-z, 0-9 and '-', not starting or ending with '-'")]
+pub struct ParseNameError;
+
+macro_rules! name {
+    ($name:ident) => {
+        impl $name {
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseNameError;
+
+            fn from_str(text: &str) -> Result<Self, ParseNameError> {
+                let letters = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+                let fits = (1..=63).contains(&text.len())
+                    && text.bytes().all(letters)
+                    && !text.starts_with('-')
+                    && !text.ends_with('-');
+                if fits { Ok(Self(text.to_owned())) } else { Err(ParseNameError) }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+name!(ExecutorId);
+name!(PoolName);
+
+impl Default for PoolName {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_survives_being_shown_and_read() {
+        let id = TaskId::fresh();
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert!(id.to_string().starts_with("task_"));
+    }
+
+    #[test]
+    fn an_id_of_another_kind_or_form_is_refused() {
+        let id = TaskId::fresh();
+        for text in [
+            SessionId(id.0).to_string(),
+            id.0.to_string(),
+            format!("task_{}", id.0),
+            id.to_string().to_uppercase(),
+            String::new(),
+        ] {
+            assert!(text.parse::<TaskId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_made_later_sort_later() {
+        let made: Vec<_> = (0..100).map(|_| TaskId::fresh()).collect();
+        assert!(made.is_sorted());
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for good in ["a", "default", "eu-west-1", &"x".repeat(63)] {
+            assert!(good.parse::<PoolName>().is_ok(), "{good}");
+        }
+        for bad in ["", "-a", "a-", "A", "a_b", "a.b", &"x".repeat(64)] {
+            assert!(bad.parse::<PoolName>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What Berth means, as pure code: no clock, no socket, no database.
+//!
+//! Every other crate may depend on this one, and this one on none of them. The scheduler, the
+//! resource manager and the simulator run the same functions from here, so that what is proved
+//! about them under a virtual clock holds in production.
+#![warn(missing_docs)]
+
+pub mod batch;
+pub mod fairness;
+pub mod id;
+pub mod placement;
+pub mod resources;
+pub mod task;
+pub mod time;

@@ -1,0 +1,7 @@
+//! Where a task runs: filter what fits, score, take the best.
+
+mod choose;
+mod ports;
+
+pub use choose::{Node, Score, choose};
+pub use ports::PortBlocks;

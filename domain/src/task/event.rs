@@ -1,0 +1,116 @@
+//! What can happen to a task. Each event has one file of SQL in `store`, named like it.
+
+use std::fmt;
+
+/// One thing that moves a task from a state to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Event {
+    /// Its time came (scheduler).
+    Due,
+    /// The batcher picked it (scheduler).
+    Dispatched,
+    /// Its hint went stale or was never published (scheduler's sweep).
+    DispatchStale,
+    /// A resource manager held its hint and found no room (resource manager).
+    Unplaced,
+    /// A resource manager gave it a lease on an executor (resource manager).
+    Placed,
+    /// The attempt ended well (executor's report).
+    Completed,
+    /// The attempt failed and another may follow (executor's report).
+    AttemptFailed,
+    /// The attempt failed and no other may follow: attempts used up (executor's report).
+    AttemptsExhausted,
+    /// The attempt failed with an error marked as not retryable (executor's report).
+    AttemptAborted,
+    /// The attempt was killed, over its cap or its resources (executor's report).
+    AttemptKilled,
+    /// The lease ended without a report: the executor is gone, or did not list it (resource manager).
+    LeaseLapsed,
+    /// The lease of a task that may run at most once ended without a report (resource manager).
+    LeaseLapsedForGood,
+    /// A draining executor gave it back unfinished (executor's report).
+    HandedBack,
+    /// The assignment was never started (executor's report, or not listed in a heartbeat).
+    NotStarted,
+    /// Its owner asked to cancel it (api).
+    CancelRequested,
+    /// The executor confirmed that the attempt was stopped (executor's report).
+    Stopped,
+    /// Its start deadline passed before it first ran, and it asked to expire (scheduler).
+    Expired,
+}
+
+impl Event {
+    /// Every event.
+    pub const ALL: [Self; 17] = [
+        Self::Due,
+        Self::Dispatched,
+        Self::DispatchStale,
+        Self::Unplaced,
+        Self::Placed,
+        Self::Completed,
+        Self::AttemptFailed,
+        Self::AttemptsExhausted,
+        Self::AttemptAborted,
+        Self::AttemptKilled,
+        Self::LeaseLapsed,
+        Self::LeaseLapsedForGood,
+        Self::HandedBack,
+        Self::NotStarted,
+        Self::CancelRequested,
+        Self::Stopped,
+        Self::Expired,
+    ];
+
+    /// Its name in logs, metrics, docs, and as a file in `store/src/task/transition/`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Due => "due",
+            Self::Dispatched => "dispatched",
+            Self::DispatchStale => "dispatch_stale",
+            Self::Unplaced => "unplaced",
+            Self::Placed => "placed",
+            Self::Completed => "completed",
+            Self::AttemptFailed => "attempt_failed",
+            Self::AttemptsExhausted => "attempts_exhausted",
+            Self::AttemptAborted => "attempt_aborted",
+            Self::AttemptKilled => "attempt_killed",
+            Self::LeaseLapsed => "lease_lapsed",
+            Self::LeaseLapsedForGood => "lease_lapsed_for_good",
+            Self::HandedBack => "handed_back",
+            Self::NotStarted => "not_started",
+            Self::CancelRequested => "cancel_requested",
+            Self::Stopped => "stopped",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Who raises it, in the words of the docs.
+    #[must_use]
+    pub const fn mover(self) -> &'static str {
+        match self {
+            Self::CancelRequested => "api",
+            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired => "scheduler",
+            Self::Unplaced
+            | Self::Placed
+            | Self::Completed
+            | Self::AttemptFailed
+            | Self::AttemptsExhausted
+            | Self::AttemptAborted
+            | Self::AttemptKilled
+            | Self::LeaseLapsed
+            | Self::LeaseLapsedForGood
+            | Self::HandedBack
+            | Self::NotStarted
+            | Self::Stopped => "resource-manager",
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

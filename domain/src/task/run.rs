@@ -1,0 +1,73 @@
+//! What a task runs. The API parses it, the database keeps it as JSON, the executor reads it.
+
+use crate::time::text;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The driver and what it is given: `{"command": {...}}` or `{"noop": {...}}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Run {
+    /// Starts a program. No shell is involved unless `argv` names one.
+    Command(CommandRun),
+    /// Does nothing, for a while: for measuring and for trying things out.
+    Noop(NoopRun),
+}
+
+/// A program to start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandRun {
+    /// Program and arguments; at least the program.
+    pub argv: Vec<String>,
+    /// The whole environment: nothing else is inherited.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// What it reads on standard input; empty when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<String>,
+}
+
+/// Nothing, for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoopRun {
+    /// How long to wait before succeeding; 0 when left out.
+    #[serde(default, with = "text")]
+    pub sleep: Duration,
+}
+
+impl Run {
+    /// The driver's name: `command` or `noop`.
+    #[must_use]
+    pub const fn driver(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "command",
+            Self::Noop(_) => "noop",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_drivers_read_back_as_written() {
+        for text in [
+            r#"{"command":{"argv":["bash","-c","echo hi"],"env":{"A":"1"},"stdin":"x"}}"#,
+            r#"{"noop":{"sleep":"1m30s"}}"#,
+        ] {
+            let run: Run = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&run).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn an_unknown_field_or_driver_is_refused() {
+        for text in [r#"{"noop":{"nap":"1s"}}"#, r#"{"shell":{}}"#, r#"{"command":{"env":{}}}"#] {
+            assert!(serde_json::from_str::<Run>(text).is_err(), "{text}");
+        }
+    }
+}

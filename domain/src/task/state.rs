@@ -1,0 +1,122 @@
+//! The thirteen states of a task. Where each leads is in [`super::transition`].
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Where a task is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Its time is not there yet.
+    Scheduled,
+    /// May run now; waits for its turn.
+    Ready,
+    /// Handed to the broker as a hint, with a dispatch epoch.
+    Queued,
+    /// Placed on an executor under a live lease.
+    Running,
+    /// Asked to stop while running.
+    Cancelling,
+    /// An attempt failed or was lost; another will come at a set time.
+    Retrying,
+    /// Ended: did what it was asked.
+    Succeeded,
+    /// Ended: its attempts are used up, or it was lost and may run at most once.
+    Failed,
+    /// Ended: failed with an error marked as not worth retrying.
+    Aborted,
+    /// Ended: killed, over its cap or its resources.
+    Killed,
+    /// Ended: cancelled by its owner.
+    Cancelled,
+    /// Ended: its start deadline passed and it asked for that.
+    Expired,
+    /// Ended: a parent did not end as its edge asked.
+    Skipped,
+}
+
+impl State {
+    /// Every state, in the order of a life.
+    pub const ALL: [Self; 13] = [
+        Self::Scheduled,
+        Self::Ready,
+        Self::Queued,
+        Self::Running,
+        Self::Cancelling,
+        Self::Retrying,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Aborted,
+        Self::Killed,
+        Self::Cancelled,
+        Self::Expired,
+        Self::Skipped,
+    ];
+
+    /// True for the states that nothing leaves.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Scheduled
+            | Self::Ready
+            | Self::Queued
+            | Self::Running
+            | Self::Cancelling
+            | Self::Retrying => false,
+            Self::Succeeded
+            | Self::Failed
+            | Self::Aborted
+            | Self::Killed
+            | Self::Cancelled
+            | Self::Expired
+            | Self::Skipped => true,
+        }
+    }
+
+    /// True where a lease is held.
+    #[must_use]
+    pub const fn is_leased(self) -> bool {
+        matches!(self, Self::Running | Self::Cancelling)
+    }
+
+    /// Its name in JSON, SQL, logs and metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Ready => "ready",
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Cancelling => "cancelling",
+            Self::Retrying => "retrying",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Aborted => "aborted",
+            Self::Killed => "killed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text is no state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a state; expected one of scheduled, ready, queued, running, cancelling, retrying, succeeded, failed, aborted, killed, cancelled, expired, skipped")]
+pub struct ParseStateError(pub String);
+
+impl FromStr for State {
+    type Err = ParseStateError;
+
+    fn from_str(text: &str) -> Result<Self, ParseStateError> {
+        let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
+        found.ok_or_else(|| ParseStateError(text.chars().take(64).collect()))
+    }
+}
