@@ -1,0 +1,55 @@
+//! `[api]`: the HTTP service and the sizes it accepts.
+//!
+//! Read by `api` at start-up.
+
+use super::checks::{Checks, secs};
+use super::values::{address, duration};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Settings of `[api]`; `config/default.toml` says what each means.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiConfig {
+    /// Address of the HTTP API; port 0 takes a free one.
+    #[serde(deserialize_with = "address")]
+    pub listen: SocketAddr,
+    /// HTTP worker threads.
+    pub workers: usize,
+    /// Largest body of one task, bytes.
+    pub max_task_bytes: usize,
+    /// Largest body of a batch, bytes.
+    pub max_batch_bytes: usize,
+    /// Tasks in one batch.
+    pub max_batch_tasks: usize,
+    /// Grouped inserts in flight.
+    pub submit_writers: usize,
+    /// Life of a cached API key.
+    #[serde(deserialize_with = "duration")]
+    pub key_cache_ttl: Duration,
+    /// Time for open requests after SIGTERM.
+    #[serde(deserialize_with = "duration")]
+    pub shutdown_grace: Duration,
+    /// Longest request.
+    #[serde(deserialize_with = "duration")]
+    pub request_timeout: Duration,
+}
+
+impl ApiConfig {
+    pub(super) fn check(&self, checks: &mut Checks) {
+        checks.number("api.workers", self.workers, 1..=256);
+        checks.number("api.max_task_bytes", self.max_task_bytes, 1024..=16_777_216);
+        checks.number("api.max_batch_bytes", self.max_batch_bytes, 1024..=268_435_456);
+        checks.rule(
+            "api.max_batch_bytes",
+            self.max_batch_bytes >= self.max_task_bytes,
+            "must be at least `api.max_task_bytes`, or a batch of one is refused; raise it",
+        );
+        checks.number("api.max_batch_tasks", self.max_batch_tasks, 1..=10_000);
+        checks.number("api.submit_writers", self.submit_writers, 1..=64);
+        checks.duration("api.key_cache_ttl", self.key_cache_ttl, secs(0)..=secs(60));
+        checks.duration("api.shutdown_grace", self.shutdown_grace, secs(0)..=secs(600));
+        checks.duration("api.request_timeout", self.request_timeout, secs(1)..=secs(600));
+    }
+}

@@ -1,0 +1,74 @@
+//! `[bus]`: the broker, its limits and its patience.
+//!
+//! Read by `bus` when it connects.
+
+use super::checks::{Checks, ms, secs};
+use super::values::{duration, secret};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::Duration;
+
+/// Which bus carries hints and wake-ups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum BusKind {
+    /// A broker that separate processes share.
+    #[serde(rename = "rabbitmq")]
+    RabbitMq,
+    /// Memory of one process that holds all roles.
+    #[serde(rename = "in_process")]
+    InProcess,
+}
+
+/// Settings of `[bus]`; `config/default.toml` says what each means.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BusConfig {
+    /// RabbitMQ or in-process.
+    pub kind: BusKind,
+    /// AMQP URL.
+    #[serde(deserialize_with = "secret")]
+    pub url: SecretString,
+    /// First part of all queue and exchange names.
+    pub queue_prefix: String,
+    /// Longest wait for a confirm.
+    #[serde(deserialize_with = "duration")]
+    pub publish_timeout: Duration,
+    /// Life of a hint in its queue.
+    #[serde(deserialize_with = "duration")]
+    pub hint_ttl: Duration,
+    /// Messages a hint queue holds at most.
+    pub hint_max_length: u32,
+    /// Unacknowledged messages per consumer.
+    pub prefetch: u16,
+    /// AMQP heartbeat, whole seconds.
+    #[serde(deserialize_with = "duration")]
+    pub heartbeat: Duration,
+    /// Longest pause between attempts to reconnect.
+    #[serde(deserialize_with = "duration")]
+    pub reconnect_max: Duration,
+}
+
+impl BusConfig {
+    pub(super) fn check(&self, checks: &mut Checks) {
+        let url = url::Url::parse(self.url.expose_secret());
+        checks.rule(
+            "bus.url",
+            url.is_ok_and(|url| matches!(url.scheme(), "amqp" | "amqps")),
+            "must be an AMQP URL such as amqp://user:password@host:5672/%2f",
+        );
+        let letters = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
+        checks.rule(
+            "bus.queue_prefix",
+            (1..=32).contains(&self.queue_prefix.len()) && self.queue_prefix.bytes().all(letters),
+            "must be 1 to 32 of a-z 0-9 . _ -",
+        );
+        checks.duration("bus.publish_timeout", self.publish_timeout, ms(50)..=secs(30));
+        checks.duration("bus.hint_ttl", self.hint_ttl, ms(100)..=secs(60));
+        checks.number("bus.hint_max_length", self.hint_max_length, 1..=1_000_000);
+        checks.number("bus.prefetch", self.prefetch, 1..=1000);
+        checks.duration("bus.heartbeat", self.heartbeat, secs(1)..=secs(30));
+        let whole = self.heartbeat.subsec_nanos() == 0;
+        checks.rule("bus.heartbeat", whole, "must be whole seconds: AMQP knows no less");
+        checks.duration("bus.reconnect_max", self.reconnect_max, ms(100)..=secs(60));
+    }
+}

@@ -1,0 +1,134 @@
+//! `[executor]`: who the agent is, whom it serves, and what it offers.
+//!
+//! Read by `executor` at start-up.
+
+use super::checks::{Checks, hours, secs};
+use super::environment::{variable, variable_of};
+use super::error::ConfigError;
+use super::values::{address, duration};
+use domain::id::{ExecutorId, PoolName};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Settings of `[executor]`; `config/default.toml` says what each means.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutorConfig {
+    /// Name as configured; empty: the host's. Use `ExecutorConfig::id`.
+    id: String,
+    /// Pool this executor belongs to.
+    pub pool: PoolName,
+    /// Resource managers to connect to; at least one.
+    pub resource_managers: Vec<String>,
+    /// Address of the probes; port 0 takes a free one.
+    #[serde(deserialize_with = "address")]
+    pub health_listen: SocketAddr,
+    /// Folder for work directories and undelivered results.
+    pub data_dir: PathBuf,
+    /// User that commands run as under root; empty: the executor's own.
+    pub run_as_user: String,
+    /// Thousandths of a core; 0: detect.
+    pub cpu_millis: u32,
+    /// MiB of memory; 0: detect.
+    pub memory_mib: u64,
+    /// MiB of disk; 0: detect.
+    pub disk_mib: u64,
+    /// Disk operations a second.
+    pub iops: u32,
+    /// First port that tasks may be given.
+    pub port_first: u16,
+    /// Ports that tasks may be given.
+    pub port_count: u16,
+    /// Output streamed from an attempt's start, bytes.
+    pub output_head_bytes: usize,
+    /// Output kept from an attempt's end, bytes.
+    pub output_tail_bytes: usize,
+    /// Time for running tasks after SIGTERM.
+    #[serde(deserialize_with = "duration")]
+    pub drain_grace: Duration,
+    /// Undelivered results kept on disk, bytes.
+    pub spool_max_bytes: u64,
+}
+
+impl ExecutorConfig {
+    /// This executor's name: the configured one, else the host's made to fit.
+    ///
+    /// # Errors
+    /// When none is configured and the host has no usable name.
+    pub fn id(&self) -> Result<ExecutorId, ConfigError> {
+        let name = if self.id.is_empty() { fitted(&host_name()) } else { self.id.clone() };
+        name.parse().map_err(|_| ConfigError::Missing {
+            key: "executor.id",
+            message: "must be given, because the host has no usable name".to_owned(),
+            variable: variable_of("executor.id"),
+        })
+    }
+
+    pub(super) fn check(&self, checks: &mut Checks) {
+        let id_fits = self.id.is_empty() || self.id.parse::<ExecutorId>().is_ok();
+        checks.rule("executor.id", id_fits, "must be 1 to 63 of a-z 0-9 -, or empty");
+        let http = |text: &String| {
+            url::Url::parse(text)
+                .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        };
+        checks.rule(
+            "executor.resource_managers",
+            !self.resource_managers.is_empty() && self.resource_managers.iter().all(http),
+            "must list at least one URL such as http://127.0.0.1:7070",
+        );
+        let data_dir = !self.data_dir.as_os_str().is_empty();
+        checks.rule("executor.data_dir", data_dir, "must name a folder");
+        checks.number("executor.cpu_millis", self.cpu_millis, 0..=1_024_000);
+        checks.number("executor.memory_mib", self.memory_mib, 0..=67_108_864);
+        checks.number("executor.disk_mib", self.disk_mib, 0..=1_073_741_824);
+        checks.number("executor.iops", self.iops, 0..=100_000_000);
+        checks.number("executor.port_first", self.port_first, 1024..=65_535);
+        checks.number("executor.port_count", self.port_count, 0..=64_512);
+        checks.rule(
+            "executor.port_count",
+            u32::from(self.port_first) + u32::from(self.port_count) <= 65_536,
+            "passes the last port 65535; lower it or `executor.port_first`",
+        );
+        checks.number("executor.output_head_bytes", self.output_head_bytes, 0..=67_108_864);
+        checks.number("executor.output_tail_bytes", self.output_tail_bytes, 0..=67_108_864);
+        checks.duration("executor.drain_grace", self.drain_grace, secs(0)..=hours(24));
+        let spool = 1_048_576..=1_099_511_627_776;
+        checks.number("executor.spool_max_bytes", self.spool_max_bytes, spool);
+    }
+}
+
+/// The host's name, or empty. Linux tells it in /proc; elsewhere shells export it.
+fn host_name() -> String {
+    ["/proc/sys/kernel/hostname", "/etc/hostname"]
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok())
+        .or_else(|| variable("HOSTNAME"))
+        .unwrap_or_default()
+}
+
+/// Lower case, every other letter a dash, at most 63: `Node_7.eu` becomes `node-7-eu`.
+fn fitted(host: &str) -> String {
+    let plain: String = host
+        .trim()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .take(63)
+        .collect();
+    plain.trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_name_is_made_to_fit() {
+        for (host, wanted) in [("Node_7.eu\n", "node-7-eu"), ("vm", "vm"), ("-x-", "x"), ("", "")] {
+            assert_eq!(fitted(host), wanted);
+        }
+        let long = "a".repeat(62) + ".b";
+        assert!(fitted(&long).parse::<ExecutorId>().is_ok());
+    }
+}

@@ -1,0 +1,38 @@
+//! Settings: one small struct per concern, read once at start-up.
+//!
+//! Three layers, the later wins: `config/default.toml` (compiled in, and the manual), an optional
+//! file, the environment (`BERTH_SECTION__KEY`). A key that the defaults do not have is refused by
+//! name, because a misspelt setting that is silently ignored is found in the next outage.
+
+mod api;
+mod auth;
+mod bus;
+mod checks;
+mod database;
+mod environment;
+mod error;
+mod executor;
+mod layers;
+mod limits;
+mod load;
+mod redact;
+mod resource_manager;
+mod root;
+mod scheduler;
+mod telemetry;
+mod values;
+
+pub use api::ApiConfig;
+pub use auth::AuthConfig;
+pub use bus::{BusConfig, BusKind};
+pub use database::{DatabaseConfig, ServiceRole};
+pub use environment::variable;
+pub use error::{ConfigError, Problem};
+pub use executor::ExecutorConfig;
+pub use limits::LimitsConfig;
+pub use load::{DEFAULT_TOML, load, load_from};
+pub use resource_manager::ResourceManagerConfig;
+pub use root::Config;
+pub use scheduler::SchedulerConfig;
+pub use secrecy::{ExposeSecret, SecretString};
+pub use telemetry::{LogFormat, TelemetryConfig};

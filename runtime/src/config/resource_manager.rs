@@ -1,0 +1,56 @@
+//! `[resource_manager]`: leases, batches and patience of the placing role.
+//!
+//! Read by `resource-manager` at start-up.
+
+use super::checks::{Checks, ms, secs};
+use super::values::{address, duration};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Settings of `[resource_manager]`; `config/default.toml` says what each means.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResourceManagerConfig {
+    /// Address of the gRPC service; port 0 takes a free one.
+    #[serde(deserialize_with = "address")]
+    pub listen: SocketAddr,
+    /// Address of the probes; port 0 takes a free one.
+    #[serde(deserialize_with = "address")]
+    pub health_listen: SocketAddr,
+    /// Life of an executor session without a heartbeat.
+    #[serde(deserialize_with = "duration")]
+    pub lease_term: Duration,
+    /// Time between the polite and the hard kill.
+    #[serde(deserialize_with = "duration")]
+    pub kill_grace: Duration,
+    /// How long a hint is held while there is no room.
+    #[serde(deserialize_with = "duration")]
+    pub hint_hold: Duration,
+    /// Tasks claimed in one statement.
+    pub claim_batch: usize,
+    /// Results settled in one statement.
+    pub settle_batch: usize,
+    /// Output written in one statement, bytes.
+    pub output_batch_bytes: usize,
+    /// Time to settle and hand over after SIGTERM.
+    #[serde(deserialize_with = "duration")]
+    pub shutdown_grace: Duration,
+}
+
+impl ResourceManagerConfig {
+    pub(super) fn check(&self, checks: &mut Checks) {
+        checks.duration("resource_manager.lease_term", self.lease_term, secs(3)..=secs(300));
+        checks.duration("resource_manager.kill_grace", self.kill_grace, secs(0)..=secs(300));
+        checks.duration("resource_manager.hint_hold", self.hint_hold, ms(0)..=ms(250));
+        checks.number("resource_manager.claim_batch", self.claim_batch, 1..=10_000);
+        checks.number("resource_manager.settle_batch", self.settle_batch, 1..=10_000);
+        let output = self.output_batch_bytes;
+        checks.number("resource_manager.output_batch_bytes", output, 65_536..=67_108_864);
+        checks.duration(
+            "resource_manager.shutdown_grace",
+            self.shutdown_grace,
+            secs(0)..=secs(300),
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! All sections together.
+//!
+//! Built only by `load`. Each role's start-up takes its own section and passes on values, never the
+//! whole.
+
+use super::checks::Checks;
+use super::{
+    ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig,
+    ResourceManagerConfig, SchedulerConfig, TelemetryConfig,
+};
+use serde::Deserialize;
+
+/// Every setting of Berth, checked. Secrets do not show in `Debug`.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Postgres.
+    pub database: DatabaseConfig,
+    /// The message broker.
+    pub bus: BusConfig,
+    /// The HTTP API.
+    pub api: ApiConfig,
+    /// Keys and shared secrets.
+    pub auth: AuthConfig,
+    /// What a task may ask for.
+    pub limits: LimitsConfig,
+    /// When tasks go.
+    pub scheduler: SchedulerConfig,
+    /// Where tasks go.
+    pub resource_manager: ResourceManagerConfig,
+    /// The agent that runs tasks.
+    pub executor: ExecutorConfig,
+    /// Logs.
+    pub telemetry: TelemetryConfig,
+    redacted: String,
+}
+
+impl Config {
+    /// The settings as they were loaded, as TOML, secrets redacted: safe to print.
+    #[must_use]
+    pub fn redacted_toml(&self) -> &str {
+        &self.redacted
+    }
+}
+
+/// The sections as they stand in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sections {
+    database: DatabaseConfig,
+    bus: BusConfig,
+    api: ApiConfig,
+    auth: AuthConfig,
+    limits: LimitsConfig,
+    scheduler: SchedulerConfig,
+    resource_manager: ResourceManagerConfig,
+    executor: ExecutorConfig,
+    telemetry: TelemetryConfig,
+}
+
+impl Sections {
+    pub(super) fn check(&self, checks: &mut Checks) {
+        self.database.check(checks);
+        self.bus.check(checks);
+        self.api.check(checks);
+        self.auth.check(checks);
+        self.limits.check(checks);
+        self.scheduler.check(checks);
+        self.resource_manager.check(checks);
+        self.executor.check(checks);
+        checks.rule(
+            "scheduler.sweep_age",
+            self.scheduler.sweep_age >= self.bus.hint_ttl,
+            "must not be below `bus.hint_ttl`, or tasks are handed out again while their hints still live; \
+             raise it or lower `bus.hint_ttl`",
+        );
+    }
+
+    pub(super) fn into_config(self, redacted: String) -> Config {
+        Config {
+            database: self.database,
+            bus: self.bus,
+            api: self.api,
+            auth: self.auth,
+            limits: self.limits,
+            scheduler: self.scheduler,
+            resource_manager: self.resource_manager,
+            executor: self.executor,
+            telemetry: self.telemetry,
+            redacted,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! How the text of a setting becomes a value: durations, secrets, addresses.
+//!
+//! Used by `#[serde(deserialize_with)]` in the section structs. The messages say what form is wanted.
+
+use domain::time::parse_duration;
+use secrecy::SecretString;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// `"15s"`.
+pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    parse_duration(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+/// Text that is never shown.
+pub(super) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
+    String::deserialize(from).map(SecretString::from)
+}
+
+/// `"127.0.0.1:8080"`, `"[::1]:0"`.
+pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(from)?;
+    text.parse().map_err(|_| {
+        D::Error::custom(format!(
+            "\"{text}\" is not an address; use IP:port, for example 127.0.0.1:8080, 0.0.0.0:8080 or [::]:8080"
+        ))
+    })
+}

@@ -1,0 +1,100 @@
+//! Logins of the services and the shared secrets.
+#![expect(clippy::panic, reason = "a test helper that fails is a failed test")]
+
+use runtime::config::{Config, ExposeSecret, ServiceRole, load_from};
+
+const STRONG: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+fn with(environment: &[(&str, &str)]) -> Config {
+    let owned = environment.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    load_from(None, owned).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn url(config: &Config, role: ServiceRole) -> String {
+    let url = config.database.service_url(role).unwrap_or_else(|error| panic!("{error}"));
+    url.expose_secret().to_owned()
+}
+
+#[test]
+fn a_services_login_is_derived_from_the_owners_url() {
+    let config = with(&[
+        ("BERTH_DATABASE__URL", "postgres://owner:top@db:5433/berth?sslmode=require"),
+        ("BERTH_DATABASE__SERVICE_PASSWORD", "p@ss/word"),
+    ]);
+    for (role, user) in [
+        (ServiceRole::Api, "berth_api"),
+        (ServiceRole::Submit, "berth_submit"),
+        (ServiceRole::Scheduler, "berth_scheduler"),
+        (ServiceRole::ResourceManager, "berth_rm"),
+        (ServiceRole::Admin, "berth_admin"),
+    ] {
+        let wanted = format!("postgres://{user}:p%40ss%2Fword@db:5433/berth?sslmode=require");
+        assert_eq!(url(&config, role), wanted);
+    }
+}
+
+#[test]
+fn without_a_service_password_the_owners_is_not_passed_on() {
+    let config =
+        with(&[("BERTH_DATABASE__URL", "postgres://owner:top@db/berth?password=top&user=o")]);
+    assert_eq!(url(&config, ServiceRole::Api), "postgres://berth_api@db/berth");
+}
+
+#[test]
+fn a_socket_urls_login_goes_into_the_query() {
+    let config = with(&[
+        ("BERTH_DATABASE__URL", "postgres:///berth?host=/run/pg&user=owner"),
+        ("BERTH_DATABASE__SERVICE_PASSWORD", "x"),
+    ]);
+    let url = url(&config, ServiceRole::ResourceManager);
+    assert_eq!(url, "postgres:///berth?host=%2Frun%2Fpg&user=berth_rm&password=x");
+}
+
+#[test]
+fn a_url_of_its_own_is_used_as_it_is() {
+    let own = "postgres://someone:else@proxy:1/berth";
+    let config = with(&[("BERTH_DATABASE__RM_URL", own)]);
+    assert_eq!(url(&config, ServiceRole::ResourceManager), own);
+    assert_eq!(url(&config, ServiceRole::Api), "postgres://berth_api@127.0.0.1:5432/berth");
+}
+
+#[test]
+fn a_secret_is_asked_for_only_when_it_is_needed() {
+    let config = with(&[]);
+    let error = config.auth.key_hash_secret().expect_err("there is no default").to_string();
+    assert!(error.contains("`auth.key_hash_secret` must be given"), "{error}");
+    assert!(error.contains("BERTH_AUTH__KEY_HASH_SECRET"), "{error}");
+    assert!(config.auth.executor_secret().is_err());
+}
+
+#[test]
+fn a_weak_secret_is_refused_and_never_quoted() {
+    for weak in [
+        "too-brief-7",
+        &"a".repeat(64),
+        "0123456789abcdef0123456789abcdef",
+        "secretsecretsecretsecretsecretsecret",
+        "please-ChangeMe-8f2b7c6d5e4f3a2b1c0d",
+        "this-is-an-example-of-a-long-secret-7",
+    ] {
+        let config = with(&[("BERTH_AUTH__KEY_HASH_SECRET", weak)]);
+        let error = config.auth.key_hash_secret().expect_err(weak).to_string();
+        assert!(!error.contains(weak), "{error}");
+    }
+    let config = with(&[("BERTH_AUTH__KEY_HASH_SECRET", STRONG)]);
+    assert_eq!(config.auth.key_hash_secret().expect("a strong one").expose_secret(), STRONG);
+}
+
+#[test]
+fn executors_must_not_hold_the_key_hash_secret() {
+    let both = [("BERTH_AUTH__KEY_HASH_SECRET", STRONG), ("BERTH_AUTH__EXECUTOR_SECRET", STRONG)];
+    assert!(with(&both).auth.executor_secret().is_err());
+    assert!(with(&both[1..]).auth.executor_secret().is_ok());
+}
+
+#[test]
+fn an_executor_is_named_after_its_host_unless_told_otherwise() {
+    assert!(with(&[]).executor.id().is_ok());
+    let named = with(&[("BERTH_EXECUTOR__ID", "eu-7")]);
+    assert_eq!(named.executor.id().expect("a name").as_str(), "eu-7");
+}
