@@ -1,0 +1,176 @@
+//! Opens a pool as one of the service roles.
+//!
+//! Each handle is its own type, so that a statement cannot run as the wrong role. What a role's
+//! sessions are set to (no sequential scans on the hot path, generic plans) is set on the role itself by
+//! [`crate::migrate`], so that it holds behind a connection pooler too.
+
+use crate::StoreError;
+use crate::statement::named;
+use runtime::config::{DatabaseConfig, ServiceRole};
+use secrecy::ExposeSecret;
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use std::str::FromStr;
+use std::time::Duration;
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub struct $name(PgPool);
+
+        impl $name {
+            /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away.
+            ///
+            /// # Errors
+            /// When the URL is not usable.
+            pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
+                open(config, $role, config.$connections, &[]).map(Self)
+            }
+
+            /// Answers when the database does.
+            ///
+            /// # Errors
+            /// When it does not.
+            pub async fn ping(&self) -> Result<(), StoreError> {
+                named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.0)).await.map(|_| ())
+            }
+
+            /// Closes the pool's connections.
+            pub async fn close(&self) {
+                self.0.close().await;
+            }
+
+            pub(crate) const fn pool(&self) -> &PgPool {
+                &self.0
+            }
+        }
+    };
+}
+
+handle!(
+    /// Grouped inserts and authentication, across tenants.
+    SubmitDb,
+    ServiceRole::Submit,
+    submit_connections
+);
+handle!(
+    /// The resource manager's statements, across tenants.
+    RmDb,
+    ServiceRole::ResourceManager,
+    rm_connections
+);
+handle!(
+    /// The platform's operators.
+    AdminDb,
+    ServiceRole::Admin,
+    api_connections
+);
+
+/// One tenant's request.
+#[derive(Debug, Clone)]
+pub struct ApiDb {
+    pool: PgPool,
+    read_timeout: Duration,
+}
+
+impl ApiDb {
+    /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away.
+    ///
+    /// # Errors
+    /// When the URL is not usable.
+    pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
+        let pool = open(config, ServiceRole::Api, config.api_connections, &[])?;
+        Ok(Self { pool, read_timeout: config.statement_timeout })
+    }
+
+    /// Answers when the database does.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.pool)).await.map(|_| ())
+    }
+
+    /// Closes the pool's connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    pub(crate) const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// How long a read may run in the database.
+    pub(crate) const fn read_timeout(&self) -> Duration {
+        self.read_timeout
+    }
+}
+
+/// The scheduler's statements, across tenants.
+#[derive(Debug, Clone)]
+pub struct SchedulerDb {
+    main: PgPool,
+    dispatch: PgPool,
+}
+
+impl SchedulerDb {
+    /// Opens two pools: the one that marks tasks `queued` commits without waiting for the disk. A mark lost in a crash is a
+    /// lost hint, no more; nothing else may use it.
+    ///
+    /// # Errors
+    /// When the URL is not usable.
+    pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
+        let quick: &[(&str, &str)] = if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
+        Ok(Self {
+            main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
+            dispatch: open(config, ServiceRole::Scheduler, 2, quick)?,
+        })
+    }
+
+    /// Answers when the database does.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.main)).await.map(|_| ())
+    }
+
+    /// Closes both pools' connections.
+    pub async fn close(&self) {
+        self.main.close().await;
+        self.dispatch.close().await;
+    }
+
+    pub(crate) const fn pool(&self) -> &PgPool {
+        &self.main
+    }
+
+    pub(crate) const fn dispatch_pool(&self) -> &PgPool {
+        &self.dispatch
+    }
+}
+
+fn open(
+    config: &DatabaseConfig,
+    role: ServiceRole,
+    connections: u32,
+    settings: &[(&str, &str)],
+) -> Result<PgPool, StoreError> {
+    let url = config.service_url(role).map_err(|error| StoreError::Config(error.to_string()))?;
+    let mut options = PgConnectOptions::from_str(url.expose_secret())
+        .map_err(|_| StoreError::Config(format!("the URL for {} is no Postgres URL", role.user())))?
+        .application_name(role.user());
+    if config.pooler {
+        options = options.statement_cache_capacity(0);
+    }
+    if !settings.is_empty() {
+        options = options.options(settings.iter().copied());
+    }
+    Ok(PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(config.acquire_timeout)
+        // The next statement shows a broken connection just as well, a round trip cheaper.
+        .test_before_acquire(false)
+        .connect_lazy_with(options))
+}

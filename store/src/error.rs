@@ -1,0 +1,89 @@
+//! What can go wrong with the database, by what the caller can do about it.
+
+/// A failed statement.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No connection could be had, or it broke: whether the statement took effect is not known.
+    #[error("the database cannot be reached")]
+    Unavailable(#[source] sqlx::Error),
+    /// No connection became free in time: nothing was done.
+    #[error("all database connections are in use")]
+    Busy,
+    /// The statement ran longer than allowed and was undone.
+    #[error("the statement took too long")]
+    Timeout,
+    /// Two transactions waited for each other or met on a row, several times over; nothing was done.
+    #[error("the transaction met others too often")]
+    Contended,
+    /// A stored value that this version cannot read.
+    #[error("{what} of {row} cannot be read: {value}")]
+    Malformed {
+        /// The column.
+        what: &'static str,
+        /// The row's id.
+        row: String,
+        /// The value, shortened.
+        value: String,
+    },
+    /// Anything else: a bug, or a broken database.
+    #[error("the database refused a statement")]
+    Database(#[source] sqlx::Error),
+    /// The settings are not usable.
+    #[error("the database settings are not usable: {0}")]
+    Config(String),
+    /// Migrating failed.
+    #[error("the migration failed")]
+    Migrate(#[source] sqlx::migrate::MigrateError),
+}
+
+impl StoreError {
+    /// True when the same call may succeed later.
+    #[must_use]
+    pub const fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::Busy | Self::Timeout | Self::Contended)
+    }
+
+    /// True when nothing is known of the statement's effect: it may have been committed.
+    #[must_use]
+    pub const fn outcome_unknown(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+
+    /// The SQLSTATE, where the database gave one.
+    #[must_use]
+    pub fn sqlstate(&self) -> Option<String> {
+        match self {
+            Self::Database(error) | Self::Unavailable(error) => {
+                error.as_database_error().and_then(|e| e.code()).map(std::borrow::Cow::into_owned)
+            }
+            Self::Busy
+            | Self::Timeout
+            | Self::Contended
+            | Self::Malformed { .. }
+            | Self::Config(_)
+            | Self::Migrate(_) => None,
+        }
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::PoolTimedOut => Self::Busy,
+            sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => {
+                Self::Unavailable(error)
+            }
+            sqlx::Error::Database(db) => match db.code().as_deref() {
+                // Serialization failure, deadlock, a lock not to be had in time.
+                Some("40001" | "40P01" | "55P03") => Self::Contended,
+                Some("57014") => Self::Timeout,
+                // Shut down, crashing, starting up, idle for too long, read-only after a failover.
+                Some("57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25006") => Self::Unavailable(error),
+                // Connection lost; out of connections, memory or disk; broken below.
+                Some(code) if ["08", "53", "58"].iter().any(|class| code.starts_with(class)) => Self::Unavailable(error),
+                _ => Self::Database(error),
+            },
+            _ => Self::Database(error),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Creates a key.
+
+use crate::StoreError;
+use crate::connect::AdminDb;
+use crate::statement::named;
+use domain::id::TenantId;
+use domain::time::Timestamp;
+
+/// A key to store; its text is known only to its owner.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Its public part: 12 of `a-z2-7`.
+    pub id: String,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// What its owner calls it.
+    pub name: String,
+    /// HMAC-SHA256 of the whole key, 32 bytes.
+    pub hash: Vec<u8>,
+    /// Of `read`, `submit`, `admin`; at least one.
+    pub scopes: Vec<String>,
+    /// When it ends by itself; never when left out.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Stores a key.
+///
+/// # Errors
+/// When the tenant does not exist or the database cannot answer.
+pub async fn create(db: &AdminDb, key: NewKey) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "insert into api_key (id, tenant_id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5, $6)",
+        key.id,
+        key.tenant.uuid(),
+        key.name,
+        key.hash,
+        &key.scopes,
+        key.expires_at
+    );
+    named("key.create", query.execute(db.pool())).await.map(|_| ())
+}

@@ -1,0 +1,49 @@
+//! The active batcher: one row with holder, epoch and expiry.
+//!
+//! Database time decides. The holder trusts itself only until two thirds of the term after it *asked*; the
+//! statement that marks tasks `queued` names the epoch besides, so an old holder marks nothing.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::named;
+use domain::id::NodeId;
+use domain::time::millis;
+use std::time::Duration;
+
+/// Leadership held under this number. A later holder has a higher one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeaderEpoch(pub i64);
+
+/// Takes or renews the batcher's row for `term`; `None` while another holds it.
+///
+/// # Errors
+/// When the database cannot answer; then nothing is known, and the holder's own clock decides.
+pub async fn acquire(
+    db: &SchedulerDb,
+    node: NodeId,
+    term: Duration,
+) -> Result<Option<LeaderEpoch>, StoreError> {
+    let query = sqlx::query_scalar!(
+        "update leadership
+            set epoch = case when holder = $1 and expires_at > clock_timestamp() then epoch else epoch + 1 end,
+                holder = $1,
+                expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+            where role = 'batcher' and (holder = $1 or holder is null or expires_at <= clock_timestamp())
+            returning epoch",
+        node.uuid(),
+        millis(term) as f64
+    );
+    Ok(named("leadership.acquire", query.fetch_optional(db.pool())).await?.map(LeaderEpoch))
+}
+
+/// Gives the row up at once, on shutdown. Nothing happens where it is not held any more.
+///
+/// # Errors
+/// When the database cannot answer; then it expires by itself.
+pub async fn release(db: &SchedulerDb, node: NodeId) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update leadership set holder = null, expires_at = '-infinity' where role = 'batcher' and holder = $1",
+        node.uuid()
+    );
+    named("leadership.release", query.execute(db.pool())).await.map(|_| ())
+}

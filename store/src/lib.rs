@@ -1,0 +1,28 @@
+//! The only crate with SQL: one noun a folder, one verb a file.
+//!
+//! Rows are the truth; messages are hints. Every statement has a name, which is its metric label
+//! ([`statement`]). Every update that can race names the state and the token it expects, and answers per row.
+//! Functions take the handle of the role that may run them ([`connect`]), tenant functions a [`TenantScope`] too.
+#![warn(missing_docs)]
+
+pub mod attempt;
+pub mod connect;
+mod error;
+pub mod idempotency;
+pub mod key;
+pub mod leadership;
+pub mod lease;
+pub mod load;
+pub mod migrate;
+pub mod output;
+pub mod partition;
+pub mod pool;
+mod scope;
+pub mod session;
+mod statement;
+pub mod task;
+pub mod tenant;
+pub mod usage;
+
+pub use error::StoreError;
+pub use scope::TenantScope;

@@ -1,0 +1,9 @@
+//! What each resource manager has to give: a hint for sizing batches, never a limit.
+
+mod prune;
+mod read;
+mod report;
+
+pub use prune::prune;
+pub use read::{OwnerLoad, read};
+pub use report::{PoolReport, forget, report};

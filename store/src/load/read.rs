@@ -1,0 +1,51 @@
+//! The batcher reads what there is to give, and what it has queued.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::named;
+use domain::id::{NodeId, PoolName};
+use domain::resources::Resources;
+
+/// One resource manager's figures for a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerLoad {
+    /// The resource manager; `None` in the row that says only what is queued.
+    pub owner: NodeId,
+    /// Room for basic tasks now.
+    pub free_slots: u64,
+    /// Slots given back since that process started.
+    pub completed_slots: u64,
+    /// Per dimension the most any of its executors has.
+    pub largest: Resources,
+}
+
+/// Figures of the last 3 seconds for `pool`, and the slots of its tasks that are `queued` now.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, u64), StoreError> {
+    let query = sqlx::query!(
+        r#"select l.owner as "owner?", l.free_slots as "free_slots?", l.completed_slots as "completed_slots?",
+                l.largest_cpu_millis as "cpu?", l.largest_memory_mib as "memory?", l.largest_disk_mib as "disk?",
+                l.largest_iops as "iops?", l.largest_ports as "ports?", q.slots as "queued!"
+            from (select coalesce(sum(t.slots), 0)::bigint as slots from task t
+                where t.pool = $1 and t.state = 'queued') q
+            left join pool_load l on l.pool = $1 and l.reported_at > clock_timestamp() - interval '3 seconds'
+            limit 1000"#,
+        pool.as_str()
+    );
+    let rows = named("load.read", query.fetch_all(db.pool())).await?;
+    let queued = rows.first().map_or(0, |row| row.queued.unsigned_abs());
+    let loads = rows.into_iter().filter_map(|row| {
+        let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();
+        Some(OwnerLoad {
+            owner: NodeId(row.owner?),
+            free_slots: row.free_slots?.unsigned_abs(),
+            completed_slots: row.completed_slots?.unsigned_abs(),
+            largest: Resources::from_dimensions(
+                [row.cpu, row.memory, row.disk, row.iops, row.ports].map(size),
+            ),
+        })
+    });
+    Ok((loads.collect(), queued))
+}

@@ -1,0 +1,65 @@
+//! A resource manager tells what it has to give.
+
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::named;
+use domain::id::{NodeId, PoolName};
+use domain::resources::Resources;
+
+/// One pool at one resource manager.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolReport {
+    /// Which pool.
+    pub pool: PoolName,
+    /// Room for basic tasks now.
+    pub free_slots: u64,
+    /// Slots given back since the process started.
+    pub completed_slots: u64,
+    /// Per dimension the most any of its executors has, used or not.
+    pub largest: Resources,
+}
+
+/// Replaces the figures of `owner`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<(), StoreError> {
+    let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let names: Vec<String> = pools.iter().map(|p| p.pool.to_string()).collect();
+    let free: Vec<i64> = pools.iter().map(|p| signed(p.free_slots)).collect();
+    let completed: Vec<i64> = pools.iter().map(|p| signed(p.completed_slots)).collect();
+    let largest: [Vec<i32>; 5] = std::array::from_fn(|d| {
+        pools.iter().map(|p| i32::try_from(p.largest.dimensions()[d]).unwrap_or(i32::MAX)).collect()
+    });
+    let query = sqlx::query!(
+        "insert into pool_load as l (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
+                largest_disk_mib, largest_iops, largest_ports, reported_at)
+            select $1, i.*, clock_timestamp()
+            from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::integer[],
+                $8::integer[], $9::integer[]) as i
+            on conflict (owner, pool) do update set free_slots = excluded.free_slots,
+                completed_slots = excluded.completed_slots, largest_cpu_millis = excluded.largest_cpu_millis,
+                largest_memory_mib = excluded.largest_memory_mib, largest_disk_mib = excluded.largest_disk_mib,
+                largest_iops = excluded.largest_iops, largest_ports = excluded.largest_ports,
+                reported_at = excluded.reported_at",
+        owner.uuid(),
+        &names,
+        &free,
+        &completed,
+        &largest[0],
+        &largest[1],
+        &largest[2],
+        &largest[3],
+        &largest[4]
+    );
+    named("load.report", query.execute(db.pool())).await.map(|_| ())
+}
+
+/// Takes the figures of `owner` back, on shutdown.
+///
+/// # Errors
+/// When the database cannot answer; then they count as too old after a few seconds.
+pub async fn forget(db: &RmDb, owner: NodeId) -> Result<(), StoreError> {
+    let query = sqlx::query!("delete from pool_load where owner = $1", owner.uuid());
+    named("load.forget", query.execute(db.pool())).await.map(|_| ())
+}

@@ -1,0 +1,11 @@
+//! Executor sessions: one boot of an executor, owned by one resource manager at a time.
+
+mod end;
+mod lapse;
+mod open;
+mod renew;
+
+pub use end::end;
+pub use lapse::{Lapsed, lapse};
+pub use open::{NewSession, Opened, open_or_adopt};
+pub use renew::{Renewal, Renewed, renew};

@@ -1,0 +1,90 @@
+//! What the batcher may choose from: the heads of every tenant that has something ready.
+//!
+//! Tenants are found by skipping through the index from one to the next, so the cost follows the
+//! active tenants and what is read of each, never the backlog.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::named;
+use domain::id::{PoolName, TaskId, TenantId};
+use domain::resources::Resources;
+use domain::time::Timestamp;
+use std::time::Duration;
+
+/// A ready task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CandidateRow {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Which it is.
+    pub task: TaskId,
+    /// Until when it should start.
+    pub start_deadline: Timestamp,
+    /// What it needs.
+    pub resources: Resources,
+    /// Room it takes, in basic tasks.
+    pub slots: u32,
+    /// How long it may run.
+    pub cap: Duration,
+}
+
+/// Per active tenant of `pool`, up to `per_tenant` ready tasks by start deadline. Leaves out what no
+/// executor could ever hold (`largest`), what is parked (unless `parked_too`), and what is about to expire.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn candidates(
+    db: &SchedulerDb,
+    pool: &PoolName,
+    per_tenant: i64,
+    largest: Resources,
+    parked_too: bool,
+) -> Result<Vec<CandidateRow>, StoreError> {
+    let most = largest.dimensions().map(|n| i32::try_from(n).unwrap_or(i32::MAX));
+    let query = sqlx::query!(
+        r#"with recursive active as (
+                (select tenant_id from task where pool = $1 and state = 'ready' order by tenant_id limit 1)
+                union all
+                select (select t.tenant_id from task t where t.pool = $1 and t.state = 'ready' and t.tenant_id > a.tenant_id
+                    order by t.tenant_id limit 1)
+                from active a where a.tenant_id is not null
+            )
+            select c.tenant_id, c.id, c.start_deadline, c.cpu_millis, c.memory_mib, c.disk_mib, c.iops, c.ports, c.slots,
+                c.cap_ms
+            from active a
+            cross join lateral (
+                select t.tenant_id, t.id, t.start_deadline, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
+                    t.slots, t.cap_ms
+                from task t
+                where t.pool = $1 and t.state = 'ready' and t.tenant_id = a.tenant_id
+                    and t.cpu_millis <= $3 and t.memory_mib <= $4 and t.disk_mib <= $5 and t.iops <= $6 and t.ports <= $7
+                    and ($8 or t.parked_until is null or t.parked_until <= now())
+                    and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
+                order by t.start_deadline, t.id
+                limit $2
+            ) c
+            where a.tenant_id is not null"#,
+        pool.as_str(),
+        per_tenant,
+        most[0],
+        most[1],
+        most[2],
+        most[3],
+        most[4],
+        parked_too
+    );
+    let rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| CandidateRow {
+            tenant: TenantId(row.tenant_id),
+            task: TaskId(row.id),
+            start_deadline: row.start_deadline,
+            resources: Resources::from_dimensions(
+                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports].map(i32::unsigned_abs),
+            ),
+            slots: row.slots.unsigned_abs(),
+            cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
+        })
+        .collect())
+}

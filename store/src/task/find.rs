@@ -1,0 +1,111 @@
+//! Lists a tenant's tasks, newest first, in keyset pages.
+//!
+//! One statement over the live and the ended, so that a task that ends meanwhile is on the page once.
+
+use super::record::{Row, TaskRecord};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::id::TaskId;
+use domain::resources::Tier;
+use domain::task::State;
+use domain::time::Timestamp;
+use sqlx::{Postgres, QueryBuilder};
+use uuid::Uuid;
+
+/// Which tasks. Everything left out means all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TaskFilter {
+    /// In one of these states.
+    pub states: Vec<State>,
+    /// Of this tier.
+    pub tier: Option<Tier>,
+    /// Of exactly this name.
+    pub name: Option<String>,
+    /// With this label of this value.
+    pub label: Option<(String, String)>,
+    /// Submitted at or after this.
+    pub created_from: Option<Timestamp>,
+    /// Submitted before this.
+    pub created_before: Option<Timestamp>,
+    /// Older than this task: the cursor.
+    pub before: Option<TaskId>,
+}
+
+const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
+    t.ports, t.state::text, s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline, t.cap_ms,
+    t.expire_if_late, t.at_most_once, t.max_attempts, t.attempt, t.failures, t.unique_key, t.first_started_at,
+    null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
+    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent";
+const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
+    t.ports, t.state::text, s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline, t.cap_ms,
+    t.expire_if_late, t.at_most_once, t.max_attempts, t.attempt, t.failures, t.unique_key, t.first_started_at,
+    t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent";
+
+/// Tasks newest first, at most `limit`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn find(
+    db: &ApiDb,
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    limit: u32,
+) -> Result<Vec<TaskRecord>, StoreError> {
+    let of = |terminal: bool| {
+        filter.states.is_empty() || filter.states.iter().any(|state| state.is_terminal() == terminal)
+    };
+    let mut parts = Vec::new();
+    if of(false) {
+        parts.push((LIVE, "task"));
+    }
+    if of(true) {
+        parts.push((ENDED, "task_history"));
+    }
+    let mut query = QueryBuilder::<Postgres>::new("");
+    for (at, (columns, table)) in parts.iter().enumerate() {
+        query.push(if at == 0 { "(select " } else { " union all (select " });
+        query.push(*columns).push(" from ").push(*table).push(" t");
+        query.push(" cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s");
+        push_conditions(&mut query, scope, filter);
+        query.push(" order by t.id desc limit ").push_bind(i64::from(limit)).push(")");
+    }
+    query.push(" order by id desc limit ").push_bind(i64::from(limit));
+    let mut tx = super::scoped_read(db, scope).await?;
+    let rows = named("task.find", query.build_query_as::<Row>().fetch_all(&mut *tx)).await?;
+    rows.into_iter().map(TryInto::try_into).collect()
+}
+
+fn push_conditions(query: &mut QueryBuilder<Postgres>, scope: &TenantScope, filter: &TaskFilter) {
+    query.push(" where t.tenant_id = ").push_bind(scope.tenant().uuid());
+    if !filter.states.is_empty() {
+        let names: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+        query.push(" and t.state::text = any (").push_bind(names.into_iter().map(str::to_owned).collect::<Vec<_>>()).push(")");
+    }
+    if let Some(tier) = filter.tier {
+        query.push(" and t.tier = ").push_bind(tier.as_str()).push("::task_tier");
+    }
+    if let Some(name) = &filter.name {
+        query.push(" and s.name = ").push_bind(name.clone());
+    }
+    if let Some((key, value)) = &filter.label {
+        query.push(" and s.labels ->> ").push_bind(key.clone()).push(" = ").push_bind(value.clone());
+    }
+    if let Some(from) = filter.created_from {
+        query.push(" and s.created_at >= ").push_bind(from);
+        // Ids are made on another clock than `created_at`; a day's leeway keeps the range a range on the key.
+        query.push(" and t.id >= ").push_bind(first_id_of(from - chrono::TimeDelta::days(1)));
+    }
+    if let Some(before) = filter.created_before {
+        query.push(" and s.created_at < ").push_bind(before);
+        query.push(" and t.id < ").push_bind(first_id_of(before + chrono::TimeDelta::days(1)));
+    }
+    if let Some(before) = filter.before {
+        query.push(" and t.id < ").push_bind(before.uuid());
+    }
+}
+
+/// The least UUIDv7 of a millisecond.
+fn first_id_of(at: Timestamp) -> Uuid {
+    Uuid::from_u128((at.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80)
+}

@@ -1,0 +1,49 @@
+//! Reads one task.
+
+use super::record::{Row, TaskRecord};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::id::TaskId;
+
+/// The task, live or ended; `None` where this tenant has none of that id.
+///
+/// Looks among the live first and then in history: a task only ever moves that way.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn get(db: &ApiDb, scope: &TenantScope, id: TaskId) -> Result<Option<TaskRecord>, StoreError> {
+    let mut tx = super::scoped_read(db, scope).await?;
+    let live = sqlx::query_as!(
+        Row,
+        r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
+                t.state::text as "state!", s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline,
+                t.cap_ms, t.expire_if_late, t.at_most_once, t.max_attempts, t.attempt, t.failures, t.unique_key,
+                t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
+                e.executor_id as "executor?", s.traceparent
+            from task t
+            cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s
+            left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
+            where t.tenant_id = $1 and t.id = $2"#,
+        scope.tenant().uuid(),
+        id.uuid()
+    );
+    if let Some(row) = named("task.get_live", live.fetch_optional(&mut *tx)).await? {
+        return row.try_into().map(Some);
+    }
+    let ended = sqlx::query_as!(
+        Row,
+        r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
+                t.state::text as "state!", s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline,
+                t.cap_ms, t.expire_if_late, t.at_most_once, t.max_attempts, t.attempt, t.failures, t.unique_key,
+                t.first_started_at, t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor,
+                s.traceparent
+            from task_history t
+            cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s
+            where t.tenant_id = $1 and t.id = $2 limit 1"#,
+        scope.tenant().uuid(),
+        id.uuid()
+    );
+    let row = named("task.get_ended", ended.fetch_optional(&mut *tx)).await?;
+    row.map(TryInto::try_into).transpose()
+}

@@ -1,0 +1,49 @@
+//! Tasks: submitted, read, chosen, and moved.
+
+mod candidates;
+mod find;
+mod get;
+mod record;
+pub mod submit;
+pub mod transition;
+mod wake;
+
+pub use candidates::{CandidateRow, candidates};
+pub use find::{TaskFilter, find};
+pub use get::get;
+pub use record::TaskRecord;
+pub use wake::{Woken, due_for_a_look};
+
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::time::millis;
+use sqlx::{Postgres, Transaction};
+
+/// Begins a reading transaction in which only `scope`'s rows exist, and no statement runs longer than the settings allow.
+pub(crate) async fn scoped_read(
+    db: &ApiDb,
+    scope: &TenantScope,
+) -> Result<Transaction<'static, Postgres>, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let query = sqlx::query_scalar!(
+        "select set_config('berth.tenant_id', $1, true) || set_config('statement_timeout', $2, true)",
+        scope.tenant().uuid().to_string(),
+        millis(db.read_timeout()).to_string()
+    );
+    named("scope", query.fetch_one(&mut *tx)).await?;
+    Ok(tx)
+}
+
+/// Begins a writing transaction in which only `scope`'s rows exist. It has no time limit: one that strikes in the commit
+/// would leave the outcome open.
+pub(crate) async fn scoped(
+    db: &ApiDb,
+    scope: &TenantScope,
+) -> Result<Transaction<'static, Postgres>, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let tenant = scope.tenant().uuid().to_string();
+    let query = sqlx::query_scalar!("select set_config('berth.tenant_id', $1, true)", tenant);
+    named("scope", query.fetch_one(&mut *tx)).await?;
+    Ok(tx)
+}

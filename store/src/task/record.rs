@@ -1,0 +1,186 @@
+//! A task as readers see it, whether it lives or has ended.
+
+use crate::StoreError;
+use crate::task::submit::{Created, NewTask};
+use domain::id::{PoolName, TaskId, TenantId};
+use domain::resources::{Resources, Tier};
+use domain::task::{Delivery, State};
+use domain::time::Timestamp;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// A task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRecord {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Its id.
+    pub id: TaskId,
+    /// What its owner calls it.
+    pub name: Option<String>,
+    /// Where it runs.
+    pub pool: PoolName,
+    /// `None` where resources were given instead.
+    pub tier: Option<Tier>,
+    /// What it needs.
+    pub resources: Resources,
+    /// Where it is in its life.
+    pub state: State,
+    /// What it runs, as JSON.
+    pub run_json: String,
+    /// Its retry policy as JSON; `None` is the default policy.
+    pub retry_json: Option<String>,
+    /// Its labels as a JSON object; `None` is none.
+    pub labels_json: Option<String>,
+    /// When it was submitted.
+    pub created_at: Timestamp,
+    /// When it is due, at first or again.
+    pub run_at: Timestamp,
+    /// Until when it should start.
+    pub start_deadline: Timestamp,
+    /// From `run_at` to `start_deadline`.
+    pub delay_tolerance: Duration,
+    /// How long an attempt may run.
+    pub execution_cap: Duration,
+    /// Ends `expired` when it cannot start in time.
+    pub expire_if_late: bool,
+    /// What a lost attempt means.
+    pub delivery: Delivery,
+    /// Limit on charged attempts.
+    pub max_attempts: u32,
+    /// Attempts claimed so far.
+    pub attempts: u32,
+    /// Charged attempts that failed.
+    pub failures: u32,
+    /// Unique among the tenant's tasks that have not ended.
+    pub unique_key: Option<String>,
+    /// When its first attempt got its lease.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// Why it ended as it did, for people.
+    pub reason: Option<String>,
+    /// Exit code of the last attempt, once ended.
+    pub exit_code: Option<i32>,
+    /// Name of the executor it runs on now.
+    pub executor: Option<String>,
+    /// W3C traceparent of the submit.
+    pub traceparent: Option<String>,
+}
+
+impl TaskRecord {
+    /// The record of a task that was just created.
+    #[must_use]
+    pub fn created(task: &NewTask, created: &Created) -> Self {
+        Self {
+            tenant: task.tenant,
+            id: task.id,
+            name: task.name.clone(),
+            pool: task.pool.clone(),
+            tier: task.tier,
+            resources: task.resources,
+            state: created.state,
+            run_json: task.run_json.clone(),
+            retry_json: task.retry_json.clone(),
+            labels_json: task.labels_json.clone(),
+            created_at: created.created_at,
+            run_at: created.run_at,
+            start_deadline: created.start_deadline,
+            delay_tolerance: task.delay_tolerance,
+            execution_cap: task.execution_cap,
+            expire_if_late: task.expire_if_late,
+            delivery: task.delivery,
+            max_attempts: task.max_attempts,
+            attempts: 0,
+            failures: 0,
+            unique_key: task.unique_key.clone(),
+            started_at: None,
+            finished_at: None,
+            reason: None,
+            exit_code: None,
+            executor: None,
+            traceparent: task.traceparent.clone(),
+        }
+    }
+}
+
+/// A row as both reading statements give it.
+#[derive(Debug, sqlx::FromRow)]
+pub(super) struct Row {
+    pub tenant_id: Uuid,
+    pub id: Uuid,
+    pub name: Option<String>,
+    pub pool: String,
+    pub tier: Option<String>,
+    pub cpu_millis: i32,
+    pub memory_mib: i32,
+    pub disk_mib: i32,
+    pub iops: i32,
+    pub ports: i32,
+    pub state: String,
+    pub run: String,
+    pub retry: Option<String>,
+    pub labels: Option<String>,
+    pub created_at: Timestamp,
+    pub run_at: Timestamp,
+    pub start_deadline: Timestamp,
+    pub cap_ms: i64,
+    pub expire_if_late: bool,
+    pub at_most_once: bool,
+    pub max_attempts: i32,
+    pub attempt: i32,
+    pub failures: i32,
+    pub unique_key: Option<String>,
+    pub first_started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub reason: Option<String>,
+    pub exit_code: Option<i32>,
+    pub executor: Option<String>,
+    pub traceparent: Option<String>,
+}
+
+impl TryFrom<Row> for TaskRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let malformed = |what: &'static str, value: &str| StoreError::Malformed {
+            what,
+            row: TaskId(row.id).to_string(),
+            value: value.chars().take(64).collect(),
+        };
+        Ok(Self {
+            tenant: TenantId(row.tenant_id),
+            id: TaskId(row.id),
+            pool: row.pool.parse().map_err(|_| malformed("pool", &row.pool))?,
+            tier: match row.tier.as_deref() {
+                None => None,
+                Some(tier) => Some(tier.parse().map_err(|_| malformed("tier", tier))?),
+            },
+            resources: Resources::from_dimensions(
+                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports].map(i32::unsigned_abs),
+            ),
+            state: row.state.parse().map_err(|_| malformed("state", &row.state))?,
+            name: row.name,
+            run_json: row.run,
+            retry_json: row.retry,
+            labels_json: row.labels,
+            created_at: row.created_at,
+            run_at: row.run_at,
+            start_deadline: row.start_deadline,
+            delay_tolerance: (row.start_deadline - row.run_at).to_std().unwrap_or_default(),
+            execution_cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
+            expire_if_late: row.expire_if_late,
+            delivery: if row.at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
+            max_attempts: row.max_attempts.unsigned_abs(),
+            attempts: row.attempt.unsigned_abs(),
+            failures: row.failures.unsigned_abs(),
+            unique_key: row.unique_key,
+            started_at: row.first_started_at,
+            finished_at: row.finished_at,
+            reason: row.reason,
+            exit_code: row.exit_code,
+            executor: row.executor,
+            traceparent: row.traceparent,
+        })
+    }
+}

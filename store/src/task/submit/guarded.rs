@@ -1,0 +1,182 @@
+//! Stores tasks that may meet others: by unique key, or by idempotency key.
+//!
+//! Keys go in first, then the tasks whose key is new, all `on conflict do nothing`, in sorted order; within one slice the
+//! earlier wins. Who loses reads what won. A concurrent winner is waited for inside the database, so the loser finds it.
+//! What was inserted is asked for as `coalesce (id in (...), false)`: that stays one hashed look-up, where a join would
+//! compare every row with every other.
+
+use super::columns::Columns;
+use super::{Created, NewTask, SubmitAnswer};
+use crate::StoreError;
+use crate::statement::named;
+use domain::id::TaskId;
+use domain::task::State;
+use sqlx::PgConnection;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+pub(super) async fn insert(tx: &mut PgConnection, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
+    let c = Columns::of(tasks);
+    let query = sqlx::query!(
+        r#"with input as materialized (
+                select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
+                from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]::task_tier[], $5::integer[], $6::integer[], $7::integer[],
+                    $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[],
+                    $15::integer[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[],
+                    $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::bytea[]) with ordinality
+                    as i(tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, delay_ms, at,
+                        tolerance_ms, cap_ms, max_attempts, expire_if_late, at_most_once, name, run, retry, labels, traceparent,
+                        key_id, unique_key, route, key, body_hash, place)
+            ), keyed as (
+                insert into idempotency (tenant_id, route, key, body_hash, task_id)
+                select tenant_id, route, key, body_hash, id from input where key is not null
+                order by tenant_id, route, key, place
+                on conflict do nothing
+                returning task_id
+            ), live as (
+                insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
+                    start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, unique_key, wake_at)
+                select i.tenant_id, i.id, i.pool, (case when i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
+                    i.tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
+                    i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
+                    i.unique_key,
+                    case when i.run_at > i.created_at then i.run_at
+                        when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
+                from input i
+                where i.key is null or coalesce(i.id in (select k.task_id from keyed k), false)
+                order by i.tenant_id, i.unique_key, i.place
+                on conflict (tenant_id, unique_key) where unique_key is not null do nothing
+                returning id
+            ), spec as (
+                insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
+                    traceparent, key_id)
+                select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
+                    i.traceparent, i.key_id
+                from input i where coalesce(i.id in (select l.id from live l), false)
+            )
+            select i.created_at as "created_at!", i.run_at as "run_at!",
+                i.run_at + i.tolerance_ms * interval '1 millisecond' as "start_deadline!",
+                i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
+                coalesce(i.id in (select l.id from live l), false) as "stored!"
+            from input i order by i.place"#,
+        &c.tenants,
+        &c.ids,
+        &c.pools,
+        &c.tiers as &[Option<String>],
+        &c.resources[0],
+        &c.resources[1],
+        &c.resources[2],
+        &c.resources[3],
+        &c.resources[4],
+        &c.slots,
+        &c.delay_ms,
+        &c.run_at as &[Option<domain::time::Timestamp>],
+        &c.tolerance_ms,
+        &c.cap_ms,
+        &c.max_attempts,
+        &c.expire_if_late,
+        &c.at_most_once,
+        &c.names as &[Option<String>],
+        &c.runs,
+        &c.retries as &[Option<String>],
+        &c.labels as &[Option<String>],
+        &c.traceparents as &[Option<String>],
+        &c.key_ids,
+        &c.unique_keys as &[Option<String>],
+        &c.routes as &[Option<String>],
+        &c.keys as &[Option<String>],
+        &c.body_hashes as &[Option<Vec<u8>>]
+    );
+    let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
+    // Holders first: a later task of this slice with the same idempotency key must read the holder, too.
+    let lost_unique = rows.iter().zip(tasks).filter(|(row, _)| row.key_is_new && !row.stored).map(|(_, task)| task);
+    let by_unique = holders(tx, lost_unique.collect()).await?;
+    let lost_key = rows.iter().zip(tasks).filter(|(row, _)| !row.key_is_new).map(|(_, task)| task);
+    let by_key = first_answers(tx, lost_key.collect()).await?;
+    rows.into_iter()
+        .zip(tasks)
+        .map(|(row, task)| {
+            if row.stored {
+                let state = if row.run_at <= row.created_at { State::Ready } else { State::Scheduled };
+                let (created_at, run_at, start_deadline) = (row.created_at, row.run_at, row.start_deadline);
+                Ok(SubmitAnswer::Created(Created { created_at, run_at, start_deadline, state }))
+            } else if row.key_is_new {
+                // The holder ended between the two statements: the same call stores it now.
+                by_unique.get(&task.id).cloned().ok_or(StoreError::Contended)
+            } else {
+                by_key.get(&task.id).cloned().ok_or(StoreError::Contended)
+            }
+        })
+        .collect()
+}
+
+/// For tasks whose idempotency key was used before: what it stands for.
+async fn first_answers(
+    tx: &mut PgConnection,
+    lost: Vec<&NewTask>,
+) -> Result<HashMap<TaskId, SubmitAnswer>, StoreError> {
+    if lost.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let keys: Vec<_> = lost.iter().filter_map(|t| t.idempotency.as_ref().map(|k| (t, k))).collect();
+    let tenants: Vec<Uuid> = keys.iter().map(|(t, _)| t.tenant.uuid()).collect();
+    let ids: Vec<Uuid> = keys.iter().map(|(t, _)| t.id.uuid()).collect();
+    let routes: Vec<String> = keys.iter().map(|(_, k)| k.route.clone()).collect();
+    let names: Vec<String> = keys.iter().map(|(_, k)| k.key.clone()).collect();
+    let query = sqlx::query!(
+        r#"select i.id as "id!", k.body_hash as "body_hash!", k.task_id as "task_id?"
+            from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as i(tenant_id, id, route, key)
+            cross join lateral (select f.body_hash, f.task_id from idempotency f
+                where f.tenant_id = i.tenant_id and f.route = i.route and f.key = i.key limit 1) k"#,
+        &tenants,
+        &ids,
+        &routes,
+        &names
+    );
+    let rows = named("submit.first_answers", query.fetch_all(tx)).await?;
+    let hashes: HashMap<Uuid, [u8; 32]> = keys.iter().map(|(t, k)| (t.id.uuid(), k.body_hash)).collect();
+    let answer = |id: Uuid, hash: &[u8], first: Option<Uuid>| match first {
+        Some(first) if hashes.get(&id).is_some_and(|own| own == hash) => SubmitAnswer::Replayed(TaskId(first)),
+        _ => SubmitAnswer::KeyReused,
+    };
+    Ok(rows.into_iter().map(|row| (TaskId(row.id), answer(row.id, &row.body_hash, row.task_id))).collect())
+}
+
+/// For tasks whose unique key is taken: by whom. Their idempotency rows are made to name the holder.
+async fn holders(tx: &mut PgConnection, lost: Vec<&NewTask>) -> Result<HashMap<TaskId, SubmitAnswer>, StoreError> {
+    if lost.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let tenants: Vec<Uuid> = lost.iter().map(|t| t.tenant.uuid()).collect();
+    let ids: Vec<Uuid> = lost.iter().map(|t| t.id.uuid()).collect();
+    let unique: Vec<String> = lost.iter().map(|t| t.unique_key.clone().unwrap_or_default()).collect();
+    let query = sqlx::query!(
+        r#"select i.id as "id!", t.id as "holder!"
+            from unnest($1::uuid[], $2::uuid[], $3::text[]) as i(tenant_id, id, unique_key)
+            cross join lateral (select h.id from task h
+                where h.tenant_id = i.tenant_id and h.unique_key = i.unique_key limit 1) t"#,
+        &tenants,
+        &ids,
+        &unique
+    );
+    let rows = named("submit.holders", query.fetch_all(&mut *tx)).await?;
+    let held: HashMap<Uuid, Uuid> = rows.into_iter().map(|row| (row.id, row.holder)).collect();
+    let keyed: Vec<_> = lost.iter().filter_map(|t| Some((t, t.idempotency.as_ref()?, held.get(&t.id.uuid())?))).collect();
+    if !keyed.is_empty() {
+        let tenants: Vec<Uuid> = keyed.iter().map(|(t, _, _)| t.tenant.uuid()).collect();
+        let routes: Vec<String> = keyed.iter().map(|(_, k, _)| k.route.clone()).collect();
+        let names: Vec<String> = keyed.iter().map(|(_, k, _)| k.key.clone()).collect();
+        let holders: Vec<Uuid> = keyed.iter().map(|(_, _, holder)| **holder).collect();
+        let query = sqlx::query!(
+            "update idempotency k set task_id = i.holder
+                from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as i(tenant_id, route, key, holder)
+                where k.tenant_id = any (array[i.tenant_id]) and k.route = i.route and k.key = i.key",
+            &tenants,
+            &routes,
+            &names,
+            &holders
+        );
+        named("submit.name_holders", query.execute(tx)).await?;
+    }
+    Ok(held.into_iter().map(|(id, holder)| (TaskId(id), SubmitAnswer::Existing(TaskId(holder)))).collect())
+}

@@ -1,0 +1,36 @@
+//! Stores single submissions, many at once, in one transaction.
+
+use super::{NewTask, SubmitAnswer, guarded, plain};
+use crate::StoreError;
+use crate::connect::SubmitDb;
+use crate::statement::{named, repeated};
+use sqlx::PgConnection;
+
+/// Stores `tasks`, of any tenants; one answer each, in order. Committed durably when this returns.
+///
+/// # Errors
+/// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether some may have been stored.
+pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
+    repeated(|| async {
+        if !needs_guard(tasks) {
+            // A single statement is a transaction of its own: one round trip.
+            return plain::insert(&mut *db.pool().acquire().await?, tasks).await;
+        }
+        let mut tx = named("begin", db.pool().begin()).await?;
+        let answers = in_transaction(&mut tx, tasks).await?;
+        named("commit", tx.commit()).await?;
+        Ok(answers)
+    })
+    .await
+}
+
+pub(super) async fn in_transaction(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+) -> Result<Vec<SubmitAnswer>, StoreError> {
+    if needs_guard(tasks) { guarded::insert(tx, tasks).await } else { plain::insert(tx, tasks).await }
+}
+
+fn needs_guard(tasks: &[NewTask]) -> bool {
+    tasks.iter().any(|task| task.unique_key.is_some() || task.idempotency.is_some())
+}

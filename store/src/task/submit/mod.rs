@@ -1,0 +1,91 @@
+//! Submitting: durable before the answer.
+//!
+//! One transaction for everything given, one answer per row. Without keys it is one statement; with an
+//! idempotency key or a unique key what is new is decided by the database's unique indexes, never by a look before.
+
+mod batch;
+mod columns;
+mod guarded;
+mod insert;
+mod plain;
+
+pub use batch::{BatchAnswer, insert_batch};
+pub use insert::insert;
+
+use crate::idempotency::IdempotencyKey;
+use domain::id::{PoolName, TaskId, TenantId};
+use domain::resources::{Resources, Tier};
+use domain::task::{Delivery, State};
+use domain::time::Timestamp;
+use std::time::Duration;
+
+/// A task to store. Everything in it has been validated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTask {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Its id, made by the caller.
+    pub id: TaskId,
+    /// What its owner calls it.
+    pub name: Option<String>,
+    /// Where it runs.
+    pub pool: PoolName,
+    /// `None` where resources were given instead.
+    pub tier: Option<Tier>,
+    /// What it needs.
+    pub resources: Resources,
+    /// What it runs, as JSON; no NUL bytes.
+    pub run_json: String,
+    /// Due this long after it is stored; not together with `run_at`.
+    pub delay: Option<Duration>,
+    /// Due at this time; not together with `delay`.
+    pub run_at: Option<Timestamp>,
+    /// How long after it is due it may start.
+    pub delay_tolerance: Duration,
+    /// How long an attempt may run.
+    pub execution_cap: Duration,
+    /// Ends `expired` when it cannot start in time.
+    pub expire_if_late: bool,
+    /// Limit on charged attempts.
+    pub max_attempts: u32,
+    /// Retry policy as JSON; `None` is the default policy.
+    pub retry_json: Option<String>,
+    /// What a lost attempt means.
+    pub delivery: Delivery,
+    /// Unique among the tenant's tasks that have not ended.
+    pub unique_key: Option<String>,
+    /// Labels as a JSON object.
+    pub labels_json: Option<String>,
+    /// W3C traceparent of the request.
+    pub traceparent: Option<String>,
+    /// The API key it came by.
+    pub key_id: String,
+    /// Makes repeating safe.
+    pub idempotency: Option<IdempotencyKey>,
+}
+
+/// What the database decided for a new task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Created {
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// When it is due.
+    pub run_at: Timestamp,
+    /// Until when it should start.
+    pub start_deadline: Timestamp,
+    /// `ready`, or `scheduled` where it is not due yet.
+    pub state: State,
+}
+
+/// What became of one submitted task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubmitAnswer {
+    /// Stored.
+    Created(Created),
+    /// Its unique key is held by this task, which has not ended.
+    Existing(TaskId),
+    /// The same request made this task before.
+    Replayed(TaskId),
+    /// The idempotency key was used with another body.
+    KeyReused,
+}

@@ -1,0 +1,18 @@
+//! `attempt_aborted`: the attempt failed with an exit code on the policy's abort list.
+//!
+//! From running the task ends aborted; from cancelling, cancelled.
+
+use super::lease_end::{EndedAttempt, for_good};
+use super::Answer;
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::repeated;
+use domain::task::Event;
+
+/// Raises the event over many leases, each under its own fence; answers in order.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn attempt_aborted(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::AttemptAborted, ended).await }).await
+}

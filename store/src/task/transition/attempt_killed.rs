@@ -1,0 +1,18 @@
+//! `attempt_killed`: the executor killed the attempt, over its cap or its resources.
+//!
+//! From running the task ends killed; from cancelling, cancelled.
+
+use super::lease_end::{EndedAttempt, for_good};
+use super::Answer;
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::repeated;
+use domain::task::Event;
+
+/// Raises the event over many leases, each under its own fence; answers in order.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn attempt_killed(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::AttemptKilled, ended).await }).await
+}

@@ -1,0 +1,18 @@
+//! `attempts_exhausted`: the attempt failed and no other may follow.
+//!
+//! From running the task ends failed (a dead letter, kept with its spec); from cancelling, cancelled.
+
+use super::lease_end::{EndedAttempt, for_good};
+use super::Answer;
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::repeated;
+use domain::task::Event;
+
+/// Raises the event over many leases, each under its own fence; answers in order.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn attempts_exhausted(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::AttemptsExhausted, ended).await }).await
+}

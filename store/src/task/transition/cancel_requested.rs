@@ -1,0 +1,131 @@
+//! `cancel_requested`: the owner asked to cancel.
+//!
+//! What does not run ends cancelled at once; what runs goes to cancelling, and its executor is told until it
+//! confirms. A first statement locks the rows, in order, and a second one moves them: it sees them as they are then and
+//! stay, so that the answer says what stood and what was done, whatever else wants to move them.
+
+use crate::connect::ApiDb;
+use crate::statement::{named, repeated};
+use crate::{StoreError, TenantScope};
+use domain::id::TaskId;
+use domain::task::State;
+use domain::time::millis;
+use sqlx::PgConnection;
+use std::collections::HashMap;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// What a cancel did to one task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelAnswer {
+    /// It had not started, and is cancelled.
+    Cancelled,
+    /// It runs; its executor will be told to stop it.
+    Requested,
+    /// It was asked to stop before, and has not confirmed yet.
+    AlreadyRequested,
+    /// It had ended, in this state.
+    Ended(State),
+    /// This tenant has no such task.
+    NotFound,
+}
+
+/// Cancels `tasks` of the tenant; answers in order. A running one must have ended `grace` from now (kill grace + 30 s),
+/// else its session is fenced.
+///
+/// # Errors
+/// When the database cannot answer; then nothing was cancelled.
+pub async fn cancel_requested(
+    db: &ApiDb,
+    scope: &TenantScope,
+    tasks: &[TaskId],
+    grace: Duration,
+) -> Result<Vec<CancelAnswer>, StoreError> {
+    let mut ids: Vec<_> = tasks.iter().map(|task| task.uuid()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    repeated(|| async {
+        let mut tx = crate::task::scoped(db, scope).await?;
+        let stood = lock(&mut tx, scope, &ids).await?;
+        let in_state = |wanted: fn(State) -> bool| -> Vec<Uuid> {
+            ids.iter().copied().filter(|id| stood.get(id).is_some_and(|state| wanted(*state))).collect()
+        };
+        move_on(&mut tx, scope, [in_state(|s| !s.is_leased()), in_state(|s| s == State::Running)], grace).await?;
+        let missed: Vec<_> = ids.iter().copied().filter(|id| !stood.contains_key(id)).collect();
+        let ended = what_ended(&mut tx, scope, &missed).await?;
+        named("commit", tx.commit()).await?;
+        let answer = |task: &TaskId| match stood.get(&task.uuid()) {
+            Some(State::Running) => CancelAnswer::Requested,
+            Some(State::Cancelling) => CancelAnswer::AlreadyRequested,
+            Some(_) => CancelAnswer::Cancelled,
+            None => ended.get(&task.uuid()).map_or(CancelAnswer::NotFound, |state| CancelAnswer::Ended(*state)),
+        };
+        Ok(tasks.iter().map(answer).collect())
+    })
+    .await
+}
+
+/// Locks what lives of `ids`; the states in which they stay from now on.
+async fn lock(tx: &mut PgConnection, scope: &TenantScope, ids: &[Uuid]) -> Result<HashMap<Uuid, State>, StoreError> {
+    let query = sqlx::query!(
+        r#"select t.id, t.state::text as "state!" from unnest($2::uuid[]) as i(id)
+            cross join lateral (
+                select l.id, l.state from task l where l.tenant_id = $1 and l.id = i.id limit 1 for update
+            ) t"#,
+        scope.tenant().uuid(),
+        ids
+    );
+    let rows = named("cancel_requested.lock", query.fetch_all(tx)).await?;
+    Ok(rows.into_iter().filter_map(|row| Some((row.id, row.state.parse().ok()?))).collect())
+}
+
+async fn move_on(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    [waiting, running]: [Vec<Uuid>; 2],
+    grace: Duration,
+) -> Result<(), StoreError> {
+    if waiting.is_empty() && running.is_empty() {
+        return Ok(());
+    }
+    let query = sqlx::query!(
+        "with gone as (
+                delete from task t using unnest($2::uuid[]) as i(id)
+                where t.tenant_id = $1 and t.id = i.id and t.state in ('scheduled', 'ready', 'queued', 'retrying')
+                returning t.*
+            ), asked as (
+                update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $4 * interval '1 millisecond')
+                from unnest($3::uuid[]) as i(id)
+                where t.tenant_id = $1 and t.id = i.id and t.state = 'running'
+            )
+            insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once,
+                unique_key, first_started_at, finished_at, reason)
+            select tenant_id, id, pool, 'cancelled', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
+                start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
+                first_started_at, now(), 'cancelled by its owner'
+            from gone",
+        scope.tenant().uuid(),
+        &waiting,
+        &running,
+        millis(grace) as f64
+    );
+    named("cancel_requested", query.execute(tx)).await.map(|_| ())
+}
+
+/// What is not alive now never will be again: it has ended, or never was.
+async fn what_ended(tx: &mut PgConnection, scope: &TenantScope, missed: &[Uuid]) -> Result<HashMap<Uuid, State>, StoreError> {
+    if missed.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let query = sqlx::query!(
+        r#"select i.id as "id!", h.state::text as "state!" from unnest($2::uuid[]) as i(id)
+            cross join lateral (
+                select e.state from task_history e where e.tenant_id = $1 and e.id = i.id limit 1
+            ) h"#,
+        scope.tenant().uuid(),
+        missed
+    );
+    let rows = named("cancel_requested.what_ended", query.fetch_all(tx)).await?;
+    Ok(rows.into_iter().filter_map(|row| Some((row.id, row.state.parse().ok()?))).collect())
+}

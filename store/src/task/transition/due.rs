@@ -1,0 +1,27 @@
+//! `due`: the time of a scheduled or retrying task has come; it goes to ready.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::{named, repeated};
+use domain::id::{TaskId, TenantId};
+
+/// Raises the event; tasks that are not due, or not waiting any more, stay as they are. Says how many moved.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn due(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, StoreError> {
+    let (tenants, ids) = super::dispatched::sorted_keys(tasks);
+    repeated(|| async {
+        let query = sqlx::query!(
+            "update task t set state = 'ready', wake_at = case when t.expire_if_late and t.first_started_at is null
+                    then t.start_deadline end
+                from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
+                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.state in ('scheduled', 'retrying')
+                    and t.run_at <= now()",
+            &tenants,
+            &ids
+        );
+        Ok(named("due", query.execute(db.pool())).await?.rows_affected())
+    })
+    .await
+}

@@ -1,0 +1,39 @@
+//! `expired`: a task that asked for it did not start by its deadline; it ends.
+//!
+//! From scheduled, ready and retrying only, and only before its first start: what is in the broker or
+//! running is past the question.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::{named, repeated};
+use domain::id::{TaskId, TenantId};
+
+/// Raises the event; tasks to which it does not apply stay as they are. Says how many ended.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn expired(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, StoreError> {
+    let (tenants, ids) = super::dispatched::sorted_keys(tasks);
+    repeated(|| async {
+        let query = sqlx::query!(
+            "with gone as (
+                delete from task t using unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
+                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
+                    and t.state in ('scheduled', 'ready', 'retrying')
+                    and t.expire_if_late and t.first_started_at is null and t.start_deadline < now()
+                returning t.*
+            )
+            insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
+                first_started_at, finished_at, reason)
+            select tenant_id, id, pool, 'expired', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
+                start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
+                first_started_at, now(), 'its start deadline passed before it could start'
+            from gone",
+            &tenants,
+            &ids
+        );
+        Ok(named("expired", query.execute(db.pool())).await?.rows_affected())
+    })
+    .await
+}

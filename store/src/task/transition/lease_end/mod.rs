@@ -1,0 +1,14 @@
+//! What all ends of a lease share: the row moves on or into history, and the attempt is written, in one statement.
+//!
+//! Not an event itself; called by the event files beside it. The states come from the table in `domain`. The
+//! compare-and-set is on (state, attempt, session): a late report under an old lease finds no row and is told so.
+
+mod columns;
+mod ended_attempt;
+mod for_good;
+mod to_go_on;
+mod what_stands;
+
+pub use ended_attempt::EndedAttempt;
+pub(super) use for_good::for_good;
+pub(super) use to_go_on::to_go_on;

@@ -1,0 +1,110 @@
+//! Ends leases of tasks that go on: `running` moves on, `cancelling` ends.
+//!
+//! The rows are locked first, in order: which of the two ways each goes is decided by what stands then, not by what stood
+//! when the statement began. A cancel that comes in between is so never overlooked.
+
+use super::EndedAttempt;
+use super::columns::{Columns, in_lock_order};
+use super::what_stands::answers;
+use crate::StoreError;
+use crate::lease::LeaseKey;
+use crate::statement::named;
+use crate::task::transition::Answer;
+use domain::id::{SessionId, TaskId, TenantId};
+use domain::task::{Event, State, next};
+use sqlx::PgConnection;
+use std::collections::HashMap;
+
+/// Moves each running row to where `event` leads, due after its `delay_ms` (0 where left out), and ends each that is cancelling.
+pub(in super::super) async fn to_go_on(
+    tx: &mut PgConnection,
+    event: Event,
+    ended: &[EndedAttempt],
+    delay_ms: &[i64],
+) -> Result<Vec<Answer>, StoreError> {
+    let to = |from| next(from, event).map(State::as_str);
+    let order = in_lock_order(ended);
+    let c = Columns::of(order.iter().map(|at| &ended[*at]));
+    let delays: Vec<i64> = order.iter().map(|at| delay_ms.get(*at).copied().unwrap_or(0)).collect();
+    let query = sqlx::query!(
+        r#"with lease as materialized (
+                select t.*, i.outcome, i.charged, i.ran_ms, i.exit_code, i.signal, i.reason, i.stdout, i.stderr, i.delay_ms,
+                    -- What never started has not had its first start yet.
+                    case when i.outcome <> 'not_started' or t.first_started_at <> t.placed_at then t.first_started_at end as started_at,
+                    case t.state when 'running' then $13::text when 'cancelling' then $14::text end as goes
+                from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::text[], $6::boolean[], $7::bigint[],
+                    $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[], $15::bigint[])
+                    as i(tenant_id, id, attempt, session_id, outcome, charged, ran_ms, exit_code, signal, reason, stdout, stderr, delay_ms)
+                cross join lateral (
+                    select l.* from task l
+                    where l.tenant_id = i.tenant_id and l.id = i.id and l.attempt = i.attempt and l.session_id = i.session_id
+                    limit 1 for update
+                ) t
+            ), moved as (
+                update task t set
+                    state = l.goes::task_state,
+                    failures = t.failures + l.charged::integer,
+                    run_at = case when l.goes = 'retrying' then now() + l.delay_ms * interval '1 millisecond' else t.run_at end,
+                    start_deadline = case when l.goes = 'retrying'
+                        then now() + l.delay_ms * interval '1 millisecond' + (t.start_deadline - t.run_at) else t.start_deadline end,
+                    first_started_at = l.started_at,
+                    wake_at = case when l.goes = 'retrying' then now() + l.delay_ms * interval '1 millisecond'
+                        when t.expire_if_late and l.started_at is null then t.start_deadline end,
+                    session_id = null, assignment = null, placed_at = null, port_first = null
+                from lease l
+                where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'running'
+            ), gone as (
+                delete from task t using lease l
+                where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'cancelling'
+            ), history as (
+                insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                    run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
+                    first_started_at, finished_at, reason, exit_code)
+                select tenant_id, id, pool, goes::task_state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                    run_at, start_deadline, cap_ms, attempt, failures + charged::integer,
+                    max_attempts, expire_if_late, at_most_once, unique_key,
+                    started_at, greatest(now(), placed_at), reason, exit_code
+                from lease where state = 'cancelling'
+            ), ended as (
+                insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib,
+                    disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
+                    stdout_bytes, stderr_bytes)
+                select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                    session_id, placed_at, greatest(now(), placed_at),
+                    case when charged then greatest(0, least(ran_ms,
+                        (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
+                    exit_code, signal, reason, stdout, stderr
+                from lease
+            )
+            select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!", goes as "goes!"
+            from lease"#,
+        &c.tenants,
+        &c.tasks,
+        &c.attempts,
+        &c.sessions,
+        &c.outcomes,
+        &c.charged,
+        &c.ran_ms,
+        &c.exit_codes as &[Option<i32>],
+        &c.signals as &[Option<i32>],
+        &c.reasons as &[Option<String>],
+        &c.stdout,
+        &c.stderr,
+        to(State::Running),
+        to(State::Cancelling),
+        &delays
+    );
+    let mut moved = HashMap::with_capacity(order.len());
+    for row in named(event.as_str(), query.fetch_all(&mut *tx)).await? {
+        let lease = LeaseKey {
+            tenant: TenantId(row.tenant_id),
+            task: TaskId(row.id),
+            attempt: row.attempt.unsigned_abs(),
+            session: SessionId(row.session_id),
+        };
+        if let Ok(state) = row.goes.parse() {
+            moved.insert(lease, state);
+        }
+    }
+    answers(tx, ended, moved).await
+}

@@ -1,0 +1,64 @@
+//! Tells per report what became of it. What moved is known; for the rest the database is asked what stands, which is rare.
+
+use super::EndedAttempt;
+use super::columns::Columns;
+use crate::StoreError;
+use crate::lease::LeaseKey;
+use crate::statement::named;
+use crate::task::transition::Answer;
+use domain::task::State;
+use sqlx::PgConnection;
+use std::collections::HashMap;
+
+/// Answers in the order of `ended`; `moved` are the leases that the statement before ended, each counted once.
+pub(super) async fn answers(
+    tx: &mut PgConnection,
+    ended: &[EndedAttempt],
+    mut moved: HashMap<LeaseKey, State>,
+) -> Result<Vec<Answer>, StoreError> {
+    let mut answers = vec![Answer::NotFound; ended.len()];
+    let mut missed = Vec::new();
+    for (at, report) in ended.iter().enumerate() {
+        match moved.remove(&report.lease) {
+            Some(state) => answers[at] = Answer::Applied(state),
+            None => missed.push(at),
+        }
+    }
+    if !missed.is_empty() {
+        let found = what_stands(tx, missed.iter().map(|at| &ended[*at])).await?;
+        for (at, answer) in missed.into_iter().zip(found) {
+            answers[at] = answer;
+        }
+    }
+    Ok(answers)
+}
+
+async fn what_stands(
+    tx: &mut PgConnection,
+    missed: impl Iterator<Item = &EndedAttempt> + Clone,
+) -> Result<Vec<Answer>, StoreError> {
+    let c = Columns::of(missed);
+    let query = sqlx::query!(
+        r#"select coalesce(
+                    (select t.state::text from task t where t.tenant_id = i.tenant_id and t.id = i.id limit 1),
+                    (select h.state::text from task_history h where h.tenant_id = i.tenant_id and h.id = i.id limit 1)
+                ) as state,
+                (select a.outcome from attempt a where a.tenant_id = i.tenant_id and a.task_id = i.id
+                    and a.attempt = i.attempt and a.session_id = i.session_id limit 1) is not distinct from i.outcome as "repeated!"
+            from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::text[])
+                with ordinality as i(tenant_id, id, attempt, session_id, outcome, place)
+            order by i.place"#,
+        &c.tenants,
+        &c.tasks,
+        &c.attempts,
+        &c.sessions,
+        &c.outcomes
+    );
+    let rows = named("lease_end.what_stands", query.fetch_all(tx)).await?;
+    let answer = |state: Option<String>, repeated: bool| match state.and_then(|state| state.parse().ok()) {
+        _ if repeated => Answer::Repeated,
+        Some(actual) => Answer::Stale { actual },
+        None => Answer::NotFound,
+    };
+    Ok(rows.into_iter().map(|row| answer(row.state, row.repeated)).collect())
+}

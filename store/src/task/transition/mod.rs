@@ -1,0 +1,50 @@
+//! The only code that writes a task's state: one event a file, each one statement over arrays.
+//!
+//! Every statement names the state it expects and the token of whoever acts (dispatch epoch or lease),
+//! and answers per row. The legal moves are those of [`domain::task::next`]; a test runs each event here
+//! from each state and compares.
+//!
+//! Two habits keep the cost of a row the same however many rows there are. The key's first column is matched as
+//! `t.tenant_id = any (array[i.tenant_id])`: that can only be looked up in the key's index, row by row in the caller's order
+//! (tenant, task), which is the lock order. Plain equality leaves the planner a second way, to read the whole index, which
+//! it takes when it last saw the table empty, and keeps while the table fills. For the same reason an expected state is
+//! a parameter where an index knows the state, and single rows are read in a `lateral (... limit 1)`. A test looks at the plans.
+
+mod answer;
+mod attempt_aborted;
+mod attempt_failed;
+mod attempt_killed;
+mod attempts_exhausted;
+mod cancel_requested;
+mod completed;
+mod dispatch_stale;
+mod dispatched;
+mod due;
+mod expired;
+mod handed_back;
+mod lease_end;
+mod lease_lapsed;
+mod not_started;
+mod placed;
+mod stopped;
+mod unplaced;
+
+pub use answer::Answer;
+pub use attempt_aborted::attempt_aborted;
+pub use attempt_failed::{FailedAttempt, attempt_failed};
+pub use attempt_killed::attempt_killed;
+pub use attempts_exhausted::attempts_exhausted;
+pub use cancel_requested::{CancelAnswer, cancel_requested};
+pub use completed::completed;
+pub use dispatch_stale::dispatch_stale;
+pub use dispatched::{DispatchedRow, dispatched};
+pub use due::due;
+pub use expired::expired;
+pub use handed_back::handed_back;
+pub use lease_end::EndedAttempt;
+pub use lease_lapsed::lease_lapsed;
+pub(crate) use lease_lapsed::lease_lapsed_of_sessions;
+pub use not_started::not_started;
+pub use placed::{Claim, Placed, SessionEpoch, placed};
+pub use stopped::stopped;
+pub use unplaced::unplaced;

@@ -1,0 +1,152 @@
+//! `placed`: queued tasks get a lease each, with the next attempt number.
+//!
+//! One statement locks the sessions `for share` in id order, checks that the caller still owns each
+//! under its epoch, moves the tasks, and returns what they run. A hint of an old dispatch finds no row.
+
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::lease::LeaseKey;
+use crate::statement::{named, repeated};
+use domain::id::{NodeId, SessionId, TaskId, TenantId};
+use domain::task::State;
+use domain::time::millis;
+use std::time::Duration;
+
+/// One placement in memory, to be made true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// Whose task.
+    pub tenant: TenantId,
+    /// Which task.
+    pub task: TaskId,
+    /// The dispatch its hint named.
+    pub dispatch_epoch: i32,
+    /// On which session.
+    pub session: SessionId,
+    /// Running number within the session.
+    pub assignment: u64,
+    /// First of its ports.
+    pub port_first: u32,
+}
+
+/// A session the caller believes to own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionEpoch {
+    /// The session.
+    pub session: SessionId,
+    /// Under this epoch.
+    pub epoch: i64,
+}
+
+/// A lease that was granted, and what it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// The lease.
+    pub lease: LeaseKey,
+    /// As claimed.
+    pub assignment: u64,
+    /// What it runs, as JSON; empty where the spec is gone, which no reader takes for a run.
+    pub run_json: String,
+    /// Its retry policy as JSON; `None` is the default policy.
+    pub retry_json: Option<String>,
+    /// How long it may run.
+    pub cap: Duration,
+    /// Charged failures so far.
+    pub failures: u32,
+    /// Limit on charged attempts.
+    pub max_attempts: u32,
+    /// A lost attempt ends the task.
+    pub at_most_once: bool,
+    /// Trace of the submit.
+    pub traceparent: Option<String>,
+    /// How long it was due before it was placed, in ms.
+    pub waited_ms: i64,
+}
+
+/// Grants what can be granted of `claims`; what is missing in the answer was stale, or its session is
+/// not the caller's any more. `grace` is added to the cap for the hard end of the lease.
+///
+/// # Errors
+/// When the database cannot answer: then nothing is known, and the session's leases are to be read again.
+pub async fn placed(
+    db: &RmDb,
+    owner: NodeId,
+    sessions: &[SessionEpoch],
+    claims: &[Claim],
+    grace: Duration,
+) -> Result<Vec<Placed>, StoreError> {
+    let mut sorted: Vec<&Claim> = claims.iter().collect();
+    sorted.sort_unstable_by_key(|c| (c.tenant, c.task));
+    // A session named twice counts as named once, under its first epoch.
+    let session_ids: Vec<_> = sessions.iter().map(|s| s.session.uuid()).collect();
+    let epochs: Vec<i64> = sessions.iter().map(|s| s.epoch).collect();
+    let tenants: Vec<_> = sorted.iter().map(|c| c.tenant.uuid()).collect();
+    let tasks: Vec<_> = sorted.iter().map(|c| c.task.uuid()).collect();
+    let dispatches: Vec<i32> = sorted.iter().map(|c| c.dispatch_epoch).collect();
+    let on: Vec<_> = sorted.iter().map(|c| c.session.uuid()).collect();
+    let assignments: Vec<i64> = sorted.iter().map(|c| i64::try_from(c.assignment).unwrap_or(i64::MAX)).collect();
+    let ports: Vec<i32> = sorted.iter().map(|c| i32::try_from(c.port_first).unwrap_or(0)).collect();
+    let rows = repeated(|| async {
+        let query = sqlx::query!(
+            r#"with held as materialized (
+                    select s.id from executor_session s
+                    where s.id = any ($2::uuid[]) and s.owner = $1
+                        and s.owner_epoch = ($3::bigint[])[array_position($2::uuid[], s.id)]
+                        and s.state = 'active' and s.expires_at > clock_timestamp()
+                    order by s.id for share
+                ), claimed as (
+                    update task t set state = 'running', attempt = t.attempt + 1, session_id = i.session_id,
+                        assignment = i.assignment, port_first = i.port_first, placed_at = now(),
+                        first_started_at = coalesce(t.first_started_at, now()),
+                        wake_at = now() + (t.cap_ms + $10) * interval '1 millisecond'
+                    from unnest($4::uuid[], $5::uuid[], $6::integer[], $7::uuid[], $8::bigint[], $9::integer[])
+                        as i(tenant_id, id, dispatch_epoch, session_id, assignment, port_first)
+                    where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
+                        and t.state = $11::text::task_state and t.dispatch_epoch = i.dispatch_epoch
+                        and i.session_id = any (array(select h.id from held h))
+                        and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
+                    returning t.tenant_id, t.id, t.attempt, t.session_id, t.assignment, t.cap_ms, t.failures, t.max_attempts,
+                        t.at_most_once, t.run_at
+                )
+                select c.tenant_id, c.id, c.attempt, c.session_id as "session_id!", c.assignment as "assignment!", c.cap_ms,
+                    c.failures, c.max_attempts, c.at_most_once,
+                    (extract(epoch from now() - c.run_at) * 1000)::bigint as "waited_ms!",
+                    coalesce(s.run, '') as "run!", s.retry as "retry?", s.traceparent as "traceparent?"
+                from claimed c
+                left join lateral (select f.run, f.retry, f.traceparent from task_spec f where f.id = c.id limit 1) s on true"#,
+            owner.uuid(),
+            &session_ids,
+            &epochs,
+            &tenants,
+            &tasks,
+            &dispatches,
+            &on,
+            &assignments,
+            &ports,
+            millis(grace),
+            State::Queued.as_str()
+        );
+        named("placed", query.fetch_all(db.pool())).await
+    })
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Placed {
+            lease: LeaseKey {
+                tenant: TenantId(row.tenant_id),
+                task: TaskId(row.id),
+                attempt: row.attempt.unsigned_abs(),
+                session: SessionId(row.session_id),
+            },
+            assignment: row.assignment.unsigned_abs(),
+            run_json: row.run,
+            retry_json: row.retry,
+            cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
+            failures: row.failures.unsigned_abs(),
+            max_attempts: row.max_attempts.unsigned_abs(),
+            at_most_once: row.at_most_once,
+            traceparent: row.traceparent,
+            waited_ms: row.waited_ms,
+        })
+        .collect())
+}

@@ -1,0 +1,18 @@
+//! `stopped`: the executor confirmed that it stopped a cancelled attempt.
+//!
+//! From cancelling only: a stop that nobody asked for is no end of a task.
+
+use super::lease_end::{EndedAttempt, for_good};
+use super::Answer;
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::repeated;
+use domain::task::Event;
+
+/// Raises the event over many leases, each under its own fence; answers in order.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn stopped(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::Stopped, ended).await }).await
+}

@@ -1,0 +1,26 @@
+//! The store on a real Postgres, each test in a database of its own, through the service roles' own logins.
+//!
+//! Run with `scripts/with-services --postgres -- cargo nextest run -p store`.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
+
+mod access;
+mod batches;
+mod cost;
+mod leadership;
+mod matrix;
+mod migrations;
+mod output_and_usage;
+mod partitions;
+mod plans;
+mod pooled;
+mod races;
+mod reading;
+mod selection;
+mod sessions;
+mod storm;
+mod submitting;
+mod support;
+mod tokens;
+mod unique_keys;
+mod what_moves;

@@ -1,0 +1,111 @@
+//! Events that compete for the same rows: one wins each row, the others are told so, and nothing is lost or doubled.
+
+use crate::support::{Prize, Told, World, race};
+use domain::id::{NodeId, TenantId};
+use domain::task::{Event, State};
+use std::sync::Arc;
+
+const ROUNDS: u64 = 12;
+const TASKS: usize = 60;
+
+async fn prize(world: &World, tenant: TenantId, state: State) -> Prize {
+    let leader = world.lead(NodeId::from(TenantNode(tenant))).await;
+    let owned = world.open(NodeId::fresh()).await;
+    let tasks = world.store_ready(tenant, TASKS).await;
+    let mut prize = Prize { tenant, leader, owned, tasks, dispatches: Vec::new(), leases: Vec::new() };
+    if state != State::Ready {
+        prize.dispatches = world.dispatch(leader, &prize.tasks).await;
+    }
+    if state == State::Running {
+        prize.leases = world.place(owned, &prize.dispatches).await;
+        assert_eq!(prize.leases.len(), TASKS);
+    }
+    prize
+}
+
+/// One batcher for all rounds of a test: the tenant's id serves as its name.
+struct TenantNode(TenantId);
+
+impl From<TenantNode> for NodeId {
+    fn from(TenantNode(tenant): TenantNode) -> Self {
+        Self(tenant.uuid())
+    }
+}
+
+/// Rounds of `events` against each other over tasks in `state`; after each, `check` sees who was told what.
+async fn rounds(state: State, events: &[Event], mut check: impl AsyncFnMut(&World, &Prize, &Told)) {
+    let world = Arc::new(World::new().await);
+    let tenant = world.tenant().await;
+    let mut submitted = 0;
+    for round in 1..=ROUNDS {
+        let prize = prize(&world, tenant, state).await;
+        let told = race(&world, &prize, events, 3, round).await;
+        submitted += TASKS;
+        world.check_promises(submitted).await;
+        check(&world, &prize, &told).await;
+    }
+}
+
+fn count(told: &Told, prize: &Prize, at: usize, events: &[Event]) -> usize {
+    let all = told.get(&prize.tasks[at].1).map_or(&[][..], Vec::as_slice);
+    all.iter().filter(|event| events.contains(event)).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_ends_once_whoever_ends_it() {
+    use Event::{CancelRequested, Completed, LeaseLapsed, Stopped};
+    let events =
+        [Completed, Completed, LeaseLapsed, LeaseLapsed, LeaseLapsed, CancelRequested, CancelRequested, Stopped, Stopped];
+    rounds(State::Running, &events, async |world, prize, told| {
+        for at in 0..TASKS {
+            let ends = count(told, prize, at, &[Completed, LeaseLapsed, Stopped]);
+            assert!(ends <= 1, "{:?}", told.get(&prize.tasks[at].1));
+            let ended = world.number(format!("select count(*) from attempt where task_id = '{}'", prize.tasks[at].1.uuid()));
+            assert_eq!(ended.await, i64::try_from(ends).unwrap(), "who was told it ended the lease did");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_settlers_and_a_retry_settle_once() {
+    use Event::{AttemptFailed, AttemptsExhausted, Completed, HandedBack};
+    let events = [Completed, Completed, AttemptsExhausted, AttemptFailed, AttemptFailed, HandedBack];
+    rounds(State::Running, &events, async |world, prize, told| {
+        for at in 0..TASKS {
+            assert!(count(told, prize, at, &events) <= 1, "{:?}", told.get(&prize.tasks[at].1));
+        }
+        let settled = world.number("select count(*) from attempt").await;
+        let told: usize = (0..TASKS).map(|at| count(told, prize, at, &events)).sum();
+        assert!(settled >= i64::try_from(told).unwrap());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispatch_leads_to_one_placement_or_none() {
+    use Event::{CancelRequested, DispatchStale, Placed, Unplaced};
+    let events = [Placed, Placed, Placed, CancelRequested, DispatchStale, Unplaced];
+    rounds(State::Queued, &events, async |world, prize, told| {
+        for at in 0..TASKS {
+            assert!(count(told, prize, at, &[Placed]) <= 1, "{:?}", told.get(&prize.tasks[at].1));
+        }
+        let leases = store::lease::live(&world.rm, prize.owned.session).await.unwrap();
+        let placed = (0..TASKS).filter(|at| count(told, prize, *at, &[Placed]) == 1).count();
+        assert_eq!(leases.len(), placed, "who was told it placed has the lease");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ready_task_is_dispatched_cancelled_or_expired() {
+    use Event::{CancelRequested, Dispatched, Expired};
+    let events = [Dispatched, Dispatched, CancelRequested, CancelRequested, Expired, Expired];
+    rounds(State::Ready, &events, async |_, prize, told| {
+        for at in 0..TASKS {
+            assert!(count(told, prize, at, &[Dispatched]) <= 1, "{:?}", told.get(&prize.tasks[at].1));
+            assert!(count(told, prize, at, &[CancelRequested]) <= 1, "{:?}", told.get(&prize.tasks[at].1));
+        }
+    })
+    .await;
+}

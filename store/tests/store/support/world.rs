@@ -1,0 +1,125 @@
+//! A database of one test, and a handle of each role on it.
+
+use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TenantId};
+use domain::resources::Resources;
+use runtime::config::DatabaseConfig;
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use std::time::Duration;
+use store::connect::{AdminDb, ApiDb, RmDb, SchedulerDb, SubmitDb};
+use store::leadership::{self, LeaderEpoch};
+use store::session::{self, NewSession, Opened};
+use testkit::db::{SERVICE_PASSWORD, TestDatabase};
+
+pub const TERM: Duration = Duration::from_secs(30);
+
+pub struct World {
+    pub api: ApiDb,
+    pub submit: SubmitDb,
+    pub scheduler: SchedulerDb,
+    pub rm: RmDb,
+    pub admin: AdminDb,
+    /// The owner of the tables, to look and to prepare.
+    pub owner: PgPool,
+    pub database: TestDatabase,
+}
+
+/// The batcher's leadership.
+#[derive(Debug, Clone, Copy)]
+pub struct Leader {
+    pub node: NodeId,
+    pub epoch: LeaderEpoch,
+}
+
+/// A session and who owns it.
+#[derive(Debug, Clone, Copy)]
+pub struct Owned {
+    pub node: NodeId,
+    pub session: SessionId,
+    pub epoch: i64,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let database = TestDatabase::new().await.unwrap();
+        let config = config(&database);
+        Self {
+            api: ApiDb::connect(&config).unwrap(),
+            submit: SubmitDb::connect(&config).unwrap(),
+            scheduler: SchedulerDb::connect(&config).unwrap(),
+            rm: RmDb::connect(&config).unwrap(),
+            admin: AdminDb::connect(&config).unwrap(),
+            owner: PgPoolOptions::new().max_connections(4).connect(database.owner_url()).await.unwrap(),
+            database,
+        }
+    }
+
+    /// Runs SQL as the owner.
+    pub async fn sql(&self, sql: impl Into<String>) {
+        sqlx::raw_sql(AssertSqlSafe(sql.into())).execute(&self.owner).await.unwrap();
+    }
+
+    /// The one number that a query of the owner gives.
+    pub async fn number(&self, sql: impl Into<String>) -> i64 {
+        sqlx::query_scalar(AssertSqlSafe(sql.into())).fetch_one(&self.owner).await.unwrap()
+    }
+
+    /// The one text that a query of the owner gives; `None` for null and for no row.
+    pub async fn text(&self, sql: impl Into<String>) -> Option<String> {
+        let row: Option<Option<String>> =
+            sqlx::query_scalar(AssertSqlSafe(sql.into())).fetch_optional(&self.owner).await.unwrap();
+        row.flatten()
+    }
+
+    /// A tenant that exists.
+    pub async fn tenant(&self) -> TenantId {
+        let tenant = TenantId::fresh();
+        assert!(store::tenant::create(&self.admin, tenant, &tenant.to_string(), 1.0).await.unwrap());
+        tenant
+    }
+
+    /// Becomes the batcher, or stays it.
+    pub async fn lead(&self, node: NodeId) -> Leader {
+        let epoch = leadership::acquire(&self.scheduler, node, TERM).await.unwrap().unwrap();
+        Leader { node, epoch }
+    }
+
+    /// A new session of 64 premium tasks' capacity, owned by `node`.
+    pub async fn open(&self, node: NodeId) -> Owned {
+        let session = SessionId::fresh();
+        match session::open_or_adopt(&self.rm, &new_session(session), node, TERM).await.unwrap() {
+            Opened::Owned { epoch, adopted: false } => Owned { node, session, epoch },
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub fn config(database: &TestDatabase) -> DatabaseConfig {
+    DatabaseConfig {
+        url: database.owner_url().into(),
+        service_password: SERVICE_PASSWORD.into(),
+        api_url: "".into(),
+        submit_url: "".into(),
+        scheduler_url: "".into(),
+        rm_url: "".into(),
+        admin_url: "".into(),
+        api_connections: 8,
+        submit_connections: 8,
+        scheduler_connections: 8,
+        rm_connections: 8,
+        acquire_timeout: Duration::from_secs(60),
+        statement_timeout: Duration::from_secs(15),
+        pooler: false,
+    }
+}
+
+pub fn new_session(id: SessionId) -> NewSession {
+    NewSession {
+        id,
+        executor: "executor-1".parse::<ExecutorId>().unwrap(),
+        pool: "default".parse::<PoolName>().unwrap(),
+        capacity: Resources { cpu_millis: 256_000, memory_mib: 524_288, disk_mib: 1_310_720, iops: 64_000, ports: 256 },
+        port_first: 20_000,
+        version: "test".to_owned(),
+    }
+}
