@@ -1,0 +1,151 @@
+//! The two verbs of the bus, whatever carries them.
+//!
+//! Held by every role; cheap to clone. The rule: nothing here fails in a way that stops a role. A
+//! publish says how it ended, a consumer waits until there is something, a wake-up may be lost.
+
+use crate::consumer::{HintConsumer, Source};
+use crate::error::ConnectError;
+use crate::hint::HintBatch;
+use crate::in_process::InProcess;
+use crate::outcome::{ConnectionState, PublishOutcome};
+use crate::rabbit::{Broker, Settings};
+use crate::topic::Topic;
+use crate::wakeups::{Raised, Wakeups};
+use domain::id::PoolName;
+use runtime::clock;
+use runtime::config::{BusConfig, BusKind};
+use runtime::shutdown::Shutdown;
+use runtime::tasks::TaskGroup;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Hints for resource managers, and wake-ups for everybody.
+#[derive(Clone)]
+pub struct Bus {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    carrier: Carrier,
+    tasks: TaskGroup,
+    shutdown: Shutdown,
+    dead_letters: Once,
+    /// The in-process bus's state: it is always there.
+    present: watch::Sender<ConnectionState>,
+}
+
+enum Carrier {
+    Rabbit(Box<Broker>),
+    InProcess(InProcess),
+}
+
+impl Bus {
+    /// The bus that `config` asks for. Returns at once: a broker that is away is waited for in the
+    /// background. Must be called within a tokio runtime.
+    ///
+    /// Give it a `shutdown` that comes after the role has drained: deliveries that are settled
+    /// later than that go back to their queue.
+    ///
+    /// # Errors
+    /// When `bus.url` is no AMQP URL.
+    pub fn connect(
+        config: &BusConfig,
+        tasks: &TaskGroup,
+        shutdown: &Shutdown,
+    ) -> Result<Self, ConnectError> {
+        let carrier = match config.kind {
+            BusKind::RabbitMq => {
+                let settings = Settings::from_config(config)?;
+                Carrier::Rabbit(Box::new(Broker::start(settings, tasks.clone(), shutdown.clone())))
+            }
+            BusKind::InProcess => {
+                Carrier::InProcess(InProcess::new(config.hint_ttl, config.hint_max_length))
+            }
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                carrier,
+                tasks: tasks.clone(),
+                shutdown: shutdown.clone(),
+                dead_letters: Once::new(),
+                present: watch::Sender::new(ConnectionState::Connected),
+            }),
+        })
+    }
+
+    /// Publishes batches of hints to a pool, many at a time; one outcome each, in their order.
+    ///
+    /// Takes at most `bus.publish_timeout`, and answers at once while there is no connection or the
+    /// broker is blocked. May be called from many tasks at once; dropping it half way leaves it
+    /// open what was published.
+    pub async fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
+        match &self.inner.carrier {
+            Carrier::Rabbit(broker) => broker.publish(pool, &batches).await,
+            Carrier::InProcess(bus) => bus.publish(pool, batches),
+        }
+    }
+
+    /// Consumes a pool's hints, with at most `prefetch` (1 upwards) messages on hand without an ack.
+    #[must_use]
+    pub fn consume(&self, pool: &PoolName, prefetch: u16) -> HintConsumer {
+        let prefetch = prefetch.max(1);
+        let source = match &self.inner.carrier {
+            Carrier::Rabbit(broker) => Source::Rabbit(broker.consume(pool, prefetch)),
+            Carrier::InProcess(bus) => Source::InProcess(bus.consume(pool, prefetch)),
+        };
+        HintConsumer::new(source, self.inner.shutdown.clone())
+    }
+
+    /// Wakes whoever listens to `topic`. Never waits and never fails; may be lost. Call it after
+    /// the commit it tells of.
+    pub fn wake(&self, topic: Topic) {
+        match &self.inner.carrier {
+            Carrier::Rabbit(broker) => broker.wake(topic),
+            Carrier::InProcess(bus) => bus.wake(topic),
+        }
+    }
+
+    /// Listens to wake-ups of `topics`. Over RabbitMQ all of them fire once when the connection is
+    /// made, and again after each gap.
+    #[must_use]
+    pub fn wakeups(&self, topics: &[Topic]) -> Wakeups {
+        let (raised, topics) = (Arc::new(Raised::default()), topics.to_vec());
+        match &self.inner.carrier {
+            Carrier::Rabbit(broker) => broker.listen(topics.clone(), &raised),
+            Carrier::InProcess(bus) => bus.listen(topics.clone(), &raised),
+        }
+        Wakeups { raised, topics }
+    }
+
+    /// Counts dead hints in `berth_hints_dead_total{reason,pool}` from now on. To be called in
+    /// every process that may do so; each dead message is counted in one of them. Repeating it does nothing.
+    pub fn watch_dead_letters(&self) {
+        let inner = &self.inner;
+        inner.dead_letters.call_once(|| match &inner.carrier {
+            Carrier::Rabbit(broker) => broker.watch_dead_letters(),
+            Carrier::InProcess(bus) => {
+                let (bus, shutdown) = (bus.clone(), inner.shutdown.clone());
+                inner.tasks.supervise("bus-dead-letters", inner.shutdown.clone(), move || {
+                    bus.clone().sweep(shutdown.clone())
+                });
+            }
+        });
+    }
+
+    /// Whether messages can be published now, and every change of it.
+    #[must_use]
+    pub fn connection(&self) -> watch::Receiver<ConnectionState> {
+        match &self.inner.carrier {
+            Carrier::Rabbit(broker) => broker.state(),
+            Carrier::InProcess(_) => self.inner.present.subscribe(),
+        }
+    }
+
+    /// Waits until messages can be published; false when that took longer than `limit`.
+    pub async fn wait_connected(&self, limit: Duration) -> bool {
+        let mut state = self.connection();
+        let connected = state.wait_for(|state| *state == ConnectionState::Connected);
+        matches!(clock::timeout(limit, connected).await, Ok(Ok(_)))
+    }
+}

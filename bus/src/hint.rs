@@ -1,0 +1,143 @@
+//! What travels on a hint queue: which tasks may be placed now, and what they need.
+//!
+//! The batcher builds a [`HintBatch`], a resource manager reads it. The rule: a hint is never the
+//! truth. It names a task and the dispatch epoch under which it was queued; the row in Postgres
+//! decides whether that still holds, so a hint may be lost, doubled or late without harm.
+
+use domain::id::{TaskId, TenantId};
+use domain::resources::Resources;
+use runtime::trace::TraceContext;
+use serde::{Deserialize, Serialize};
+
+/// The first byte of every message. A resource manager that meets another one drops the message:
+/// the sweep hands those tasks out again, in a form it can read or to a process that can.
+const FORMAT: u8 = 1;
+
+/// One task that was marked `queued`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hint {
+    /// Whose task it is.
+    pub tenant: TenantId,
+    /// The task.
+    pub task: TaskId,
+    /// The epoch under which it was queued; a claim with another epoch is stale.
+    pub dispatch_epoch: i32,
+    /// What it needs, so that a batch is placed in memory before anything is read.
+    pub resources: Resources,
+    /// `run_at + delay_tolerance`, milliseconds since the Unix epoch.
+    pub start_deadline_unix_ms: i64,
+}
+
+/// The hints of one message; about a hundred is a good size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HintBatch {
+    /// The trace of the dispatch that made it.
+    pub trace: TraceContext,
+    /// The tasks. An empty batch is legal and means nothing.
+    pub hints: Vec<Hint>,
+}
+
+/// Why bytes are not a batch of hints.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// No bytes at all.
+    #[error("the message is empty")]
+    Empty,
+    /// Written by a newer or older Berth.
+    #[error("the message has format {found}, this process reads format {FORMAT}")]
+    Format {
+        /// Its first byte.
+        found: u8,
+    },
+    /// The right format, but not what it should hold.
+    #[error("the message does not hold a batch of hints")]
+    Content(#[source] postcard::Error),
+    /// A whole batch, and then something else.
+    #[error("{count} bytes follow the batch")]
+    Trailing {
+        /// How many.
+        count: usize,
+    },
+}
+
+impl HintBatch {
+    /// The message body.
+    ///
+    /// # Errors
+    /// Only where memory for the bytes cannot be had.
+    pub fn encode(&self) -> Result<Vec<u8>, postcard::Error> {
+        let mut bytes = Vec::with_capacity(32 + 64 * self.hints.len());
+        bytes.push(FORMAT);
+        postcard::to_extend(&(self.trace.to_bytes(), &self.hints), bytes)
+    }
+
+    /// Reads a message body.
+    ///
+    /// # Errors
+    /// Whatever is not exactly one batch in this process's format.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        match bytes.split_first() {
+            None => Err(DecodeError::Empty),
+            Some((&FORMAT, content)) => {
+                let ((trace, hints), rest): (([u8; TraceContext::BYTES], Vec<Hint>), _) =
+                    postcard::take_from_bytes(content).map_err(DecodeError::Content)?;
+                match rest.len() {
+                    // A trace is for people: a bad one must not cost the hints.
+                    0 => Ok(Self {
+                        trace: TraceContext::from_bytes(&trace)
+                            .unwrap_or_else(|_| TraceContext::generate()),
+                        hints,
+                    }),
+                    count => Err(DecodeError::Trailing { count }),
+                }
+            }
+            Some((&found, _)) => Err(DecodeError::Format { found }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::resources::Tier;
+
+    fn batch(size: usize, resources: Resources, dispatch_epoch: i32) -> HintBatch {
+        let hint = |_| Hint {
+            tenant: TenantId::fresh(),
+            task: TaskId::fresh(),
+            dispatch_epoch,
+            resources,
+            start_deadline_unix_ms: 1_790_000_000_123,
+        };
+        HintBatch { trace: TraceContext::generate(), hints: (0..size).map(hint).collect() }
+    }
+
+    #[test]
+    fn a_batch_reads_back_as_written() {
+        for size in [0, 1, 100] {
+            let batch = batch(size, Tier::Premium.resources(), 3);
+            let bytes = batch.encode().unwrap();
+            assert_eq!(HintBatch::decode(&bytes).unwrap(), batch);
+        }
+    }
+
+    #[test]
+    fn a_hundred_hints_fit_in_eight_kib_even_at_the_largest_figures() {
+        let widest = Resources::from_dimensions([u32::MAX; 5]);
+        assert!(batch(100, widest, i32::MIN).encode().unwrap().len() <= 8 * 1024);
+        assert!(batch(100, Tier::Regular.resources(), 40).encode().unwrap().len() <= 5 * 1024);
+    }
+
+    #[test]
+    fn what_is_not_exactly_one_batch_is_refused() {
+        let good = batch(2, Tier::Basic.resources(), 1).encode().unwrap();
+        assert!(matches!(HintBatch::decode(&[]), Err(DecodeError::Empty)));
+        assert!(matches!(HintBatch::decode(&[9, 9]), Err(DecodeError::Format { found: 9 })));
+        assert!(matches!(HintBatch::decode(b"\x01{\"json\""), Err(DecodeError::Content(_))));
+        let longer = [good.as_slice(), b"x"].concat();
+        assert!(matches!(HintBatch::decode(&longer), Err(DecodeError::Trailing { count: 1 })));
+        for cut in 1..good.len() {
+            assert!(HintBatch::decode(&good[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+}

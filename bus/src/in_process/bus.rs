@@ -1,0 +1,98 @@
+//! The bus of a process that holds all roles: queues and wake-ups in memory.
+//!
+//! Used by the embedded profile. Nothing survives the process, and nothing needs to: rows are the
+//! truth, and the sweep of the next start finds what was queued.
+
+use super::consumer::Consumer;
+use super::queue::PoolQueue;
+use crate::hint::HintBatch;
+use crate::outcome::PublishOutcome;
+use crate::topic::Topic;
+use crate::wakeups::Raised;
+use domain::id::PoolName;
+use runtime::clock;
+use runtime::shutdown::Shutdown;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+const SWEEP_EVERY: Duration = Duration::from_millis(250);
+
+#[derive(Debug, Clone)]
+pub(crate) struct InProcess {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    ttl: Duration,
+    max_length: usize,
+    pools: Mutex<HashMap<PoolName, Arc<PoolQueue>>>,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+#[derive(Debug)]
+struct Listener {
+    topics: Vec<Topic>,
+    raised: Weak<Raised>,
+}
+
+impl InProcess {
+    pub(crate) fn new(ttl: Duration, max_length: u32) -> Self {
+        let max_length = usize::try_from(max_length).unwrap_or(usize::MAX);
+        let (pools, listeners) = (Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { ttl, max_length, pools, listeners }) }
+    }
+
+    pub(crate) fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
+        let outcomes = vec![PublishOutcome::Confirmed; batches.len()];
+        self.queue(pool).push(batches, clock::monotonic());
+        outcomes
+    }
+
+    pub(crate) fn consume(&self, pool: &PoolName, prefetch: u16) -> Consumer {
+        Consumer {
+            pool: pool.clone(),
+            queue: self.queue(pool),
+            prefetch: usize::from(prefetch),
+            open: Arc::default(),
+            paused: false.into(),
+        }
+    }
+
+    pub(crate) fn wake(&self, topic: Topic) {
+        let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|listener| {
+            let Some(raised) = listener.raised.upgrade() else { return false };
+            if listener.topics.contains(&topic) {
+                raised.raise(topic);
+            }
+            true
+        });
+    }
+
+    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
+        let listener = Listener { topics, raised: Arc::downgrade(raised) };
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    /// Buries expired messages in time, for the count, until the process ends.
+    pub(crate) async fn sweep(self, shutdown: Shutdown) {
+        while shutdown.sleep(SWEEP_EVERY).await {
+            let queues: Vec<_> = self.pools().values().cloned().collect();
+            for queue in queues {
+                queue.sweep(clock::monotonic());
+            }
+        }
+    }
+
+    fn queue(&self, pool: &PoolName) -> Arc<PoolQueue> {
+        let fresh =
+            || Arc::new(PoolQueue::new(pool.clone(), self.shared.ttl, self.shared.max_length));
+        Arc::clone(self.pools().entry(pool.clone()).or_insert_with(fresh))
+    }
+
+    fn pools(&self) -> std::sync::MutexGuard<'_, HashMap<PoolName, Arc<PoolQueue>>> {
+        self.shared.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,82 @@
+//! The deliveries that wait between a consumer's background task and its reader.
+//!
+//! Filled by the RabbitMQ consumer task, emptied by `HintConsumer`. The rule: from the moment
+//! `pause` returns nothing comes out until `resume`, so what the inbox holds then, and what still
+//! arrives, goes back to the queue.
+
+use crate::delivery::Delivery;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, watch};
+
+/// What the reader wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Consume,
+    Pause,
+    /// The reader is gone.
+    Stop,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    waiting: Mutex<VecDeque<Delivery>>,
+    arrived: Notify,
+    wish: watch::Sender<Wish>,
+}
+
+impl Inbox {
+    pub(crate) fn new() -> Self {
+        Self {
+            waiting: Mutex::default(),
+            arrived: Notify::new(),
+            wish: watch::Sender::new(Wish::Consume),
+        }
+    }
+
+    /// Takes a delivery in, or sends it back when the reader wants none.
+    pub(crate) fn offer(&self, delivery: Delivery) {
+        let mut waiting = self.lock();
+        // Under the lock, so that a pause sees either this delivery here or none at all.
+        if *self.wish.borrow() == Wish::Consume {
+            waiting.push_back(delivery);
+            drop(waiting);
+            self.arrived.notify_one();
+        }
+    }
+
+    /// The next delivery if one waits.
+    pub(crate) fn take(&self) -> Option<Delivery> {
+        self.lock().pop_front()
+    }
+
+    /// The next delivery. Cancel-safe.
+    pub(crate) async fn next(&self) -> Delivery {
+        loop {
+            let arrived = self.arrived.notified();
+            if let Some(delivery) = self.take() {
+                return delivery;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Changes the wish, and returns everything that waits if it is no longer wanted.
+    pub(crate) fn wish(&self, wish: Wish) {
+        let returned = {
+            let mut waiting = self.lock();
+            self.wish.send_replace(wish);
+            if wish == Wish::Consume { VecDeque::new() } else { std::mem::take(&mut *waiting) }
+        };
+        drop(returned);
+    }
+
+    /// The wish, to be watched by the background task.
+    pub(crate) fn watch(&self) -> watch::Receiver<Wish> {
+        self.wish.subscribe()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Delivery>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

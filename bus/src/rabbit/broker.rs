@@ -1,0 +1,127 @@
+//! Everything a process has with RabbitMQ: two links and the tasks on them.
+//!
+//! Made by `Bus::connect`. The rule: it is made without waiting, and works as soon as the broker
+//! does. The consuming link is made on first use, because many processes only publish.
+
+use super::consumer::HintReceiver;
+use super::dead_letters;
+use super::link::Link;
+use super::publisher::Publisher;
+use super::settings::Settings;
+use super::wake_receiver::WakeReceiver;
+use super::wake_sender::WakeSender;
+use crate::hint::HintBatch;
+use crate::inbox::Inbox;
+use crate::outcome::{ConnectionState, PublishOutcome};
+use crate::topic::Topic;
+use crate::wakeups::Raised;
+use domain::id::PoolName;
+use runtime::shutdown::Shutdown;
+use runtime::tasks::TaskGroup;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::watch;
+use tracing::error;
+
+pub(crate) struct Broker {
+    settings: Settings,
+    tasks: TaskGroup,
+    shutdown: Shutdown,
+    link: Link,
+    publisher: Publisher,
+    wakes: WakeSender,
+    consuming: OnceLock<Link>,
+}
+
+impl Broker {
+    pub(crate) fn start(settings: Settings, tasks: TaskGroup, shutdown: Shutdown) -> Self {
+        let link = Link::new("publish", settings.clone());
+        let publisher = Publisher::new(link.clone(), settings.publish_timeout, tasks.clone());
+        let wakes = WakeSender::default();
+        let consuming = OnceLock::new();
+        let broker = Self { settings, tasks, shutdown, link, publisher, wakes, consuming };
+        broker.keep_connected(&broker.link);
+        let (publisher, shutdown) = (broker.publisher.clone(), broker.shutdown.clone());
+        broker.tasks.supervise("bus-publisher", broker.shutdown.clone(), move || {
+            publisher.clone().run(shutdown.clone())
+        });
+        let (wakes, link, shutdown) =
+            (broker.wakes.clone(), broker.link.clone(), broker.shutdown.clone());
+        broker.tasks.supervise("bus-wake-sender", broker.shutdown.clone(), move || {
+            wakes.clone().run(link.clone(), shutdown.clone())
+        });
+        broker
+    }
+
+    pub(crate) fn state(&self) -> watch::Receiver<ConnectionState> {
+        self.link.state()
+    }
+
+    pub(crate) async fn publish(
+        &self,
+        pool: &PoolName,
+        batches: &[HintBatch],
+    ) -> Vec<PublishOutcome> {
+        match batches.iter().map(HintBatch::encode).collect::<Result<Vec<_>, _>>() {
+            Ok(bodies) => self.publisher.publish(pool, bodies).await,
+            Err(error) => {
+                error!(%error, "Hints cannot be written as bytes: {error}");
+                vec![PublishOutcome::Nacked; batches.len()]
+            }
+        }
+    }
+
+    pub(crate) fn consume(&self, pool: &PoolName, prefetch: u16) -> Arc<Inbox> {
+        let inbox = Arc::new(Inbox::new());
+        let (link, pool) = (self.consuming().clone(), pool.clone());
+        let receiver = Arc::new(HintReceiver { link, pool, prefetch, inbox: Arc::clone(&inbox) });
+        let (end, shutdown) = self.shutdown.child();
+        self.tasks.supervise("bus-consumer", shutdown.clone(), move || {
+            let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());
+            async move {
+                receiver.run(shutdown).await;
+                // It ended because it should: the supervisor need not start it again.
+                end.shut_down();
+            }
+        });
+        inbox
+    }
+
+    pub(crate) fn wake(&self, topic: Topic) {
+        self.wakes.wake(topic);
+    }
+
+    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
+        let (link, raised) = (self.consuming().clone(), Arc::downgrade(raised));
+        let receiver = Arc::new(WakeReceiver { link, topics, raised });
+        let (end, shutdown) = self.shutdown.child();
+        self.tasks.supervise("bus-wake-receiver", shutdown.clone(), move || {
+            let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());
+            async move {
+                receiver.run(shutdown).await;
+                end.shut_down();
+            }
+        });
+    }
+
+    pub(crate) fn watch_dead_letters(&self) {
+        let (link, shutdown) = (self.consuming().clone(), self.shutdown.clone());
+        self.tasks.supervise("bus-dead-letters", self.shutdown.clone(), move || {
+            dead_letters::watch(link.clone(), shutdown.clone())
+        });
+    }
+
+    fn consuming(&self) -> &Link {
+        self.consuming.get_or_init(|| {
+            let link = Link::new("consume", self.settings.clone());
+            self.keep_connected(&link);
+            link
+        })
+    }
+
+    fn keep_connected(&self, link: &Link) {
+        let (link, shutdown) = (link.clone(), self.shutdown.clone());
+        self.tasks.supervise("bus-connection", self.shutdown.clone(), move || {
+            link.clone().run(shutdown.clone())
+        });
+    }
+}

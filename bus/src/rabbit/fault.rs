@@ -1,0 +1,37 @@
+//! Why something on the broker did not work: for the log, and to decide what to try next.
+//!
+//! Every await on lapin goes through [`within`], because lapin can wait for ever when the broker
+//! goes away at the wrong moment.
+
+use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("the broker did not answer within {0:?}")]
+    TimedOut(Duration),
+    #[error("the broker or the connection to it failed")]
+    Amqp(#[from] lapin::Error),
+    #[error("there is no connection that takes messages")]
+    NoSession,
+}
+
+impl Fault {
+    /// True where a queue exists with other arguments than ours.
+    pub(crate) fn is_precondition_failed(&self) -> bool {
+        let Self::Amqp(error) = self else { return false };
+        matches!(error.kind(), lapin::ErrorKind::ProtocolError(error)
+            if *error.kind() == AMQPErrorKind::Soft(AMQPSoftError::PRECONDITIONFAILED))
+    }
+}
+
+/// Waits for lapin, but not for ever.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = lapin::Result<T>>,
+) -> Result<T, Fault> {
+    match runtime::clock::timeout(limit, work).await {
+        Ok(result) => result.map_err(Fault::Amqp),
+        Err(_) => Err(Fault::TimedOut(limit)),
+    }
+}

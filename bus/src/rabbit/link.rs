@@ -1,0 +1,171 @@
+//! Keeps one connection to the broker, for as long as the process lives.
+//!
+//! The publisher and the consumers have a link each: RabbitMQ stops reading from a connection that
+//! publishes while its memory or disk alarm is on, and acks must not wait behind that. The rule: a
+//! lost session is replaced with jittered back-off, and nobody outside waits on a dead one.
+//! lapin's own recovery is not used: it gives up after some tries, and replays channels whose
+//! unconfirmed messages and open deliveries we want to know as lost.
+
+use super::fault::Fault;
+use super::session::Session;
+use super::settings::Settings;
+use super::socket;
+use crate::metrics;
+use crate::outcome::ConnectionState;
+use futures::StreamExt;
+use lapin::ConnectionProperties;
+use runtime::backoff::Backoff;
+use runtime::clock;
+use runtime::error_chain::ErrorChain;
+use runtime::shutdown::Shutdown;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tracing::{debug, info, warn};
+
+/// The first pause before connecting again.
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+/// How often a connection is looked at, besides listening to its events.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How long the broker may take for a goodbye.
+const GOODBYE: Duration = Duration::from_millis(500);
+
+#[derive(Clone)]
+pub(crate) struct Link {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: &'static str,
+    settings: Settings,
+    session: watch::Sender<Option<Arc<Session>>>,
+    state: watch::Sender<ConnectionState>,
+}
+
+impl Link {
+    /// A link that is not running yet; give [`Self::run`] to a supervisor.
+    pub(crate) fn new(name: &'static str, settings: Settings) -> Self {
+        let session = watch::Sender::new(None);
+        let state = watch::Sender::new(ConnectionState::Connecting);
+        Self { shared: Arc::new(Shared { name, settings, session, state }) }
+    }
+
+    /// The live session, if there is one now.
+    pub(crate) fn session(&self) -> Option<Arc<Session>> {
+        self.shared.session.borrow().clone().filter(|session| session.is_connected())
+    }
+
+    /// Waits for a live session.
+    pub(crate) async fn connected(&self) -> Arc<Session> {
+        let mut sessions = self.shared.session.subscribe();
+        loop {
+            let now = sessions.borrow_and_update().clone();
+            if let Some(session) = now.filter(|session| session.is_connected()) {
+                return session;
+            }
+            // The sender lives in `self`, so this cannot fail; and the timer finds a session that
+            // was lost while the link has not looked yet.
+            let _ = clock::timeout(LOOK_EVERY, sessions.changed()).await;
+        }
+    }
+
+    pub(crate) fn state(&self) -> watch::Receiver<ConnectionState> {
+        self.shared.state.subscribe()
+    }
+
+    /// Connects, watches, connects again; ends with the process.
+    pub(crate) async fn run(self, shutdown: Shutdown) {
+        let mut backoff = Backoff::new(RETRY_FIRST, self.shared.settings.reconnect_max);
+        let mut complained = false;
+        while !shutdown.is_cancelled() {
+            match self.open().await {
+                Ok(session) => {
+                    backoff.reset();
+                    complained = false;
+                    self.serve(&session, &shutdown).await;
+                }
+                Err(fault) => {
+                    metrics::connect_failures(self.shared.name).inc();
+                    let (link, cause) = (self.shared.name, ErrorChain(&fault).to_string());
+                    if complained {
+                        debug!(link, cause, "RabbitMQ is still out of reach: {cause}");
+                    } else {
+                        warn!(link, cause, "RabbitMQ is out of reach, trying on: {cause}");
+                        complained = true;
+                    }
+                }
+            }
+            shutdown.sleep(backoff.pause()).await;
+        }
+        self.set_state(ConnectionState::Closed);
+    }
+
+    async fn open(&self) -> Result<Arc<Session>, Fault> {
+        let Shared { name, settings, .. } = &*self.shared;
+        let properties =
+            ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
+        let (connection, socket) =
+            socket::connect(settings.uri.clone(), properties, settings.handshake_limit).await?;
+        Ok(Arc::new(Session::new(settings.clone(), connection, socket)))
+    }
+
+    /// Lends the session out until it is lost or the process ends.
+    async fn serve(&self, session: &Arc<Session>, shutdown: &Shutdown) {
+        let link = self.shared.name;
+        info!(link, "Connected to RabbitMQ");
+        self.set_state(ConnectionState::Connected);
+        self.shared.session.send_replace(Some(Arc::clone(session)));
+        tokio::select! {
+            () = self.watch(session) => {
+                warn!(link, "The connection to RabbitMQ is lost");
+                metrics::connections_lost(link).inc();
+                self.retire(session, Duration::ZERO).await;
+            }
+            () = shutdown.cancelled() => self.retire(session, GOODBYE).await,
+        }
+    }
+
+    async fn retire(&self, session: &Session, patience: Duration) {
+        self.set_state(ConnectionState::Connecting);
+        self.shared.session.send_replace(None);
+        session.end(patience).await;
+    }
+
+    /// Returns when the session is of no more use.
+    async fn watch(&self, session: &Session) {
+        let mut events = std::pin::pin!(session.events());
+        while session.is_connected() {
+            tokio::select! {
+                // An event only says when to look; what counts is the state.
+                Some(_) = events.next() => {}
+                () = session.given_up() => {}
+                () = clock::sleep(LOOK_EVERY) => {}
+            }
+            if session.is_connected() {
+                self.set_state(if session.is_blocked() {
+                    ConnectionState::Blocked
+                } else {
+                    ConnectionState::Connected
+                });
+            }
+        }
+    }
+
+    fn set_state(&self, state: ConnectionState) {
+        let link = self.shared.name;
+        let before = self.shared.state.send_replace(state);
+        if before == state {
+            return;
+        }
+        metrics::connection_state(link, state);
+        match (before, state) {
+            (_, ConnectionState::Blocked) => {
+                warn!(link, "RabbitMQ takes no messages (memory or disk alarm)");
+            }
+            (ConnectionState::Blocked, ConnectionState::Connected) => {
+                info!(link, "RabbitMQ takes messages again");
+            }
+            _ => {}
+        }
+    }
+}

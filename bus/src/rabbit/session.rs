@@ -1,0 +1,102 @@
+//! One life of a connection: from a finished handshake to its loss.
+//!
+//! Made by the link, shared by everything that works on it. The rule: whoever finds it unusable
+//! says so with `give_up`; the link then ends it and makes the next one. Nothing is carried over,
+//! because what the broker knew of this one is gone.
+
+use super::fault::{Fault, within};
+use super::settings::Settings;
+use super::socket::SocketGuard;
+use super::topology;
+use domain::id::PoolName;
+use lapin::{Channel, Connection};
+use std::collections::HashSet;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) struct Session {
+    pub(crate) settings: Settings,
+    connection: Connection,
+    socket: SocketGuard,
+    /// Pools whose queue was declared in this session and has not been seen missing since.
+    declared: Mutex<HashSet<PoolName>>,
+    given_up: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl Session {
+    pub(crate) fn new(settings: Settings, connection: Connection, socket: SocketGuard) -> Self {
+        Self {
+            settings,
+            connection,
+            socket,
+            declared: Mutex::default(),
+            given_up: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    /// A channel of its own: an error on it closes nothing else.
+    pub(crate) async fn channel(&self) -> Result<Channel, Fault> {
+        within(self.limit(), self.connection.create_channel()).await
+    }
+
+    /// Sees to it that the pool has a hint queue. Costs nothing when it was done before.
+    pub(crate) async fn ensure_pool(&self, pool: &PoolName) -> Result<(), Fault> {
+        let mut declared = self.declared.lock().await;
+        if !declared.contains(pool) {
+            topology::declare_pool(self, pool).await?;
+            declared.insert(pool.clone());
+        }
+        Ok(())
+    }
+
+    /// The pool's queue was seen missing: the next `ensure_pool` declares it.
+    pub(crate) async fn forget_pool(&self, pool: &PoolName) {
+        self.declared.lock().await.remove(pool);
+    }
+
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.connection.status().blocked()
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connection.status().connected() && !self.given_up.is_cancelled()
+    }
+
+    /// The longest any one await on the broker may take.
+    pub(crate) fn limit(&self) -> Duration {
+        self.settings.publish_timeout
+    }
+
+    /// Asks the link for a new session.
+    pub(crate) fn give_up(&self) {
+        self.given_up.cancel();
+    }
+
+    /// Waits until somebody gave up on it.
+    pub(crate) async fn given_up(&self) {
+        self.given_up.cancelled().await;
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// What happens on the connection. To be listened to once: a second listener would take from the first.
+    pub(crate) fn events(&self) -> impl futures::Stream<Item = lapin::Event> + Send + 'static {
+        self.connection.events_listener()
+    }
+
+    /// Ends it for everybody, politely if the broker listens and at once if not.
+    pub(crate) async fn end(&self, patience: Duration) {
+        self.ended.cancel();
+        if self.connection.status().connected() && !patience.is_zero() {
+            // A broker that does not answer is left without a goodbye.
+            let _ = within(patience, self.connection.close(200, "OK".into())).await;
+        }
+        self.socket.shut_down();
+    }
+}

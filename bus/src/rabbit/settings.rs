@@ -1,0 +1,40 @@
+//! What the RabbitMQ side needs to know, checked once when the bus is made.
+//!
+//! Built from `[bus]`. The rule: nothing here is printed, because the URI holds a password.
+
+use crate::error::ConnectError;
+use lapin::uri::AMQPUri;
+use runtime::config::{BusConfig, ExposeSecret};
+use std::time::Duration;
+
+/// Time for a TCP connection, for TLS, and for each AMQP handshake.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) uri: AMQPUri,
+    pub(crate) prefix: String,
+    /// The longest any single await on the broker may take.
+    pub(crate) publish_timeout: Duration,
+    pub(crate) handshake_limit: Duration,
+    pub(crate) hint_ttl: Duration,
+    pub(crate) hint_max_length: u32,
+    pub(crate) reconnect_max: Duration,
+}
+
+impl Settings {
+    pub(crate) fn from_config(config: &BusConfig) -> Result<Self, ConnectError> {
+        let mut uri: AMQPUri = config.url.expose_secret().parse().map_err(|_| ConnectError::Url)?;
+        let heartbeat = u16::try_from(config.heartbeat.as_secs()).unwrap_or(u16::MAX).max(1);
+        uri.query.heartbeat = Some(heartbeat);
+        Ok(Self {
+            uri,
+            prefix: config.queue_prefix.clone(),
+            publish_timeout: config.publish_timeout,
+            handshake_limit: HANDSHAKE_LIMIT,
+            hint_ttl: config.hint_ttl,
+            hint_max_length: config.hint_max_length,
+            reconnect_max: config.reconnect_max,
+        })
+    }
+}

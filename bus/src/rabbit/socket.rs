@@ -1,0 +1,72 @@
+//! Opens the TCP (or TLS) stream under a connection, and keeps a second handle on it.
+//!
+//! Used by the link. lapin's thread waits for ever on a peer that accepts and then says nothing,
+//! and a dropped connection waits for a close that never comes; shutting the socket down from
+//! outside is the one thing that always ends it, so that an outage leaks neither threads nor sockets.
+
+use super::fault::{Fault, within};
+use lapin::tcp::{AMQPUriTcpExt, OwnedTLSConfig};
+use lapin::uri::AMQPUri;
+use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+type SecondHandle = Arc<Mutex<Option<TcpStream>>>;
+
+/// Ends the connection when dropped, or before. Both sides see the end of the stream.
+#[derive(Default)]
+pub(crate) struct SocketGuard(SecondHandle);
+
+impl SocketGuard {
+    /// Ends the connection now.
+    pub(crate) fn shut_down(&self) {
+        if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It fails where the peer was first; then it is already what we want.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Drop for SocketGuard {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}
+
+fn hold(socket: &impl AsFd, handle: &SecondHandle) -> io::Result<()> {
+    let second = socket.as_fd().try_clone_to_owned()?;
+    *handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(TcpStream::from(second));
+    Ok(())
+}
+
+/// Connects and shakes hands; `limit` is for each of the two.
+pub(crate) async fn connect(
+    uri: AMQPUri,
+    properties: ConnectionProperties,
+    limit: Duration,
+) -> Result<(Connection, SocketGuard), Fault> {
+    let guard = SocketGuard::default();
+    // lapin keeps this closure, so it must not hold the guard itself.
+    let handle = Arc::clone(&guard.0);
+    let reactor = lapin::runtime::default_runtime()?;
+    let opener = reactor.clone();
+    let open = async move |uri: AMQPUri, _| {
+        let tls = OwnedTLSConfig::default();
+        let work = uri.connect_with_config_async(tls.as_ref(), &opener);
+        let stream = runtime::clock::timeout(limit, work)
+            .await
+            .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        match &stream {
+            AsyncTcpStream::Plain(tcp) => hold(tcp.get_ref(), &handle)?,
+            AsyncTcpStream::Rustls(tls) => hold(tls.get_ref().0.get_ref(), &handle)?,
+            _ => {}
+        }
+        Ok(stream)
+    };
+    let work = Connection::connector(uri, reactor, open, properties);
+    let connection = within(limit * 2, work).await?;
+    Ok((connection, guard))
+}

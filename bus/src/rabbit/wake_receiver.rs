@@ -1,0 +1,117 @@
+//! Receives wake-ups on a small queue of this process's own.
+//!
+//! Started by `Bus::wakeups`. The rule: a wake-up may be lost, but after a gap everybody is woken
+//! once, so that what was missed while there was no connection is looked for at once.
+
+use super::fault::{Fault, within};
+use super::link::Link;
+use super::session::Session;
+use super::topology::{self, number, table};
+use crate::topic::Topic;
+use crate::wakeups::Raised;
+use futures::StreamExt;
+use lapin::Consumer;
+use lapin::options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions};
+use lapin::types::FieldTable;
+use runtime::backoff::Backoff;
+use runtime::clock;
+use runtime::error_chain::ErrorChain;
+use runtime::shutdown::Shutdown;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tracing::warn;
+
+/// Wake-ups are taken faster than they come; this only bounds a process that hangs.
+const MAX_LENGTH: u32 = 16;
+/// How often a receiver looks whether anybody still wants its wake-ups.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+pub(crate) struct WakeReceiver {
+    pub(crate) link: Link,
+    pub(crate) topics: Vec<Topic>,
+    pub(crate) raised: Weak<Raised>,
+}
+
+impl WakeReceiver {
+    /// Receives until nobody listens or the process ends.
+    pub(crate) async fn run(&self, shutdown: Shutdown) {
+        tokio::select! {
+            () = self.receive_for_ever() => {}
+            () = shutdown.cancelled() => {}
+        }
+    }
+
+    async fn receive_for_ever(&self) {
+        let mut backoff = Backoff::new(RETRY.0, RETRY.1);
+        while self.raised.strong_count() > 0 {
+            let Ok(session) = clock::timeout(LOOK_EVERY, self.link.connected()).await else {
+                continue;
+            };
+            match self.receive(&session).await {
+                Ok(()) => backoff.reset(),
+                Err(fault) => {
+                    let cause = ErrorChain(&fault).to_string();
+                    warn!(cause, "Wake-ups cannot be received, trying on: {cause}");
+                }
+            }
+            clock::sleep(backoff.pause()).await;
+        }
+    }
+
+    /// Ends without an error when the session or the queue ends, or nobody listens.
+    async fn receive(&self, session: &Session) -> Result<(), Fault> {
+        let mut consumer = self.subscribe(session).await?;
+        for topic in &self.topics {
+            self.raise(*topic);
+        }
+        loop {
+            tokio::select! {
+                delivery = consumer.next() => match delivery {
+                    Some(Ok(delivery)) => {
+                        if let Some(topic) = Topic::from_name(delivery.routing_key.as_str()) {
+                            self.raise(topic);
+                        }
+                    }
+                    Some(Err(error)) if session.is_connected() => return Err(error.into()),
+                    Some(Err(_)) | None => return Ok(()),
+                },
+                () = clock::sleep(LOOK_EVERY) => if self.raised.strong_count() == 0 { return Ok(()) },
+                () = session.ended() => return Ok(()),
+            }
+        }
+    }
+
+    async fn subscribe(&self, session: &Session) -> Result<Consumer, Fault> {
+        let (limit, channel) = (session.limit(), session.channel().await?);
+        topology::declare_wake(session, &channel).await?;
+        let options = QueueDeclareOptions {
+            exclusive: true,
+            auto_delete: true,
+            ..QueueDeclareOptions::default()
+        };
+        let arguments = table([("x-max-length", number(MAX_LENGTH))]);
+        let queue = within(limit, channel.queue_declare("".into(), options, arguments))
+            .await?
+            .name()
+            .clone();
+        let exchange = topology::wake_exchange(&session.settings.prefix);
+        for topic in &self.topics {
+            let (exchange, key) = (exchange.as_str().into(), topic.as_str().into());
+            let options = QueueBindOptions::default();
+            let work =
+                channel.queue_bind(queue.clone(), exchange, key, options, FieldTable::default());
+            within(limit, work).await?;
+        }
+        let options =
+            BasicConsumeOptions { no_ack: true, exclusive: true, ..BasicConsumeOptions::default() };
+        let work = channel.basic_consume(queue, "".into(), options, FieldTable::default());
+        within(limit, work).await
+    }
+
+    fn raise(&self, topic: Topic) {
+        if let Some(raised) = self.raised.upgrade() {
+            Arc::as_ref(&raised).raise(topic);
+        }
+    }
+}

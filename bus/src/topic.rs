@@ -1,0 +1,65 @@
+//! Wake-up topics: who is told that there may be something to do.
+//!
+//! A wake-up carries no payload and may be lost: each of these loops also looks by itself, at least
+//! every 200 ms. So a lost wake-up costs that long and nothing else.
+
+/// Who to wake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Topic {
+    /// The scheduler's batcher: tasks became ready, or capacity rose.
+    Batcher,
+    /// Owners of schedule shards: a schedule was made or changed.
+    ShardOwner,
+    /// Resource managers: something to cancel, to drain, or to take over.
+    ResourceManager,
+    /// Readers of live output: a chunk was stored.
+    Output,
+}
+
+impl Topic {
+    /// Every topic.
+    pub const ALL: [Self; 4] =
+        [Self::Batcher, Self::ShardOwner, Self::ResourceManager, Self::Output];
+
+    /// Its name as routing key and metric label.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Batcher => "batcher",
+            Self::ShardOwner => "shard_owner",
+            Self::ResourceManager => "resource_manager",
+            Self::Output => "output",
+        }
+    }
+
+    /// The topic of a routing key.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|topic| topic.as_str() == name)
+    }
+
+    /// Its place in [`Self::ALL`].
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its bit in a set of topics.
+    pub(crate) const fn bit(self) -> u8 {
+        1 << (self as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_is_found_by_its_name_place_and_bit() {
+        for (place, topic) in Topic::ALL.into_iter().enumerate() {
+            assert_eq!(Topic::from_name(topic.as_str()), Some(topic));
+            assert_eq!(topic.index(), place);
+            assert_eq!(topic.bit(), 1 << place);
+        }
+        assert_eq!(Topic::from_name("nobody"), None);
+    }
+}

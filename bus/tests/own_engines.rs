@@ -1,0 +1,168 @@
+//! A broker that dies, refuses or half works, under load. Each test owns one, because it harms it.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail this way")]
+
+mod support;
+
+use bus::{Bus, ConnectionState, PublishOutcome, Topic};
+use domain::id::PoolName;
+use runtime::clock;
+use runtime::config::BusKind;
+use runtime::shutdown::{Shutdown, ShutdownHandle};
+use runtime::tasks::TaskHandle;
+use std::collections::HashMap;
+use std::process::Command;
+use std::time::Duration;
+use support::{Rig, SOON, batch, metric, next};
+use testkit::services::PrivateRabbit;
+
+/// The publish limit of these tests, and a little for a loaded machine.
+const ANSWERED: Duration = Duration::from_millis(2500);
+/// By then what RabbitMQ knows of a new queue is on disk.
+const SETTLED: Duration = Duration::from_secs(4);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_broker_hangs_nobody_and_hints_flow_again_when_it_is_back() {
+    let mut broker = PrivateRabbit::start().await.unwrap();
+    let rig = over(&broker).await;
+    let mut consumer = rig.consume(100);
+    let wakeups = rig.bus.wakeups(&[Topic::Batcher]);
+    let load = Load::start(&rig);
+    let began = clock::monotonic();
+    while began.elapsed() < SETTLED {
+        next(&mut consumer).await.ack();
+    }
+
+    broker.kill9().unwrap();
+    rig.bus.wake(Topic::Batcher);
+    while consumer.try_next().is_some() {}
+    clock::sleep(Duration::from_millis(500)).await;
+    broker.restart().await.unwrap();
+
+    let back = clock::monotonic();
+    next(&mut consumer).await.ack();
+    clock::timeout(SOON, async { while !rig.publish_one().await.is_confirmed() {} }).await.unwrap();
+    clock::timeout(SOON, wakeups.next()).await.unwrap();
+    assert!(back.elapsed() < SOON, "back after {:?}", back.elapsed());
+    let (outcomes, slowest) = load.stop().await;
+    assert!(slowest < ANSWERED, "a publish took {slowest:?}");
+    assert!(outcomes[&PublishOutcome::Confirmed] > 500, "{outcomes:?}");
+    assert!(outcomes.contains_key(&PublishOutcome::ConnectionLost), "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_queue_that_has_fallen_silent_is_replaced() {
+    let broker = PrivateRabbit::start().await.unwrap();
+    let rig = over(&broker).await;
+    rig.publish(vec![batch(1)]).await;
+    let load = Load::start(&rig);
+    ctl(&broker, &["eval", &format!("sys:suspend('%2F_{}').", rig.queue())]);
+    let mut consumer = rig.consume(100);
+    let began = clock::monotonic();
+    let within = Duration::from_secs(30);
+    clock::timeout(within, consumer.next()).await.unwrap().unwrap().ack();
+    assert_eq!(metric("berth_bus_queues_replaced_total", &[("pool", rig.pool.as_str())]), 1.0);
+    clock::timeout(within - began.elapsed(), async {
+        while !rig.publish_one().await.is_confirmed() {}
+    })
+    .await
+    .unwrap();
+    let (_, slowest) = load.stop().await;
+    assert!(slowest < ANSWERED, "a publish took {slowest:?}");
+}
+
+#[tokio::test]
+async fn a_broker_out_of_memory_is_seen_and_refused_at_once_while_acks_go_through() {
+    let broker = PrivateRabbit::start().await.unwrap();
+    let rig = over(&broker).await;
+    let mut consumer = rig.consume(1);
+    rig.publish(vec![batch(1), batch(1), batch(1)]).await;
+    next(&mut consumer).await.ack();
+
+    ctl(&broker, &["set_vm_memory_high_watermark", "absolute", "1"]);
+    // RabbitMQ tells a connection that it is blocked when it publishes.
+    let mut state = rig.bus.connection();
+    let asked = clock::monotonic();
+    let first = rig.publish_one().await;
+    assert!(asked.elapsed() < ANSWERED);
+    assert!(matches!(first, PublishOutcome::TimedOut | PublishOutcome::Blocked), "{first:?}");
+    clock::timeout(SOON, state.wait_for(|state| *state == ConnectionState::Blocked))
+        .await
+        .unwrap()
+        .unwrap();
+    let asked = clock::monotonic();
+    assert_eq!(rig.publish_one().await, PublishOutcome::Blocked);
+    assert!(asked.elapsed() < Duration::from_millis(100));
+    // With a prefetch of 1 the next comes only after the ack has arrived.
+    next(&mut consumer).await.ack();
+    next(&mut consumer).await.ack();
+
+    ctl(&broker, &["set_vm_memory_high_watermark", "absolute", "4GB"]);
+    assert!(rig.bus.wait_connected(SOON).await);
+    rig.publish(vec![batch(1)]).await;
+}
+
+async fn over(broker: &PrivateRabbit) -> Rig {
+    let rig = Rig::over(support::config(BusKind::RabbitMq, &broker.url().unwrap(), "berth"));
+    assert!(rig.bus.wait_connected(SOON).await);
+    rig
+}
+
+type Tally = (HashMap<PublishOutcome, usize>, Duration);
+
+/// Publishes all the time, and notes the outcomes and the slowest answer.
+struct Load {
+    stop: ShutdownHandle,
+    task: TaskHandle<Tally>,
+}
+
+impl Load {
+    fn start(rig: &Rig) -> Self {
+        let (stop, stopped) = Shutdown::new();
+        let task =
+            rig.tasks.spawn("load", publish_until(rig.bus.clone(), rig.pool.clone(), stopped));
+        Self { stop, task }
+    }
+
+    async fn stop(mut self) -> Tally {
+        self.stop.shut_down();
+        self.task.join().await.unwrap()
+    }
+}
+
+async fn publish_until(bus: Bus, pool: PoolName, stopped: Shutdown) -> Tally {
+    let (mut outcomes, mut slowest) = (HashMap::<_, usize>::new(), Duration::ZERO);
+    while !stopped.is_cancelled() {
+        let asked = clock::monotonic();
+        for outcome in bus.publish(&pool, (0..100).map(|_| batch(1)).collect()).await {
+            *outcomes.entry(outcome).or_default() += 1;
+        }
+        slowest = slowest.max(asked.elapsed());
+        clock::sleep(Duration::from_millis(20)).await;
+    }
+    (outcomes, slowest)
+}
+
+/// Runs `rabbitmqctl` against the broker, with the broker's own environment and user.
+fn ctl(broker: &PrivateRabbit, arguments: &[&str]) {
+    use std::os::unix::fs::MetadataExt;
+    let process = format!("/proc/{}", broker.pid().unwrap());
+    let environment =
+        String::from_utf8(std::fs::read(format!("{process}/environ")).unwrap()).unwrap();
+    let server =
+        environment.split('\0').filter_map(|pair| pair.split_once('=')).filter(|(name, _)| {
+            name.starts_with("RABBITMQ_")
+                || name.starts_with("ERL_EPMD")
+                || ["HOME", "PATH"].contains(name)
+        });
+    let find = "exec \"$(find /usr/lib/rabbitmq -name rabbitmqctl | sort -V | tail -1)\" \"$@\"";
+    let output = Command::new("setpriv")
+        .arg(format!("--reuid={}", std::fs::metadata(&process).unwrap().uid()))
+        .args(["--clear-groups", "--", "sh", "-c", find, "rabbitmqctl"])
+        .args(arguments)
+        .env_clear()
+        .envs(server)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,258 @@
+//! What only a broker can do to us: queues that vanish, messages nobody can read, a bad network.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail this way")]
+
+mod support;
+
+use bus::PublishOutcome;
+use lapin::types::{AMQPValue, FieldTable};
+use runtime::clock;
+use runtime::config::{BusKind, SecretString};
+use std::collections::HashSet;
+use std::time::Duration;
+use support::{Carrier, Rig, SOON, batch, metric, next, nothing_comes, until};
+use testkit::proxy::{Mode, Proxy};
+
+/// The publish limit of these tests, and a little for a loaded machine.
+const ANSWERED: Duration = Duration::from_millis(2500);
+
+#[tokio::test]
+async fn what_is_published_to_a_deleted_queue_is_returned_and_the_queue_made_again() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    rig.publish(vec![batch(1)]).await;
+    let admin = rig.admin().await;
+    for _ in 0..5 {
+        admin.delete(&rig.queue()).await;
+        let outcomes = rig.bus.publish(&rig.pool, (0..300).map(|_| batch(1)).collect()).await;
+        assert_eq!(
+            outcomes.iter().collect::<HashSet<_>>(),
+            HashSet::from([&PublishOutcome::Returned])
+        );
+        rig.publish((0..300).map(|_| batch(1)).collect()).await;
+    }
+    assert_eq!(metric("berth_bus_late_returns_total", &[]), 0.0);
+}
+
+#[tokio::test]
+async fn a_returned_message_is_told_from_its_neighbours() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let whole: domain::id::PoolName = format!("whole-{}", rig.pool).parse().unwrap();
+    assert!(rig.bus.publish(&whole, vec![batch(1)]).await[0].is_confirmed());
+    let admin = rig.admin().await;
+    for _ in 0..5 {
+        rig.publish(vec![batch(1)]).await;
+        admin.delete(&rig.queue()).await;
+        let to = |pool| rig.bus.publish(pool, (0..200).map(|_| batch(1)).collect());
+        let (gone, here) = tokio::join!(to(&rig.pool), to(&whole));
+        assert!(gone.iter().all(|outcome| *outcome == PublishOutcome::Returned), "{gone:?}");
+        assert!(here.iter().all(|outcome| outcome.is_confirmed()), "{here:?}");
+    }
+}
+
+#[tokio::test]
+async fn hints_flow_on_after_their_queue_was_deleted_under_load() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let admin = rig.admin().await;
+    let mut consumer = rig.consume(100);
+    let (mut confirmed, mut consumed) = (0, 0);
+    for round in 0..60 {
+        if round % 20 == 10 {
+            admin.delete(&rig.queue()).await;
+        }
+        let outcomes = rig.bus.publish(&rig.pool, (0..50).map(|_| batch(1)).collect()).await;
+        confirmed += outcomes.iter().filter(|outcome| outcome.is_confirmed()).count();
+        while let Some(delivery) = consumer.try_next() {
+            consumed += 1;
+            delivery.ack();
+        }
+    }
+    assert!(confirmed > 2000 && consumed > 0, "{confirmed} confirmed, {consumed} consumed");
+    // Whatever was lost with the queues: a new hint arrives.
+    let last = batch(1);
+    rig.publish(vec![last.clone()]).await;
+    loop {
+        let delivery = next(&mut consumer).await;
+        let found = *delivery.batch() == last;
+        delivery.ack();
+        if found {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_waiting_consumer_survives_its_queue() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let mut consumer = rig.consume(10);
+    rig.publish(vec![batch(1)]).await;
+    let held = next(&mut consumer).await;
+    rig.admin().await.delete(&rig.queue()).await;
+    let labels = [("pool", rig.pool.as_str())];
+    until("the consumer is cancelled", || {
+        metric("berth_bus_consumer_cancels_total", &labels) == 1.0
+    })
+    .await;
+    held.ack();
+    assert!(metric("berth_bus_late_acks_total", &[]) >= 1.0);
+    // Nobody published meanwhile: the consumer itself has declared the queue.
+    until_confirmed(&rig).await;
+    next(&mut consumer).await.ack();
+}
+
+#[tokio::test]
+async fn a_message_nobody_can_read_is_dropped_and_counted() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let good = batch(1);
+    rig.publish(vec![]).await;
+    let mut consumer = rig.consume(2);
+    until_confirmed(&rig).await;
+    next(&mut consumer).await.ack();
+    let admin = rig.admin().await;
+    for body in [&b""[..], b"\x09from the future", b"\x01\x02\x03", b"{\"json\":true}"] {
+        admin.put(&rig.queue(), body).await;
+    }
+    rig.publish(vec![good.clone()]).await;
+    let delivery = next(&mut consumer).await;
+    assert_eq!(delivery.batch(), &good);
+    delivery.ack();
+    let labels = [("pool", rig.pool.as_str())];
+    until("4 messages are dropped", || metric("berth_bus_undecodable_total", &labels) == 4.0).await;
+    drop(consumer);
+    assert!(nothing_comes(&mut rig.consume(10)).await);
+}
+
+#[tokio::test]
+async fn a_queue_with_other_settings_is_used_as_it_is() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let mut other = FieldTable::default();
+    other.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
+    rig.admin().await.declare(&rig.queue(), other).await;
+    rig.publish(vec![batch(1)]).await;
+    next(&mut rig.consume(10)).await.ack();
+}
+
+#[tokio::test]
+async fn without_a_broker_a_publish_is_answered_at_once_and_a_wake_up_forgotten() {
+    // Bound and never listening: nobody else can answer there.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("amqp://guest:guest@{}/%2f", socket.local_addr().unwrap());
+    let rig = Rig::over(support::config(BusKind::RabbitMq, &url, "nobody"));
+    let began = clock::monotonic();
+    assert_eq!(rig.publish_one().await, PublishOutcome::ConnectionLost);
+    rig.bus.wake(bus::Topic::Batcher);
+    assert!(began.elapsed() < Duration::from_millis(200));
+    assert!(!rig.bus.wait_connected(Duration::from_millis(300)).await);
+}
+
+#[tokio::test]
+async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
+    let (rig, proxy) = behind_a_proxy().await;
+    rig.publish(vec![batch(1), batch(1)]).await;
+    let mut consumer = rig.consume(10);
+    let (first, second) = (next(&mut consumer).await, next(&mut consumer).await);
+    let expected = [first.batch().clone(), second.batch().clone()];
+    proxy.set(Mode::Reset);
+    until("the publishing connection is lost", || {
+        metric("berth_bus_connections_lost_total", &[]) >= 2.0
+    })
+    .await;
+    let late = metric("berth_bus_late_acks_total", &[]);
+    first.ack();
+    drop(second);
+    until("late settlements are counted", || {
+        metric("berth_bus_late_acks_total", &[]) == late + 2.0
+    })
+    .await;
+    proxy.set(Mode::Pass);
+    for _ in 0..2 {
+        let again = next(&mut consumer).await;
+        assert!(again.redelivered() && expected.contains(again.batch()));
+        again.ack();
+    }
+    until_confirmed(&rig).await;
+}
+
+#[tokio::test]
+async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
+    let (rig, proxy) = behind_a_proxy().await;
+    let mut consumer = rig.consume(10);
+    let wakeups = rig.bus.wakeups(&[bus::Topic::Batcher]);
+    rig.publish(vec![batch(1)]).await;
+    next(&mut consumer).await.ack();
+
+    proxy.set(Mode::Blackhole);
+    let mut seen = HashSet::new();
+    let began = clock::monotonic();
+    while began.elapsed() < Duration::from_secs(5) {
+        let asked = clock::monotonic();
+        seen.insert(rig.publish_one().await);
+        assert!(asked.elapsed() < ANSWERED, "answered after {:?}", asked.elapsed());
+        clock::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(
+        seen.contains(&PublishOutcome::TimedOut) && !seen.contains(&PublishOutcome::Confirmed),
+        "{seen:?}"
+    );
+    assert!(seen.contains(&PublishOutcome::ConnectionLost), "the loss was not noticed: {seen:?}");
+
+    let _missed = wakeups.notify(bus::Topic::Batcher);
+    proxy.set(Mode::Pass);
+    let healed = clock::monotonic();
+    until_confirmed(&rig).await;
+    // Those that timed out may come too.
+    next(&mut consumer).await.ack();
+    clock::timeout(SOON, wakeups.next()).await.unwrap();
+    assert!(healed.elapsed() < SOON, "back after {:?}", healed.elapsed());
+    until("no thread of a dead connection is left", || io_threads() <= 2).await;
+}
+
+#[tokio::test]
+async fn answers_that_get_lost_do_not_hang_a_publish() {
+    let (rig, proxy) = behind_a_proxy().await;
+    rig.publish(vec![batch(1)]).await;
+    proxy.set(Mode::DropReplies);
+    let asked = clock::monotonic();
+    let outcomes = rig.bus.publish(&rig.pool, (0..500).map(|_| batch(1)).collect()).await;
+    assert!(asked.elapsed() < ANSWERED);
+    assert!(
+        outcomes.iter().all(|outcome| *outcome == PublishOutcome::TimedOut),
+        "{:?}",
+        outcomes[0]
+    );
+    proxy.set(Mode::Reset);
+    until("the connection is lost", || metric("berth_bus_connections_lost_total", &[]) >= 1.0)
+        .await;
+    proxy.set(Mode::Pass);
+    until_confirmed(&rig).await;
+    // The broker had them all along: published again they are there twice, and nobody minds.
+    let mut consumer = rig.consume(100);
+    for _ in 0..502 {
+        next(&mut consumer).await.ack();
+    }
+}
+
+/// A rig whose every byte goes through the proxy.
+async fn behind_a_proxy() -> (Rig, Proxy) {
+    let mut rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let url = runtime::config::ExposeSecret::expose_secret(&rig.config.url).to_owned();
+    let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
+    let proxy = Proxy::start(address).await.unwrap();
+    rig.config.url = SecretString::from(proxy.url(&url).unwrap());
+    let through = rig.sibling().await;
+    rig.stop.shut_down();
+    (through.keeping(&rig), proxy)
+}
+
+/// Publishes until it works.
+async fn until_confirmed(rig: &Rig) {
+    let publish = || async { rig.publish_one().await.is_confirmed() };
+    testkit::poll::until("a publish is confirmed", SOON, publish).await.unwrap();
+}
+
+/// Threads of lapin in this process, one a connection.
+fn io_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("lapin-io")).count()
+}
