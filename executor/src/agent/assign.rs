@@ -1,0 +1,123 @@
+//! Takes up assignments, or says at once why not.
+//!
+//! Numbers at or below the last one are repeats and change nothing. An attempt that is refused here never
+//! ran and costs the task nothing; one that is taken up is told as accepted before anything else of it.
+
+use super::driver::{self, Unusable};
+use super::ending::Ending;
+use super::finish::Finished;
+use super::state::Agent;
+use super::work::{Kind, NewCommand, Running};
+use crate::spool::ResultKey;
+use domain::task::{AttemptOutcome, NoopRun, Run};
+use protocol::{Assignment, Assignments, LeaseKey};
+use runtime::clock::Instant;
+use std::time::Duration;
+
+/// Longest cap that is believed; far above what the API allows.
+const MAX_CAP: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+impl Agent {
+    pub(super) fn take_up_all(&mut self, assignments: Assignments, now: Instant) {
+        for assignment in assignments.assignments {
+            if assignment.number <= self.session.last_assignment {
+                tracing::debug!(number = assignment.number, "An assignment came again");
+                continue;
+            }
+            self.session.last_assignment = assignment.number;
+            let lease = assignment.lease.as_ref().map(LeaseKey::try_from);
+            match lease {
+                Some(Ok(lease)) => self.take_up(lease, assignment, now),
+                // It cannot even be refused by name; the next heartbeat does not list it.
+                None | Some(Err(_)) => {
+                    tracing::error!(
+                        number = assignment.number,
+                        "An assignment names no valid lease"
+                    );
+                }
+            }
+        }
+    }
+
+    fn take_up(&mut self, lease: LeaseKey, assignment: Assignment, now: Instant) {
+        let key = ResultKey { session: self.session.id, lease };
+        if self.work.running.contains_key(&lease) || self.outbox.contains(&key) {
+            tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` is held already", lease.attempt, lease.task);
+            return;
+        }
+        if let Some(reason) = self.refuses_work() {
+            return self.not_started(lease, reason);
+        }
+        let run = match driver::parse(&assignment.run_json) {
+            Err(unknown @ Unusable::UnknownDriver(_)) => {
+                return self.not_started(lease, unknown.to_string());
+            }
+            Err(malformed @ Unusable::Malformed(_)) => Err(malformed.to_string()),
+            Ok(_) if assignment.cap_ms == 0 => Err("malformed assignment: no cap".to_owned()),
+            Ok(run) => Ok(run),
+        };
+        self.accepted.push(lease);
+        let cap = Duration::from_millis(assignment.cap_ms).min(MAX_CAP);
+        match run {
+            Err(reason) => {
+                self.settle(
+                    lease,
+                    Finished::at_once(Ending::plain(AttemptOutcome::Failed, reason)),
+                );
+            }
+            Ok(Run::Noop(noop)) => self.start_noop(lease, &noop, cap, now),
+            Ok(Run::Command(run)) => {
+                let new = NewCommand {
+                    lease,
+                    run,
+                    traceparent: assignment.traceparent,
+                    resources: assignment.resources.unwrap_or_default(),
+                    received: now,
+                    cap,
+                    kill_grace: self.session.kill_grace,
+                };
+                self.work.start(new, &self.tasks, self.events.clone());
+            }
+        }
+    }
+
+    /// Why no new work is taken now; none when it is.
+    fn refuses_work(&self) -> Option<String> {
+        if self.drain.is_some() {
+            return Some("the executor is draining".to_owned());
+        }
+        if self.disk.live_bytes >= self.settings.spool_max_bytes {
+            return Some("the executor's spool is full".to_owned());
+        }
+        self.disk
+            .failure
+            .as_ref()
+            .map(|error| format!("the executor's spool cannot be written: {error}"))
+    }
+
+    fn start_noop(&mut self, lease: LeaseKey, noop: &NoopRun, cap: Duration, now: Instant) {
+        if noop.sleep.is_zero() {
+            let ending = Ending::plain(AttemptOutcome::Succeeded, "");
+            return self.settle(lease, Finished::at_once(ending));
+        }
+        self.work.sleepers.add(now + noop.sleep.min(cap), lease);
+        let kind = Kind::Noop { wakes_over_cap: noop.sleep > cap };
+        self.work.add(lease, Running { received: now, cap, why: None, kind });
+    }
+
+    /// Ends the sleep of those whose time has come.
+    pub(super) fn wake_sleepers(&mut self, now: Instant) {
+        while let Some(lease) = self.work.sleepers.pop(now) {
+            // Not there any more: it was stopped.
+            let Some(running) = self.work.running.get(&lease) else { continue };
+            let ending = match running.kind {
+                Kind::Noop { wakes_over_cap: true } => Ending::over_cap(running.cap),
+                Kind::Noop { wakes_over_cap: false } => {
+                    Ending::plain(AttemptOutcome::Succeeded, "")
+                }
+                Kind::Command { .. } => continue,
+            };
+            self.finish(lease, ending, now);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Ends an executor without losing anything.
+//!
+//! At once no new work; what runs may finish within the grace, then it is stopped and handed back, which
+//! costs the task nothing. The process ends when every result is answered, or a bounded time later:
+//! what is still on disk then is delivered by the next boot.
+
+use super::ending::Why;
+use super::state::Agent;
+use protocol::LeaseKey;
+use runtime::clock::Instant;
+use std::time::Duration;
+
+/// Most time between the polite and the hard kill of what is handed back.
+pub(super) const LAST_GRACE: Duration = Duration::from_secs(2);
+/// Time from the grace's end to the process's, whatever happens.
+const AFTER_GRACE: Duration = Duration::from_secs(4);
+/// Time for answers once nothing runs any more.
+const FLUSH: Duration = Duration::from_secs(3);
+
+#[derive(Debug)]
+pub(super) struct Drain {
+    /// When running work is handed back; none once that is done.
+    hand_back_at: Option<Instant>,
+    give_up_at: Instant,
+    idle_since: Option<Instant>,
+}
+
+impl Agent {
+    pub(super) fn begin_drain(&mut self, now: Instant) {
+        if self.drain.is_some() {
+            return;
+        }
+        let attempts = self.work.running.len();
+        tracing::info!(attempts, "Draining: {attempts} attempts may finish");
+        let hand_back_at = now + self.settings.drain_grace;
+        self.drain = Some(Drain {
+            hand_back_at: Some(hand_back_at),
+            give_up_at: hand_back_at + AFTER_GRACE,
+            idle_since: None,
+        });
+        self.health.mark_draining();
+        self.heart.hasten(now);
+    }
+
+    pub(super) fn go_on_draining(&mut self, now: Instant) {
+        let idle = self.work.running.is_empty();
+        let Some(drain) = &mut self.drain else { return };
+        if idle {
+            drain.idle_since.get_or_insert(now);
+        }
+        if drain.hand_back_at.is_some_and(|at| now >= at) {
+            drain.hand_back_at = None;
+            let leases: Vec<LeaseKey> = self.work.leases().collect();
+            for lease in leases {
+                self.end_attempt(lease, Why::Drain, now);
+            }
+        }
+    }
+
+    /// True when the process may end.
+    pub(super) fn is_drained(&self, now: Instant) -> bool {
+        let Some(drain) = &self.drain else { return false };
+        let delivered = self.work.running.is_empty() && self.outbox.is_empty();
+        let flushed = drain.idle_since.is_some_and(|since| now >= since + FLUSH);
+        if !delivered && (flushed || now >= drain.give_up_at) {
+            let (attempts, results) = (self.work.running.len(), self.outbox.len());
+            tracing::warn!(
+                attempts,
+                results,
+                "Ending with {attempts} attempts running and {results} results to be delivered by the next boot"
+            );
+        }
+        delivered || flushed || now >= drain.give_up_at
+    }
+
+    pub(super) fn next_drain_step(&self) -> Option<Instant> {
+        let drain = self.drain.as_ref()?;
+        let flush = drain.idle_since.map_or(drain.give_up_at, |since| since + FLUSH);
+        Some(drain.hand_back_at.map_or(flush, |at| at.min(flush)).min(drain.give_up_at))
+    }
+}

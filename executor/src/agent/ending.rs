@@ -1,0 +1,118 @@
+//! From how a command ended to what is reported.
+//!
+//! Pure. What we did to it comes before what it did: a program that answers our SIGTERM with exit code
+//! 0 was stopped, not successful. One that ended before anybody asked keeps its true outcome.
+
+use crate::command::CommandEnd;
+use crate::supervise::{Cause, Ended, Status};
+use domain::task::AttemptOutcome;
+use domain::time::format_duration;
+use std::time::Duration;
+
+/// Why we asked an attempt to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Its owner cancelled it.
+    Stop,
+    /// We are draining and its time is up.
+    Drain,
+    /// The lease is no longer ours.
+    Fence,
+}
+
+/// The result-to-be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ending {
+    pub(super) outcome: AttemptOutcome,
+    pub(super) exit_code: Option<i32>,
+    pub(super) signal: Option<i32>,
+    pub(super) reason: String,
+}
+
+impl Ending {
+    /// An ending without a process.
+    pub(super) fn plain(outcome: AttemptOutcome, reason: impl Into<String>) -> Self {
+        Self { outcome, exit_code: None, signal: None, reason: reason.into() }
+    }
+
+    /// We ended it, for this reason.
+    pub(super) fn ours(why: Why) -> Self {
+        match why {
+            Why::Stop => Self::plain(AttemptOutcome::Stopped, "stopped on request"),
+            Why::Drain => Self::plain(AttemptOutcome::HandedBack, "the executor is stopping"),
+            Why::Fence => Self::plain(AttemptOutcome::Lost, "the executor lost its lease"),
+        }
+    }
+
+    /// It passed its cap.
+    pub(super) fn over_cap(cap: Duration) -> Self {
+        Self::plain(AttemptOutcome::KilledCap, format!("over its cap of {}", format_duration(cap)))
+    }
+
+    /// What a command's end means, when `why` is what we asked of it and `cap` is its cap.
+    pub(super) fn of_command(end: CommandEnd, why: Option<Why>, cap: Duration) -> Self {
+        match end {
+            CommandEnd::Ended(ended) => Self::of_process(ended, why, cap),
+            CommandEnd::Refused(error) => {
+                Self::plain(AttemptOutcome::Failed, format!("could not be started: {error}"))
+            }
+            CommandEnd::TooLate => Self::ours(why.unwrap_or(Why::Fence)),
+            CommandEnd::SupervisorLost => match why {
+                Some(why) => Self::ours(why),
+                None => Self::plain(AttemptOutcome::Failed, "its supervisor process was killed"),
+            },
+        }
+    }
+
+    fn of_process(ended: Ended, why: Option<Why>, cap: Duration) -> Self {
+        let (exit_code, signal) = match ended.status {
+            Status::Exited(code) => (Some(code), None),
+            Status::Signalled(signal) => (None, Some(signal)),
+        };
+        let ending = match ended.cause {
+            Cause::Itself => match ended.status {
+                Status::Exited(0) => Self::plain(AttemptOutcome::Succeeded, ""),
+                Status::Exited(code) => {
+                    Self::plain(AttemptOutcome::Failed, format!("ended with exit code {code}"))
+                }
+                Status::Signalled(signal) => {
+                    Self::plain(AttemptOutcome::Failed, format!("ended by signal {signal}"))
+                }
+            },
+            Cause::Cap => Self::over_cap(cap),
+            // SIGTERM to the supervisor, by hand, is a request to stop as well.
+            Cause::Stop => Self::ours(why.unwrap_or(Why::Stop)),
+            Cause::Kill | Cause::Lease | Cause::AgentGone => Self::ours(why.unwrap_or(Why::Fence)),
+        };
+        Self { exit_code, signal, ..ending }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(status: Status, cause: Cause, why: Option<Why>) -> AttemptOutcome {
+        let end = CommandEnd::Ended(Ended { status, cause });
+        Ending::of_command(end, why, Duration::from_secs(1)).outcome
+    }
+
+    #[test]
+    fn what_ended_by_itself_keeps_its_outcome_whatever_was_asked_later() {
+        for why in [None, Some(Why::Stop), Some(Why::Drain), Some(Why::Fence)] {
+            assert_eq!(outcome(Status::Exited(0), Cause::Itself, why), AttemptOutcome::Succeeded);
+            assert_eq!(outcome(Status::Exited(3), Cause::Itself, why), AttemptOutcome::Failed);
+            assert_eq!(outcome(Status::Signalled(9), Cause::Itself, why), AttemptOutcome::Failed);
+        }
+    }
+
+    #[test]
+    fn what_we_ended_is_ours_even_with_exit_code_0() {
+        let zero = Status::Exited(0);
+        assert_eq!(outcome(zero, Cause::Cap, None), AttemptOutcome::KilledCap);
+        assert_eq!(outcome(zero, Cause::Stop, Some(Why::Stop)), AttemptOutcome::Stopped);
+        assert_eq!(outcome(zero, Cause::Stop, Some(Why::Drain)), AttemptOutcome::HandedBack);
+        assert_eq!(outcome(zero, Cause::Lease, None), AttemptOutcome::Lost);
+        assert_eq!(outcome(zero, Cause::Kill, Some(Why::Fence)), AttemptOutcome::Lost);
+    }
+}

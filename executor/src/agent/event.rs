@@ -1,0 +1,22 @@
+//! What the agent is told.
+
+use crate::command::CommandEnd;
+use crate::stream::{DialError, StreamEvent};
+use protocol::LeaseKey;
+use tonic::transport::Channel;
+
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A dial has ended.
+    Dialled(Result<(Channel, String), DialError>),
+    /// Something came over a stream.
+    Stream(StreamEvent),
+    /// A command has ended and nothing of it is left.
+    CommandEnded { lease: LeaseKey, end: CommandEnd },
+}
+
+impl From<StreamEvent> for Event {
+    fn from(event: StreamEvent) -> Self {
+        Self::Stream(event)
+    }
+}

@@ -1,0 +1,136 @@
+//! Attempts that run now, and what it takes to run them.
+
+use super::ending::Why;
+use super::event::Event;
+use crate::command::{self, Assigned, Spawner, WorkFolders};
+use crate::metrics::RUNNING;
+use crate::noop::Sleepers;
+use crate::output::{AttemptOutput, OutputLimits, OutputQueue};
+use crate::supervise::{Order, monotonic_ns};
+use domain::task::CommandRun;
+use protocol::{Capacity, LeaseKey};
+use runtime::clock::{self, Instant};
+use runtime::fault::FaultPoint;
+use runtime::tasks::TaskGroup;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// A command has ended, nobody knows it yet.
+static ENDED: FaultPoint = FaultPoint::new("executor.ended");
+
+/// One attempt that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) received: Instant,
+    pub(super) cap: Duration,
+    /// Why we asked it to end, if we did.
+    pub(super) why: Option<Why>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// Sleeps; true when its cap comes first.
+    Noop {
+        wakes_over_cap: bool,
+    },
+    Command {
+        orders: mpsc::UnboundedSender<Order>,
+        output: Arc<AttemptOutput>,
+    },
+}
+
+/// A command to be started.
+pub(super) struct NewCommand {
+    pub(super) lease: LeaseKey,
+    pub(super) run: CommandRun,
+    pub(super) traceparent: String,
+    pub(super) resources: Capacity,
+    pub(super) received: Instant,
+    pub(super) cap: Duration,
+    pub(super) kill_grace: Duration,
+}
+
+pub(super) struct Work {
+    pub(super) running: HashMap<LeaseKey, Running>,
+    pub(super) sleepers: Sleepers,
+    pub(super) output: Arc<OutputQueue>,
+    pub(super) limits: OutputLimits,
+    pub(super) folders: WorkFolders,
+    pub(super) spawner: Spawner,
+    /// When the lease is over, in `monotonic_ns`; every supervisor hears of it.
+    pub(super) lease_until: watch::Sender<u64>,
+}
+
+impl Work {
+    pub(super) fn leases(&self) -> impl Iterator<Item = LeaseKey> {
+        self.running.keys().copied()
+    }
+
+    /// Starts a command as a task that ends with an event.
+    pub(super) fn start(
+        &mut self,
+        new: NewCommand,
+        tasks: &TaskGroup,
+        events: mpsc::Sender<Event>,
+    ) {
+        let (orders, inbox) = mpsc::unbounded_channel();
+        let output = Arc::new(AttemptOutput::new(new.lease, self.limits));
+        let assigned = Assigned {
+            lease: new.lease,
+            run: new.run,
+            traceparent: new.traceparent,
+            resources: new.resources,
+            received: new.received,
+            cap_until_ns: until_ns(new.received + new.cap),
+            kill_grace: new.kill_grace,
+            folders: self.folders.clone(),
+            spawner: self.spawner.clone(),
+            output: Arc::clone(&output),
+            queue: Arc::clone(&self.output),
+            orders: inbox,
+            lease_until: self.lease_until.subscribe(),
+        };
+        let lease = new.lease;
+        tasks.spawn("executor_attempt", async move {
+            let end = command::run(assigned).await;
+            // Only a kill makes sense here: a test asks what becomes of a result nobody wrote down.
+            ENDED.hit().await.ok();
+            events.send(Event::CommandEnded { lease, end }).await.ok();
+        });
+        let kind = Kind::Command { orders, output };
+        self.add(new.lease, Running { received: new.received, cap: new.cap, why: None, kind });
+    }
+
+    pub(super) fn add(&mut self, lease: LeaseKey, running: Running) {
+        self.running.insert(lease, running);
+        self.count();
+    }
+
+    pub(super) fn remove(&mut self, lease: &LeaseKey) -> Option<Running> {
+        let removed = self.running.remove(lease);
+        self.count();
+        removed
+    }
+
+    /// Tells every supervisor until when it may go on.
+    pub(super) fn lease_lasts(&self, until: Instant) {
+        let until = until_ns(until);
+        self.lease_until.send_if_modified(|present| std::mem::replace(present, until) != until);
+    }
+
+    fn count(&self) {
+        #[expect(clippy::cast_precision_loss, reason = "a count of attempts is far below 2^52")]
+        RUNNING.with(&[]).set(self.running.len() as f64);
+    }
+}
+
+/// `at` in nanoseconds of the machine's clock. Reads that clock first, so that being interrupted between
+/// the two can only make it earlier.
+fn until_ns(at: Instant) -> u64 {
+    let now_ns = monotonic_ns();
+    let left = at.saturating_duration_since(clock::monotonic());
+    now_ns.saturating_add(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,199 @@
+//! One attempt of a command, from its folder to its end.
+//!
+//! Spawned by the agent, one task each. Orders come from the agent and go to the supervisor; lease
+//! confirmations too, so that a supervisor knows by itself when the right to run is over. Returns only
+//! when nothing of the command is left, because that word frees its resources.
+
+use super::environment::{self, Facts};
+use super::folder::{WorkFolders, remove};
+use super::leftovers;
+use super::spawner::{Spawner, Supervisor};
+use crate::metrics::START_SECONDS;
+use crate::output::{AttemptOutput, OutputQueue, Which, pump};
+use crate::supervise::{Decoder, Ended, Job, NotStarted, Order, Report, encode};
+use domain::task::CommandRun;
+use protocol::{Capacity, LeaseKey};
+use runtime::clock::{self, Instant};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{mpsc, watch};
+use tokio::task::spawn_blocking;
+
+/// Once a supervisor has ended, its pipes can only be open because the command gave them to a process
+/// outside its tree; no longer than this is waited for their end.
+const PIPES_CLOSE: Duration = Duration::from_secs(1);
+
+/// Everything an attempt needs.
+pub(crate) struct Assigned {
+    pub(crate) lease: LeaseKey,
+    pub(crate) run: CommandRun,
+    pub(crate) traceparent: String,
+    pub(crate) resources: Capacity,
+    pub(crate) received: Instant,
+    pub(crate) cap_until_ns: u64,
+    pub(crate) kill_grace: Duration,
+    pub(crate) folders: WorkFolders,
+    pub(crate) spawner: Spawner,
+    pub(crate) output: Arc<AttemptOutput>,
+    pub(crate) queue: Arc<OutputQueue>,
+    /// What the agent wants.
+    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
+    /// When the lease is over, in `monotonic_ns`.
+    pub(crate) lease_until: watch::Receiver<u64>,
+}
+
+/// How it went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CommandEnd {
+    /// It ran, and nothing of it is left.
+    Ended(Ended),
+    /// It never ran: why, for people.
+    Refused(String),
+    /// It never ran: it was killed, or the lease was over, before it could.
+    TooLate,
+    /// Its supervisor was killed; what was left of it has been killed, too.
+    SupervisorLost,
+}
+
+/// Runs the attempt.
+pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
+    let (folders, lease) = (assigned.folders.clone(), assigned.lease);
+    let made = spawn_blocking(move || folders.make(&lease)).await;
+    let folder = match made.map_err(io::Error::other).and_then(|made| made) {
+        Ok(folder) => folder,
+        Err(error) => return CommandEnd::Refused(format!("no work folder: {error}")),
+    };
+    let end = match supervised(&mut assigned, &folder).await {
+        Ok(end) => end,
+        Err(error) => CommandEnd::Refused(format!("no supervisor: {error}")),
+    };
+    let end = if end == CommandEnd::SupervisorLost {
+        tracing::error!(task.id = %lease.task, attempt = lease.attempt, "The supervisor of attempt {} of `{}` was killed", lease.attempt, lease.task);
+        let folder = folder.clone();
+        spawn_blocking(move || leftovers::kill_all(lease.task, lease.attempt, &folder)).await.ok();
+        end
+    } else {
+        end
+    };
+    assigned.queue.finish(&assigned.output);
+    // The result does not wait for the disk.
+    spawn_blocking(move || {
+        if let Err(error) = remove(&folder) {
+            tracing::warn!(path = %folder.display(), %error, "A work folder cannot be removed: {error}");
+        }
+    });
+    end
+}
+
+async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<CommandEnd> {
+    let Supervisor { mut process, mut control, stdout, stderr } =
+        assigned.spawner.supervisor().await?;
+    // Killed while it was being prepared: then it must not even start.
+    if matches!(assigned.orders.try_recv(), Ok(Order::Kill | Order::Stop { .. })) {
+        drop(control);
+        process.wait().await?;
+        return Ok(CommandEnd::TooLate);
+    }
+    let pumps = {
+        let stream = |pipe, which| {
+            pump(pipe, which, Arc::clone(&assigned.output), Arc::clone(&assigned.queue))
+        };
+        let (stdout, stderr) = (stream(stdout, Which::Stdout), stream(stderr, Which::Stderr));
+        async { tokio::join!(stdout, stderr) }
+    };
+    tokio::pin!(pumps);
+    let job = encode(&job(assigned, folder)).map_err(io::Error::other)?;
+    let mut pumped = false;
+    let end = {
+        let conversation = converse(&mut control, &job, assigned);
+        tokio::pin!(conversation);
+        loop {
+            tokio::select! {
+                end = &mut conversation => break end,
+                _ = &mut pumps, if !pumped => pumped = true,
+            }
+        }
+    };
+    // An error here means that the supervisor's end of the socket is gone, and so is it.
+    let end = end.unwrap_or(CommandEnd::SupervisorLost);
+    drop(control);
+    process.wait().await?;
+    if !pumped {
+        clock::timeout(PIPES_CLOSE, pumps).await.ok();
+    }
+    Ok(end)
+}
+
+fn job(assigned: &mut Assigned, folder: &Path) -> Job {
+    let facts = Facts {
+        task: assigned.lease.task.to_string(),
+        attempt: assigned.lease.attempt,
+        traceparent: &assigned.traceparent,
+        resources: &assigned.resources,
+    };
+    let run = &mut assigned.run;
+    Job {
+        argv: std::mem::take(&mut run.argv),
+        env: environment::build(std::mem::take(&mut run.env), &facts),
+        stdin: run.stdin.take().unwrap_or_default().into_bytes(),
+        folder: folder.to_owned(),
+        identity: assigned.folders.identity(),
+        kill_grace_ms: u64::try_from(assigned.kill_grace.as_millis()).unwrap_or(u64::MAX),
+        cap_until_ns: assigned.cap_until_ns,
+        lease_until_ns: *assigned.lease_until.borrow_and_update(),
+    }
+}
+
+/// Hands over the job, then passes orders on until the final report.
+async fn converse(
+    control: &mut tokio::net::UnixStream,
+    job: &[u8],
+    assigned: &mut Assigned,
+) -> io::Result<CommandEnd> {
+    let (mut reader, mut writer) = control.split();
+    writer.write_all(job).await?;
+    let mut decoder = Decoder::default();
+    let mut piece = [0; 1024];
+    // Both senders live as long as the agent; should one go, the supervisor goes on by itself.
+    let (mut orders_open, mut lease_open) = (true, true);
+    loop {
+        while let Some(report) = decoder.next().map_err(io::Error::other)? {
+            match report {
+                Report::Started => {
+                    let took = clock::monotonic() - assigned.received;
+                    START_SECONDS.with(&[]).observe(took.as_secs_f64());
+                }
+                Report::NotStarted(NotStarted::LeaseOver) => return Ok(CommandEnd::TooLate),
+                Report::NotStarted(NotStarted::Refused(why)) => {
+                    return Ok(CommandEnd::Refused(why));
+                }
+                Report::Ended(ended) => return Ok(CommandEnd::Ended(ended)),
+            }
+        }
+        let order = tokio::select! {
+            len = reader.read(&mut piece) => {
+                let len = len?;
+                if len == 0 {
+                    return Ok(CommandEnd::SupervisorLost);
+                }
+                decoder.push(piece.get(..len).unwrap_or_default());
+                continue;
+            }
+            order = assigned.orders.recv(), if orders_open => {
+                orders_open = order.is_some();
+                order
+            }
+            changed = assigned.lease_until.changed(), if lease_open => {
+                lease_open = changed.is_ok();
+                Some(Order::LeaseUntil(*assigned.lease_until.borrow_and_update()))
+            }
+        };
+        if let Some(order) = order {
+            // A few bytes into an empty socket. When nobody reads there, the next read says so.
+            writer.write_all(&encode(&order).map_err(io::Error::other)?).await.ok();
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The driver that starts a program.
+//!
+//! The agent prepares (work folder, environment), a supervisor process runs and ends it, and one task
+//! of the agent carries orders there and the report back.
+
+mod attempt;
+mod environment;
+mod folder;
+mod leftovers;
+mod spawner;
+
+pub(crate) use attempt::{Assigned, CommandEnd, run};
+pub(crate) use folder::WorkFolders;
+pub(crate) use leftovers::clean;
+pub(crate) use spawner::Spawner;

@@ -1,0 +1,43 @@
+//! Runs work on one machine and reports how it went.
+//!
+//! An executor has no credentials for the database or the broker: it dials a resource manager, offers its
+//! capacity, runs what it is assigned, and speaks of nothing else ([`protocol`]). What it promises:
+//!
+//! - Nothing of an attempt is alive when its end is reported, nor after its cap, a stop, the end of the
+//!   executor's lease, or the executor's own death ([`supervise`]).
+//! - A result is on disk before it is first sent, and is sent until it is answered.
+//! - Without a confirmed heartbeat for two thirds of the term all work is killed.
+//! - Its memory is bounded, whatever commands write.
+//!
+//! # What a command gets
+//!
+//! Exactly the environment its task gives, plus `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `TRACEPARENT` when the
+//! task is traced, and `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` when it has ports. `PATH` is set to the
+//! usual system folders when the task gives none; nothing is inherited. Its standard input is the task's,
+//! else empty. It starts in an empty folder of its own, which is removed afterwards, in its own process
+//! group, without a terminal, without a way to gain privileges, and, when the executor is root, as
+//! `executor.run_as_user` without any other group. Then commands cannot signal their supervisors; where
+//! the executor is not root they share its user and can, so keep strangers' commands under root.
+//! Linux 5.11 or later is needed.
+//!
+//! [`run`] is the whole role. A binary that calls it calls [`supervise::maybe_run`] first in `main`.
+#![warn(missing_docs)]
+
+mod agent;
+mod capacity;
+mod command;
+mod data_dir;
+mod identity;
+mod metrics;
+mod noop;
+mod output;
+mod spool;
+mod stream;
+pub mod supervise;
+mod term;
+
+pub use agent::{Executor, ExecutorError, Handle, run};
+pub use data_dir::DataDirError;
+pub use identity::IdentityError;
+pub use spool::SpoolError;
+pub use stream::DialError;

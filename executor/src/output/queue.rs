@@ -1,0 +1,63 @@
+//! Which attempts have output that is due, in turn.
+//!
+//! Pumps add to it, the agent takes from it. Each attempt stands in it once and gives one chunk a
+//! turn, so that a flood delays nobody else's lines.
+
+use super::attempt::AttemptOutput;
+use protocol::OutputChunk;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+#[derive(Debug, Default)]
+pub(crate) struct OutputQueue {
+    due: Mutex<VecDeque<Arc<AttemptOutput>>>,
+    filled: Notify,
+}
+
+impl OutputQueue {
+    /// `output` has something to send now.
+    pub(crate) fn add(&self, output: &Arc<AttemptOutput>) {
+        if output.mark_queued() {
+            self.due.lock().unwrap_or_else(PoisonError::into_inner).push_back(Arc::clone(output));
+            self.filled.notify_one();
+        }
+    }
+
+    /// All of `output` is there: lets what is left of it be sent at once.
+    pub(crate) fn finish(&self, output: &Arc<AttemptOutput>) {
+        output.finish();
+        if !output.is_drained() {
+            self.add(output);
+        }
+    }
+
+    /// Resolves when something was added.
+    pub(crate) async fn filled(&self) {
+        self.filled.notified().await;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Chunks of at most `limit` bytes in all, one of each attempt in turn.
+    pub(super) fn take(&self, mut limit: usize) -> Vec<OutputChunk> {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chunks = Vec::new();
+        while limit > 0 {
+            let Some(output) = due.pop_front() else { break };
+            if let Some(chunk) = output.take(limit) {
+                limit -= chunk.data.len();
+                chunks.push(chunk);
+                due.push_back(output);
+            }
+        }
+        chunks
+    }
+
+    /// Forgets everything: its leases are over.
+    pub(crate) fn clear(&self) {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

@@ -1,0 +1,134 @@
+//! One record of the spool: length, checksum, kind, body.
+//!
+//! The body of a result is the protocol's own encoding, which a later version can read. A record whose
+//! checksum fails ends the file: it was being written when the machine stopped.
+
+use domain::id::SessionId;
+use prost::Message;
+use protocol::{InvalidId, LeaseKey};
+
+/// Names one result: a lease, under the session that granted it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ResultKey {
+    pub(crate) session: SessionId,
+    pub(crate) lease: LeaseKey,
+}
+
+impl ResultKey {
+    /// The key of `result`.
+    pub(crate) fn of(result: &protocol::Result) -> Result<Self, InvalidId> {
+        Self::from_parts(&result.session_id, result.lease.as_ref())
+    }
+
+    /// The key of an answer or a result.
+    pub(crate) fn from_parts(
+        session: &[u8],
+        lease: Option<&protocol::Lease>,
+    ) -> Result<Self, InvalidId> {
+        let lease = lease.ok_or(InvalidId { field: "lease", len: 0 })?;
+        Ok(Self { session: protocol::session_id(session)?, lease: LeaseKey::try_from(lease)? })
+    }
+}
+
+const RESULT: u8 = 1;
+const ANSWERED: u8 = 2;
+/// Length and checksum.
+const HEAD: usize = 8;
+/// Far above any result; a larger length is garbage.
+const MAX_BODY: usize = 64 * 1024;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Record {
+    /// It ended so.
+    Result(protocol::Result),
+    /// It was answered and may be forgotten.
+    Answered(ResultKey),
+}
+
+/// Appends `result` as it is stored; returns how many bytes that took.
+pub(super) fn write_result(result: &protocol::Result, out: &mut Vec<u8>) -> usize {
+    write(RESULT, &result.encode_to_vec(), out)
+}
+
+/// Appends that `key` was answered. An answer is stored as a result without an outcome.
+pub(super) fn write_answered(key: &ResultKey, out: &mut Vec<u8>) -> usize {
+    let named = protocol::Result {
+        lease: Some(key.lease.into()),
+        session_id: protocol::session_bytes(key.session),
+        ..protocol::Result::default()
+    };
+    write(ANSWERED, &named.encode_to_vec(), out)
+}
+
+fn write(kind: u8, body: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&[kind]);
+    checksum.update(body);
+    let len = u32::try_from(body.len() + 1).unwrap_or(u32::MAX);
+    out.extend_from_slice(&len.to_le_bytes());
+    out.extend_from_slice(&checksum.finalize().to_le_bytes());
+    out.push(kind);
+    out.extend_from_slice(body);
+    HEAD + 1 + body.len()
+}
+
+/// The record at the start of `bytes`, and how long it is. None for a torn or foreign end.
+pub(super) fn read(bytes: &[u8]) -> Option<(Record, usize)> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    let (checksum, rest) = rest.split_first_chunk::<4>()?;
+    let len = u32::from_le_bytes(*len) as usize;
+    if len == 0 || len > MAX_BODY {
+        return None;
+    }
+    let stored = rest.get(..len)?;
+    if crc32fast::hash(stored) != u32::from_le_bytes(*checksum) {
+        return None;
+    }
+    let (kind, body) = stored.split_first()?;
+    let result = protocol::Result::decode(body).ok()?;
+    let key = ResultKey::of(&result).ok()?;
+    let record = match *kind {
+        RESULT => Record::Result(result),
+        ANSWERED => Record::Answered(key),
+        _ => return None,
+    };
+    Some((record, HEAD + len))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use domain::id::{TaskId, TenantId};
+
+    pub(in crate::spool) fn sample(reason: &str) -> protocol::Result {
+        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 3 };
+        protocol::Result {
+            lease: Some(lease.into()),
+            session_id: protocol::session_bytes(SessionId::fresh()),
+            outcome: protocol::result::Outcome::Failed.into(),
+            exit_code: Some(7),
+            reason: reason.to_owned(),
+            ran_ms: 12,
+            ..protocol::Result::default()
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_and_any_damage_is_seen() {
+        let result = sample("exit code 7");
+        let mut bytes = Vec::new();
+        let len = write_result(&result, &mut bytes);
+        assert_eq!(len, bytes.len());
+        assert_eq!(read(&bytes), Some((Record::Result(result.clone()), len)));
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x40;
+            assert_eq!(read(&damaged), None, "byte {at}");
+            assert_eq!(read(&bytes[..at]), None, "cut at {at}");
+        }
+        let key = ResultKey::of(&result).unwrap();
+        let mut bytes = Vec::new();
+        let len = write_answered(&key, &mut bytes);
+        assert_eq!(read(&bytes), Some((Record::Answered(key), len)));
+    }
+}

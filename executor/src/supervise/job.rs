@@ -1,0 +1,103 @@
+//! What the agent and a supervisor say to each other.
+//!
+//! Both ends are the same binary, so these may change freely. Times are nanoseconds of the machine's
+//! monotonic clock (`monotonic_ns`), so that a message that was slow to arrive grants nothing.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The first message to a supervisor: what to start, and how long it may live.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// Program and arguments, at least the program.
+    pub(crate) argv: Vec<String>,
+    /// The whole environment.
+    pub(crate) env: Vec<(String, String)>,
+    /// What the command reads on standard input.
+    pub(crate) stdin: Vec<u8>,
+    /// Its work folder, which exists and belongs to it.
+    pub(crate) folder: PathBuf,
+    /// Whom it runs as; none: whoever the agent is.
+    pub(crate) identity: Option<Identity>,
+    /// Time between the polite and the hard kill when it passes its cap, ms.
+    pub(crate) kill_grace_ms: u64,
+    /// When its cap is over.
+    pub(crate) cap_until_ns: u64,
+    /// When the executor's lease is over, unless an order prolongs it.
+    pub(crate) lease_until_ns: u64,
+}
+
+/// A user to run as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// User.
+    pub(crate) uid: u32,
+    /// Its primary group; it gets no other.
+    pub(crate) gid: u32,
+}
+
+/// What the agent says later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// The lease was confirmed and now lasts until this time.
+    LeaseUntil(u64),
+    /// Ask it to end; after the grace, in ms, kill it.
+    Stop { grace_ms: u64 },
+    /// Kill everything now.
+    Kill,
+}
+
+/// What a supervisor says: once `Started` and then `Ended`, or once `NotStarted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// The program runs.
+    Started,
+    /// Nothing was started.
+    NotStarted(NotStarted),
+    /// The command has ended and nothing it started is left.
+    Ended(Ended),
+}
+
+/// Why nothing was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum NotStarted {
+    /// The executor's lease was over before the command could start.
+    LeaseOver,
+    /// The system refused: no such program, no permission.
+    Refused(String),
+}
+
+/// How the main process ended, and on whose account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    /// How the main process ended.
+    pub(crate) status: Status,
+    /// What made it end.
+    pub(crate) cause: Cause,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Status {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal; 0 when its number could not be learnt.
+    Signalled(i32),
+}
+
+/// What made a command end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Cause {
+    /// It ended without being asked.
+    Itself,
+    /// It passed its cap.
+    Cap,
+    /// `Order::Stop`.
+    Stop,
+    /// `Order::Kill`.
+    Kill,
+    /// The executor's lease was over.
+    Lease,
+    /// The agent is gone. Nobody hears this report.
+    AgentGone,
+}

@@ -1,0 +1,135 @@
+//! One agent process and its folder.
+
+use crate::rm::SECRET;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use runtime::clock;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A folder that outlives agents: data, logs, and a place where commands may write.
+pub struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // Commands run as another user and have to get in.
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let shared = folder.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, Permissions::from_mode(0o777)).unwrap();
+        Self { folder }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A file that commands can write.
+    pub fn shared(&self, name: &str) -> PathBuf {
+        self.path().join("shared").join(name)
+    }
+
+    pub fn spool(&self) -> PathBuf {
+        self.path().join("data/spool")
+    }
+
+    pub fn work_folders(&self) -> usize {
+        fs::read_dir(self.path().join("data/work")).map_or(0, Iterator::count)
+    }
+}
+
+pub struct Agent {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Agent {
+    pub fn start(home: &Home, addresses: &[&str]) -> Self {
+        Self::start_with(home, addresses, &[])
+    }
+
+    /// Starts an agent in `home`; `settings` are pairs such as `("EXECUTOR__DRAIN_GRACE", "1s")`.
+    pub fn start_with(home: &Home, addresses: &[&str], settings: &[(&str, &str)]) -> Self {
+        let log = home.path().join("agent.log");
+        let output = File::options().create(true).append(true).open(&log).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_executor-agent"));
+        command
+            .env_clear()
+            .env("BERTH_EXECUTOR__ID", "test-1")
+            .env("BERTH_EXECUTOR__RESOURCE_MANAGERS", addresses.join(","))
+            .env("BERTH_EXECUTOR__DATA_DIR", home.path().join("data"))
+            .env("BERTH_AUTH__EXECUTOR_SECRET", SECRET)
+            .env("BERTH_TELEMETRY__LOG", "debug,h2=info,hyper=info,tower=info")
+            .env("BERTH_TELEMETRY__FORMAT", "text")
+            .stdout(output.try_clone().unwrap())
+            .stderr(output);
+        for (name, value) in settings {
+            command.env(format!("BERTH_{name}"), value);
+        }
+        Self { child: command.spawn().unwrap(), log }
+    }
+
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.pid()), signal).unwrap();
+    }
+
+    /// Ends it without any warning, and waits until it is gone.
+    pub fn kill9(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub async fn wait(&mut self, limit: Duration) -> ExitStatus {
+        let deadline = clock::monotonic() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(clock::monotonic() < deadline, "the agent has not ended\n{}", self.log());
+            clock::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    pub fn is_alive(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Resident memory, KiB.
+    pub fn rss_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Processor time used, in ticks of 10 ms.
+    pub fn cpu_ticks(&self) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+        if std::thread::panicking() {
+            eprintln!("agent's log:\n{}", self.log());
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a command gets, and how its end is told.
+
+use crate::agent::{Agent, Home};
+use crate::host::until;
+use crate::rm::{LIMIT, Rm, bash, outcome};
+use nix::unistd::geteuid;
+use protocol::Capacity;
+use protocol::output_chunk::Stream;
+use protocol::result::Outcome;
+
+#[tokio::test]
+async fn a_command_gets_its_environment_input_and_folder_and_nothing_else() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let run = serde_json::json!({"command": {
+        "argv": ["bash", "-c", "env | sort; echo in:$(cat); pwd; echo folder:$(ls -A | wc -l); echo oops >&2"],
+        "env": {"A": "1 2", "PATH": "/usr/bin:/bin"},
+        "stdin": "some\ninput",
+    }});
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let lease = rm.assign_with(&run.to_string(), |assignment| {
+        assignment.traceparent = trace.to_owned();
+        assignment.resources =
+            Some(Capacity { port_first: 20_001, port_count: 2, ..Capacity::default() });
+    });
+    let result = rm.result(lease).await;
+    assert_eq!(
+        (outcome(&result), result.exit_code, result.signal),
+        (Outcome::Succeeded, Some(0), None)
+    );
+    let folder = home.path().join(format!("data/work/{}-1", lease.task));
+    let folder = folder.display();
+    let stdout = rm.output_text(lease, Stream::Stdout);
+    let own = ["PWD=", "SHLVL=", "_=", "OLDPWD="];
+    let lines: Vec<&str> =
+        stdout.lines().filter(|line| !own.iter().any(|name| line.starts_with(name))).collect();
+    let wanted = format!(
+        "A=1 2\nBERTH_ATTEMPT=1\nBERTH_PORT_COUNT=2\nBERTH_PORT_FIRST=20001\nBERTH_TASK_ID={}\n\
+         PATH=/usr/bin:/bin\nTRACEPARENT={trace}\nin:some input\n{folder}\nfolder:0",
+        lease.task
+    );
+    assert_eq!(lines.join("\n"), wanted);
+    assert_eq!(rm.output_text(lease, Stream::Stderr), "oops\n");
+    assert_eq!((result.stdout_bytes, result.stderr_bytes), (stdout.len() as u64, 5));
+    until("the work folder is removed", LIMIT, || home.work_folders() == 0).await;
+}
+
+#[tokio::test]
+async fn a_command_runs_unprivileged_with_plain_signals_and_only_three_files() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let script = format!(
+        "id -u; id -G; touch mine; stat -c %u:%a .; grep -E '^(NoNewPrivs|SigBlk|SigIgn|CapEff):' /proc/self/status; \
+         ls /proc/self/fd | tr '\\n' ' '; cat /proc/{0}/environ 2>&1; cat {1} 2>&1; cat /proc/$PPID/environ 2>&1; kill -9 $PPID 2>&1",
+        agent.pid(),
+        home.spool().display(),
+    );
+    let lease = rm.assign(&bash(&script));
+    let result = rm.result(lease).await;
+    let stdout = rm.output_text(lease, Stream::Stdout);
+    assert!(stdout.contains("NoNewPrivs:\t1"), "{stdout}");
+    assert!(stdout.contains("SigBlk:\t0000000000000000"), "{stdout}");
+    let ignored = stdout
+        .split("SigIgn:\t")
+        .nth(1)
+        .and_then(|rest| u64::from_str_radix(rest.get(..16)?, 16).ok());
+    // 32 and 33 belong to the C library, which lets nobody change them.
+    assert_eq!(ignored.map(|set| set & !(0b11 << 31)), Some(0), "{stdout}");
+    assert!(stdout.contains("\n0 1 2 3 "), "{stdout}");
+    assert!(!stdout.contains(crate::rm::SECRET), "{stdout}");
+    if geteuid().is_root() {
+        assert!(stdout.starts_with("65534\n65534\n65534:700\n"), "{stdout}");
+        assert!(stdout.contains("CapEff:\t0000000000000000"), "{stdout}");
+        assert_eq!(stdout.matches("Permission denied").count(), 3, "{stdout}");
+        assert!(stdout.contains("Operation not permitted"), "{stdout}");
+        assert_eq!(outcome(&result), Outcome::Failed);
+    }
+}
+
+#[tokio::test]
+async fn exit_codes_and_signals_are_told_exactly() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    for (script, exit_code, signal) in [
+        ("exit 3", Some(3), None),
+        ("exit 137", Some(137), None),
+        ("exit 255", Some(255), None),
+        ("kill -9 $$", None, Some(9)),
+        ("kill -TERM $$", None, Some(15)),
+        ("kill -34 $$", None, Some(34)),
+    ] {
+        let result = rm.result(rm.assign(&bash(script))).await;
+        assert_eq!(outcome(&result), Outcome::Failed, "{script}");
+        assert_eq!((result.exit_code, result.signal), (exit_code, signal), "{script}");
+        assert!(result.reason.starts_with("ended "), "{}", result.reason);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_run_is_told_apart() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    for (run, wanted, reason) in [
+        (r#"{"container":{"image":"x"}}"#, Outcome::NotStarted, "no driver `container`"),
+        (r#"{"command":{"argv":"x"}}"#, Outcome::Failed, "malformed run"),
+        ("not json", Outcome::Failed, "malformed run"),
+        (r#"{"command":{"argv":[]}}"#, Outcome::Failed, "could not be started: no program"),
+        (
+            r#"{"command":{"argv":["/no/such"]}}"#,
+            Outcome::Failed,
+            "could not be started: No such file",
+        ),
+        (
+            r#"{"command":{"argv":["/etc/passwd"]}}"#,
+            Outcome::Failed,
+            "could not be started: Permission denied",
+        ),
+        (r#"{"command":{"argv":["a\u0000b"]}}"#, Outcome::Failed, "could not be started"),
+    ] {
+        let result = rm.result(rm.assign(run)).await;
+        assert_eq!(outcome(&result), wanted, "{run}: {}", result.reason);
+        assert!(result.reason.contains(reason), "{run}: {}", result.reason);
+    }
+    let no_cap = rm.assign_with(&bash("true"), |assignment| assignment.cap_ms = 0);
+    assert_eq!(outcome(&rm.result(no_cap).await), Outcome::Failed);
+}
+
+#[tokio::test]
+async fn an_attempt_is_accepted_before_anything_else_of_it_is_told() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let lease = rm.assign(&bash("echo hi"));
+    rm.result(lease).await;
+    let kinds: Vec<&str> = rm
+        .heard()
+        .iter()
+        .filter_map(|one| match &one.message {
+            protocol::from_executor::Message::Accepted(_) => Some("accepted"),
+            protocol::from_executor::Message::Output(_) => Some("output"),
+            protocol::from_executor::Message::Results(_) => Some("results"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kinds, ["accepted", "output", "results"]);
+}

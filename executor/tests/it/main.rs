@@ -1,0 +1,20 @@
+//! The executor as a real process against a real gRPC server that plays the resource manager.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "these are tests, down to their helpers"
+)]
+
+mod agent;
+mod host;
+mod proxy;
+mod rm;
+
+mod commands;
+mod drains;
+mod fencing;
+mod noops;
+mod outputs;
+mod spooling;
+mod streams;
+mod trees;

@@ -1,0 +1,105 @@
+//! What commands write: exact at both ends, bounded between.
+
+use crate::agent::{Agent, Home};
+use crate::host::until;
+use crate::rm::{LIMIT, Rm, bash, outcome};
+use protocol::output_chunk::Stream;
+use protocol::result::Outcome;
+use runtime::clock;
+use std::time::Duration;
+
+#[tokio::test]
+async fn head_and_tail_are_exact_and_the_middle_is_counted() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let settings =
+        [("EXECUTOR__OUTPUT_HEAD_BYTES", "200000"), ("EXECUTOR__OUTPUT_TAIL_BYTES", "100000")];
+    let _agent = Agent::start_with(&home, &[&rm.address], &settings);
+    rm.hello(0).await;
+    let lease = rm.assign(&bash("seq 1 200000; printf '\\377\\000x' >&2"));
+    let result = rm.result(lease).await;
+    let whole: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
+    assert_eq!(result.stdout_bytes, whole.len() as u64);
+    let chunks: Vec<_> =
+        rm.chunks(lease).into_iter().filter(|chunk| chunk.stream() == Stream::Stdout).collect();
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    for (seq, chunk) in chunks.iter().enumerate() {
+        assert_eq!(chunk.seq as usize, seq);
+        assert!(chunk.data.len() <= protocol::MAX_OUTPUT_CHUNK);
+        let end = if chunk.offset < 200_000 { &mut head } else { &mut tail };
+        let start = if chunk.offset < 200_000 { 0 } else { whole.len() - 100_000 };
+        assert_eq!(chunk.offset as usize, start + end.len());
+        end.extend_from_slice(&chunk.data);
+    }
+    assert!(
+        head == whole.as_bytes()[..200_000] && tail == whole.as_bytes()[whole.len() - 100_000..]
+    );
+    let stderr: Vec<_> =
+        rm.chunks(lease).into_iter().filter(|chunk| chunk.stream() == Stream::Stderr).collect();
+    assert_eq!((stderr.len(), &stderr[0].data[..]), (1, &b"\xff\0x"[..]));
+}
+
+#[tokio::test]
+async fn lines_are_seen_while_the_command_runs_and_not_each_as_a_chunk() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let lease = rm.assign(&bash("for i in {1..100}; do echo $i; sleep 0.01; done; sleep 100"));
+    until("all lines", LIMIT, || rm.output_text(lease, Stream::Stdout).ends_with("\n100\n")).await;
+    let chunks = rm.chunks(lease).len();
+    assert!((4..=25).contains(&chunks), "{chunks} chunks");
+    rm.stop(lease);
+    rm.result(lease).await;
+}
+
+#[tokio::test]
+async fn a_flood_blocks_nobody_and_stays_bounded() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    // One ordinary command first, so that what it costs is not counted as the flood's.
+    rm.result(rm.assign(&bash("seq 1 300000"))).await;
+    let before = agent.rss_kib();
+    let floods: Vec<_> = (0..4).map(|_| rm.assign(&bash("timeout 3 yes; true"))).collect();
+    let mut highest = 0;
+    let end = clock::monotonic() + Duration::from_millis(2500);
+    while clock::monotonic() < end {
+        highest = highest.max(agent.rss_kib());
+        clock::sleep(Duration::from_millis(20)).await;
+    }
+    // A line of another task is not held up.
+    let (line, asked) = (rm.assign(&bash("echo line")), clock::monotonic());
+    rm.result(line).await;
+    assert!(clock::monotonic() - asked < Duration::from_secs(2));
+    for flood in floods {
+        let result = rm.result(flood).await;
+        highest = highest.max(agent.rss_kib());
+        assert_eq!(outcome(&result), Outcome::Succeeded);
+        // `yes` was never blocked for long: it wrote far more than is kept.
+        assert!(result.stdout_bytes > 50_000_000, "{}", result.stdout_bytes);
+        let stored: usize = rm.chunks(flood).iter().map(|chunk| chunk.data.len()).sum();
+        assert_eq!(stored, 2 * 1_048_576);
+        assert!(result.ran_ms < 5000, "{}", result.ran_ms);
+    }
+    assert!(highest < before + 32 * 1024, "from {before} to {highest} KiB");
+}
+
+#[tokio::test]
+async fn output_that_is_never_answered_holds_back_neither_the_task_nor_for_ever_its_result() {
+    let (rm, home) = (Rm::start_with(|script| script.output = false).await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let floods: Vec<_> = (0..4).map(|_| rm.assign(&bash("yes | head -c 20000000"))).collect();
+    for flood in floods {
+        assert_eq!(rm.result(flood).await.stdout_bytes, 20_000_000);
+    }
+    let sent: usize = rm
+        .heard()
+        .iter()
+        .filter_map(|one| match &one.message {
+            protocol::from_executor::Message::Output(output) => Some(output),
+            _ => None,
+        })
+        .flat_map(|output| output.chunks.iter().map(|chunk| chunk.data.len()))
+        .sum();
+    assert_eq!(sent, protocol::MAX_UNANSWERED_OUTPUT);
+}

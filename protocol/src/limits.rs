@@ -1,0 +1,43 @@
+//! What both ends of the stream agree on in numbers.
+//!
+//! A sender keeps below these; a receiver refuses what passes them. They are part of the protocol:
+//! raising one needs both ends, the receiver first.
+
+/// The protocol that `Hello.protocol` names. A resource manager refuses versions it does not speak.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Largest encoded message on the stream, bytes. Set it on both ends: tonic's own default for
+/// receiving is 4 MiB, and a message above it breaks the stream.
+pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Most data in one `OutputChunk`, bytes.
+pub const MAX_OUTPUT_CHUNK: usize = 64 * 1024;
+
+/// Most data of output that an executor has sent and not yet seen answered, bytes.
+pub const MAX_UNANSWERED_OUTPUT: usize = 4 * 1024 * 1024;
+
+/// Longest `Result.reason`, bytes of UTF-8.
+pub const MAX_REASON: usize = 1024;
+
+/// `reason` cut to [`MAX_REASON`] bytes, never inside a character.
+#[must_use]
+pub fn truncate_reason(mut reason: String) -> String {
+    if reason.len() > MAX_REASON {
+        let end = (0..=MAX_REASON).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or(0);
+        reason.truncate(end);
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        assert_eq!(truncate_reason("short".to_owned()), "short");
+        let cut = truncate_reason(format!("x{}", "é".repeat(MAX_REASON)));
+        assert_eq!(cut.len(), MAX_REASON - 1);
+        assert!(cut.ends_with('é'));
+    }
+}
