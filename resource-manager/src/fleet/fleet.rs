@@ -1,0 +1,316 @@
+//! All connected executors behind one lock, held for microseconds and never over an await.
+
+use super::lease::{HeldKey, HeldLease};
+use super::seat::{Seat, Stream};
+use crate::metrics::{EXECUTORS, LEASES};
+use bus::Hint;
+use domain::id::{PoolName, SessionId};
+use domain::placement::{Node, choose};
+use domain::resources::Resources;
+use protocol::{Assignment, Assignments, Capacity};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::lease::LeaseKey;
+use store::load::PoolReport;
+use store::task::transition::{Claim, Placed, SessionEpoch};
+use tokio::sync::Notify;
+
+/// A hint that was given room in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    pub hint: Hint,
+    pub session: SessionId,
+    pub epoch: i64,
+    pub assignment: u64,
+    pub port_first: u32,
+}
+
+/// What a claim granted, with the placement it came from.
+pub(crate) type Grant = (Placement, Placed);
+
+/// A lease that left memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Released {
+    pub key: LeaseKey,
+    pub lease: HeldLease,
+}
+
+#[derive(Default)]
+struct Inner {
+    seats: BTreeMap<SessionId, Seat>,
+    completed: HashMap<PoolName, u64>,
+    room: HashMap<PoolName, Arc<Notify>>,
+}
+
+/// The connected executors.
+#[derive(Clone, Default)]
+pub(crate) struct Fleet {
+    inner: Arc<Mutex<Inner>>,
+    /// Something changed that the batcher should hear of.
+    changed: Arc<Notify>,
+}
+
+impl Placement {
+    pub(crate) fn claim(&self) -> Claim {
+        Claim {
+            tenant: self.hint.tenant,
+            task: self.hint.task,
+            dispatch_epoch: self.hint.dispatch_epoch,
+            session: self.session,
+            assignment: self.assignment,
+            port_first: self.port_first,
+        }
+    }
+}
+
+impl Fleet {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fires when capacity or leases changed.
+    pub(crate) fn changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.changed)
+    }
+
+    /// Fires when room may have appeared in `pool`.
+    pub(crate) fn room(&self, pool: &PoolName) -> Arc<Notify> {
+        Arc::clone(self.lock().room.entry(pool.clone()).or_default())
+    }
+
+    /// Seats an executor; an older seat of the same session is replaced.
+    pub(crate) fn seat(&self, seat: Seat) {
+        let pool = seat.pool.clone();
+        let mut inner = self.lock();
+        inner.seats.insert(seat.stream.session, seat);
+        EXECUTORS.set(inner.seats.len() as f64);
+        drop(inner);
+        self.tell(&pool);
+    }
+
+    /// Removes the seat that `stream` made; a newer stream's stays. Its leases live on in the database.
+    pub(crate) fn unseat(&self, stream: &Stream) -> Option<Seat> {
+        let mut inner = self.lock();
+        let ours = inner.seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id);
+        let seat = if ours { inner.seats.remove(&stream.session) } else { None };
+        EXECUTORS.set(inner.seats.len() as f64);
+        drop(inner);
+        self.changed.notify_one();
+        seat
+    }
+
+    /// Removes whatever seat `session` has.
+    pub(crate) fn remove(&self, session: SessionId) -> Option<Seat> {
+        let seat = self.lock().seats.remove(&session);
+        self.changed.notify_one();
+        seat
+    }
+
+    /// Every connected session with its epoch.
+    pub(crate) fn sessions(&self) -> Vec<SessionEpoch> {
+        let inner = self.lock();
+        inner.seats.iter().map(|(session, seat)| SessionEpoch { session: *session, epoch: seat.epoch }).collect()
+    }
+
+    /// Every stream.
+    pub(crate) fn streams(&self) -> Vec<Stream> {
+        self.lock().seats.values().map(|seat| seat.stream.clone()).collect()
+    }
+
+    /// The stream of `session`.
+    pub(crate) fn stream(&self, session: SessionId) -> Option<Stream> {
+        self.lock().seats.get(&session).map(|seat| seat.stream.clone())
+    }
+
+    /// No more placements on `session`: it drains.
+    pub(crate) fn drain(&self, session: SessionId) {
+        if let Some(seat) = self.lock().seats.get_mut(&session) {
+            seat.accepting = false;
+        }
+        self.changed.notify_one();
+    }
+
+    /// True where some executor of `pool` could take a basic task.
+    pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
+        let inner = self.lock();
+        inner.seats.values().any(|seat| seat.accepting && seat.pool == *pool && seat.free.capacity_slots() > 0)
+    }
+
+    /// Gives room to what fits of `hints`, largest first; the places of the placed in `hints` come with them.
+    pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<(usize, Placement)> {
+        let mut inner = self.lock();
+        let mut sessions = Vec::new();
+        let mut nodes: Vec<Node> = Vec::new();
+        for (session, seat) in inner.seats.iter().filter(|(_, seat)| seat.pool == *pool) {
+            sessions.push(*session);
+            nodes.push(seat.node());
+        }
+        let mut order: Vec<usize> = (0..hints.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(hints[*at].resources.slots()));
+        let mut placed = Vec::new();
+        let mut too_large: Option<Resources> = None;
+        for at in order {
+            let need = hints[at].resources;
+            // What is as large as one that did not fit does not fit either: a full pool costs one look a size.
+            if too_large == Some(need) {
+                continue;
+            }
+            let Some(node) = choose(need, &nodes) else {
+                too_large = Some(need);
+                continue;
+            };
+            let session = sessions[node];
+            let Some(seat) = inner.seats.get_mut(&session) else { continue };
+            let Some((assignment, port_first)) = seat.reserve(need) else { continue };
+            nodes[node] = seat.node();
+            placed.push((at, Placement { hint: hints[at], session, epoch: seat.epoch, assignment, port_first }));
+        }
+        placed
+    }
+
+    /// Room that was taken for placements that were not granted goes back.
+    pub(crate) fn give_back(&self, placements: &[Placement]) {
+        let mut inner = self.lock();
+        for placement in placements {
+            // Another epoch is another seat: it was made from the live leases and knows nothing of this placement.
+            if let Some(seat) = inner.seats.get_mut(&placement.session).filter(|seat| seat.epoch == placement.epoch) {
+                seat.give_back(placement.hint.resources, placement.port_first);
+            }
+        }
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Holds what was granted and sends it to the executors, in the order of the assignment numbers. Says
+    /// which streams could not take it.
+    pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> Vec<Stream> {
+        grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
+        let mut broken = Vec::new();
+        let mut inner = self.lock();
+        for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
+            let Some(first) = of_session.first() else { continue };
+            let Some(seat) = inner.seats.get_mut(&first.0.session).filter(|seat| seat.epoch == first.0.epoch) else {
+                continue;
+            };
+            let mut assignments = Vec::with_capacity(of_session.len());
+            for (placement, placed) in of_session {
+                assignments.push(assignment(placement, placed));
+                let lease = HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
+                seat.leases.insert(placed.lease.into(), lease);
+            }
+            if !seat.stream.send(Assignments { assignments }) {
+                broken.push(seat.stream.clone());
+            }
+        }
+        LEASES.set(inner.seats.values().map(|seat| seat.leases.len()).sum::<usize>() as f64);
+        broken
+    }
+
+    /// A copy of what is known of a lease; marks it as ending, so that a heartbeat does not end it too.
+    pub(crate) fn begin_ending(&self, key: LeaseKey) -> Option<HeldLease> {
+        let mut inner = self.lock();
+        let lease = inner.seats.get_mut(&key.session)?.leases.get_mut(&key.into())?;
+        lease.ending = true;
+        Some(lease.clone())
+    }
+
+    /// The end could not be written: the lease stands as before.
+    pub(crate) fn keep(&self, key: LeaseKey) {
+        if let Some(lease) = self.lock().seats.get_mut(&key.session).and_then(|seat| seat.leases.get_mut(&key.into())) {
+            lease.ending = false;
+        }
+    }
+
+    /// The executor took these up.
+    pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = HeldKey>) {
+        if let Some(seat) = self.lock().seats.get_mut(&session) {
+            for key in keys {
+                if let Some(lease) = seat.leases.get_mut(&key) {
+                    lease.accepted = true;
+                }
+            }
+        }
+    }
+
+    /// These leases are over: their room is free again.
+    pub(crate) fn release(&self, keys: impl Iterator<Item = LeaseKey>) {
+        let mut pools = HashSet::new();
+        let mut inner = self.lock();
+        for key in keys {
+            let Some(seat) = inner.seats.get_mut(&key.session) else { continue };
+            let Some(lease) = seat.leases.remove(&key.into()) else { continue };
+            seat.give_back(lease.resources, lease.port_first);
+            let pool = seat.pool.clone();
+            *inner.completed.entry(pool.clone()).or_default() += u64::from(lease.resources.slots());
+            pools.insert(pool);
+        }
+        let wake: Vec<_> = pools.iter().filter_map(|pool| inner.room.get(pool).cloned()).collect();
+        drop(inner);
+        for room in wake {
+            room.notify_one();
+        }
+        self.changed.notify_one();
+    }
+
+    /// Leases at or below `last_assignment` that `held` does not list and that are not ending already; each is marked
+    /// as ending.
+    pub(crate) fn unlisted(&self, session: SessionId, last_assignment: u64, held: &HashSet<HeldKey>) -> Vec<Released> {
+        let mut inner = self.lock();
+        let Some(seat) = inner.seats.get_mut(&session) else { return Vec::new() };
+        let gone = seat
+            .leases
+            .iter_mut()
+            .filter(|(key, lease)| !lease.ending && lease.assignment <= last_assignment && !held.contains(*key))
+            .map(|(key, lease)| {
+                lease.ending = true;
+                let key = LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt, session };
+                Released { key, lease: lease.clone() }
+            });
+        gone.collect()
+    }
+
+    /// What each pool has to give.
+    pub(crate) fn loads(&self) -> Vec<PoolReport> {
+        let inner = self.lock();
+        let mut loads: BTreeMap<PoolName, PoolReport> = BTreeMap::new();
+        for seat in inner.seats.values() {
+            let load = loads.entry(seat.pool.clone()).or_insert_with(|| PoolReport {
+                pool: seat.pool.clone(),
+                free_slots: 0,
+                completed_slots: inner.completed.get(&seat.pool).copied().unwrap_or(0),
+                largest: Resources::default(),
+            });
+            if seat.accepting {
+                load.free_slots += u64::from(seat.free.capacity_slots());
+                let (a, b) = (load.largest.dimensions(), seat.capacity.dimensions());
+                load.largest = Resources::from_dimensions(std::array::from_fn(|d| a[d].max(b[d])));
+            }
+        }
+        loads.into_values().collect()
+    }
+
+    fn tell(&self, pool: &PoolName) {
+        self.room(pool).notify_one();
+        self.changed.notify_one();
+    }
+}
+
+fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
+    let key = protocol::LeaseKey { tenant: placed.lease.tenant, task: placed.lease.task, attempt: placed.lease.attempt };
+    let need = placement.hint.resources;
+    Assignment {
+        number: placement.assignment,
+        lease: Some(key.into()),
+        run_json: placed.run_json.clone(),
+        cap_ms: u64::try_from(placed.cap.as_millis()).unwrap_or(u64::MAX),
+        resources: Some(Capacity {
+            cpu_millis: need.cpu_millis,
+            memory_mib: need.memory_mib,
+            disk_mib: need.disk_mib,
+            iops: need.iops,
+            port_first: placement.port_first,
+            port_count: need.ports,
+        }),
+        traceparent: placed.traceparent.clone().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,75 @@
+//! A live lease as its owner keeps it: what settling it needs.
+
+use domain::id::{TaskId, TenantId};
+use domain::resources::Resources;
+use domain::task::RetryPolicy;
+use store::lease::{LeaseKey, LiveLease};
+use store::task::transition::Placed;
+
+/// Names a lease within a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct HeldKey {
+    pub task: TaskId,
+    pub attempt: u32,
+}
+
+/// A live lease.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldLease {
+    pub tenant: TenantId,
+    pub assignment: u64,
+    pub resources: Resources,
+    pub port_first: u32,
+    pub failures: u32,
+    pub max_attempts: u32,
+    /// `None` is the default policy.
+    pub retry_json: Option<String>,
+    pub at_most_once: bool,
+    /// The executor said it took it up.
+    pub accepted: bool,
+    /// A result is on its way to the database, or the lease is being ended.
+    pub ending: bool,
+}
+
+impl HeldLease {
+    pub(crate) fn of_placed(placed: &Placed, resources: Resources, port_first: u32) -> Self {
+        Self {
+            tenant: placed.lease.tenant,
+            assignment: placed.assignment,
+            resources,
+            port_first,
+            failures: placed.failures,
+            max_attempts: placed.max_attempts,
+            retry_json: placed.retry_json.clone(),
+            at_most_once: placed.at_most_once,
+            accepted: false,
+            ending: false,
+        }
+    }
+
+    pub(crate) fn of_live(live: &LiveLease) -> Self {
+        Self {
+            tenant: live.key.tenant,
+            assignment: live.assignment,
+            resources: live.resources,
+            port_first: live.port_first,
+            failures: live.failures,
+            max_attempts: live.max_attempts,
+            retry_json: live.retry_json.clone(),
+            at_most_once: live.at_most_once,
+            accepted: true,
+            ending: false,
+        }
+    }
+
+    /// The policy; one that cannot be read counts as the default, since the API validated it.
+    pub(crate) fn retry(&self) -> RetryPolicy {
+        self.retry_json.as_deref().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+}
+
+impl From<LeaseKey> for HeldKey {
+    fn from(key: LeaseKey) -> Self {
+        Self { task: key.task, attempt: key.attempt }
+    }
+}

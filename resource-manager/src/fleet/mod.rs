@@ -1,0 +1,10 @@
+//! The executors connected here, what each holds and what is free.
+
+mod lease;
+#[expect(clippy::module_inception, reason = "the fleet is what this folder holds")]
+mod fleet;
+mod seat;
+
+pub(crate) use fleet::{Fleet, Grant, Placement, Released};
+pub(crate) use lease::{HeldKey, HeldLease};
+pub(crate) use seat::{Seat, Stream};

@@ -1,0 +1,94 @@
+//! One connected executor: its capacity, its leases, and the way to it.
+//!
+//! Free capacity is capacity less the live leases and the placements on their way to the database;
+//! nothing else ever changes it.
+
+use super::lease::{HeldKey, HeldLease};
+use domain::id::{ExecutorId, PoolName, SessionId};
+use domain::placement::{Node, PortBlocks};
+use domain::resources::Resources;
+use protocol::ToExecutor;
+use std::collections::HashMap;
+use tokio::sync::mpsc;
+
+/// The way to one executor: its newest stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Stream {
+    /// Which stream, as they follow one another.
+    pub id: u64,
+    /// The executor's session.
+    pub session: SessionId,
+    pub outbox: mpsc::Sender<ToExecutor>,
+}
+
+impl Stream {
+    /// Sends without waiting. A stream that cannot take more is as good as broken: it is closed, and what
+    /// was not said is said again after the executor has connected anew.
+    pub(crate) fn send(&self, message: impl Into<ToExecutor>) -> bool {
+        self.outbox.try_send(message.into()).is_ok()
+    }
+}
+
+/// One connected executor.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub stream: Stream,
+    pub epoch: i64,
+    pub executor: ExecutorId,
+    pub pool: PoolName,
+    pub capacity: Resources,
+    pub free: Resources,
+    pub ports: PortBlocks,
+    pub accepting: bool,
+    pub next_assignment: u64,
+    pub leases: HashMap<HeldKey, HeldLease>,
+}
+
+impl Seat {
+    /// A seat with nothing on it.
+    pub(crate) fn empty(stream: Stream, epoch: i64, executor: ExecutorId, pool: PoolName, offer: (Resources, u32)) -> Self {
+        let (capacity, port_first) = offer;
+        Self {
+            stream,
+            epoch,
+            executor,
+            pool,
+            capacity,
+            free: capacity,
+            ports: PortBlocks::new(port_first, capacity.ports),
+            accepting: true,
+            next_assignment: 1,
+            leases: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn node(&self) -> Node {
+        Node { capacity: self.capacity, free: self.free, port_block: self.ports.longest(), accepting: self.accepting }
+    }
+
+    /// Puts a lease on it that the database says is live.
+    pub(crate) fn hold(&mut self, key: HeldKey, lease: HeldLease) {
+        self.free = self.free.saturating_sub(lease.resources);
+        self.ports.mark(lease.port_first, lease.resources.ports);
+        self.next_assignment = self.next_assignment.max(lease.assignment + 1);
+        self.leases.insert(key, lease);
+    }
+
+    /// Takes room for a placement; `None` where there is none after all.
+    pub(crate) fn reserve(&mut self, need: Resources) -> Option<(u64, u32)> {
+        let free = self.free.checked_sub(need)?;
+        let port_first = self.ports.take(need.ports)?;
+        self.free = free;
+        let assignment = self.next_assignment;
+        self.next_assignment += 1;
+        Some((assignment, port_first))
+    }
+
+    /// Gives room back.
+    pub(crate) fn give_back(&mut self, resources: Resources, port_first: u32) {
+        self.free = self.free.checked_add(resources).unwrap_or(self.capacity);
+        if resources.ports > 0 {
+            self.ports.release(port_first);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Renews sessions in batches: whatever heartbeats came while the previous statement was in flight.
+//!
+//! The answer is sent after the commit, and lists what to stop: so a cancel reaches a running task,
+//! repeated until confirmed.
+
+use crate::fleet::{Fleet, Stream};
+use crate::metrics::LOOP_SECONDS;
+use domain::id::{NodeId, SessionId};
+use protocol::refused::Reason;
+use protocol::{HeartbeatAnswer, Lease, Refused};
+use runtime::clock;
+use std::collections::HashMap;
+use std::time::Duration;
+use store::StoreError;
+use store::connect::RmDb;
+use store::lease::stops;
+use store::session::{Renewal, Renewed, renew};
+use tokio::sync::mpsc;
+use tracing::{info, warn};
+
+/// One heartbeat, to be answered on its stream.
+#[derive(Debug)]
+pub(crate) struct Beat {
+    pub stream: Stream,
+    pub number: u64,
+    pub draining: bool,
+}
+
+/// Answers heartbeats until the queue is closed.
+pub(crate) async fn run(db: RmDb, node: NodeId, fleet: Fleet, term: Duration, mut beats: mpsc::Receiver<Beat>) {
+    let mut group = Vec::new();
+    while beats.recv_many(&mut group, 1000).await > 0 {
+        let began = clock::monotonic();
+        if let Err(error) = answer(&db, node, &fleet, term, &group).await {
+            // No answer is an answer: the executor asks again, and stops its work if nobody can confirm.
+            warn!(%error, beats = group.len(), "Heartbeats could not be confirmed");
+        }
+        LOOP_SECONDS.with(&["heartbeat"]).observe_duration(began.elapsed());
+        group.clear();
+    }
+}
+
+async fn answer(db: &RmDb, node: NodeId, fleet: &Fleet, term: Duration, beats: &[Beat]) -> Result<(), StoreError> {
+    let epochs: HashMap<SessionId, i64> = fleet.sessions().iter().map(|s| (s.session, s.epoch)).collect();
+    let of = |beat: &&Beat| epochs.contains_key(&beat.stream.session);
+    let known: Vec<&Beat> = beats.iter().filter(of).collect();
+    let mut latest: HashMap<SessionId, Renewal> = HashMap::new();
+    for beat in &known {
+        let session = beat.stream.session;
+        let epoch = epochs.get(&session).copied().unwrap_or_default();
+        let renewal = latest.entry(session).or_insert(Renewal { session, epoch, draining: false });
+        renewal.draining |= beat.draining;
+    }
+    let renewals: Vec<Renewal> = latest.into_values().collect();
+    let renewed: HashMap<SessionId, Renewed> = renewals
+        .iter()
+        .map(|renewal| renewal.session)
+        .zip(renew(db, node, &renewals, term).await?)
+        .collect();
+    let sessions: Vec<SessionId> = renewals.iter().map(|renewal| renewal.session).collect();
+    let mut to_stop: HashMap<SessionId, Vec<Lease>> = HashMap::new();
+    for key in stops(db, &sessions).await? {
+        let lease = protocol::LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt };
+        to_stop.entry(key.session).or_default().push(lease.into());
+    }
+    for beat in known {
+        let session = beat.stream.session;
+        if renewed.get(&session) == Some(&Renewed::Live) {
+            let stop = to_stop.get(&session).cloned().unwrap_or_default();
+            beat.stream.send(HeartbeatAnswer { number: beat.number, stop });
+        } else {
+            info!(%session, "A session is over; its executor is told to start a new one");
+            beat.stream.send(Refused {
+                reason: Reason::SessionOver.into(),
+                detail: "the session has lapsed, was fenced, or has another owner".to_owned(),
+            });
+            fleet.unseat(&beat.stream);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! WHERE: which executor runs a task, under which lease, and how the lease ends.
+//!
+//! Owns the executors that are connected to it, each under an epoch on its session row. What is in memory
+//! here (who holds what, what is free) is rebuilt from the live leases when an executor connects; the rows
+//! decide. May be killed between any two lines: executors connect elsewhere and are adopted there.
+#![warn(missing_docs)]
+
+mod fleet;
+mod heartbeat;
+mod metrics;
+mod output;
+mod place;
+mod reap;
+mod report;
+mod settle;
+mod start;
+mod stop;
+mod stream;
+
+pub use start::{ResourceManager, StartError};

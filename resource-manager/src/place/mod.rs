@@ -1,0 +1,8 @@
+//! Places hints on executors, a worker a pool.
+
+mod waiting;
+mod worker;
+mod workers;
+
+pub(crate) use worker::PoolWorker;
+pub(crate) use workers::run as run_workers;

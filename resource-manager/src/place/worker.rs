@@ -1,0 +1,204 @@
+//! One pool's placing loop: hints in, leases out.
+//!
+//! Takes hints while its executors have room, places what fits in memory, claims it in one statement,
+//! sends the assignments, then acks. Holds what does not fit for `hint_hold` at most, then gives it back to `ready`; with no
+//! room at all it stops consuming, so that hints go to who has room.
+
+use super::waiting::{InHand, Waiting};
+use crate::fleet::{Fleet, Grant, Placement};
+use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
+use bus::{Bus, HintConsumer, Topic};
+use domain::id::{NodeId, PoolName, SessionId};
+use runtime::backoff::Backoff;
+use runtime::clock::{self, Instant};
+use runtime::config::ResourceManagerConfig;
+use runtime::shutdown::Shutdown;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use store::StoreError;
+use store::connect::RmDb;
+use store::task::transition::{Claim, SessionEpoch, placed, unplaced};
+use tracing::{debug, warn};
+
+/// Without room for this long, a worker stops consuming.
+const PAUSE_AFTER: Duration = Duration::from_millis(50);
+/// How long a task that found no room is not picked again, unless capacity rises.
+const PARK: Duration = Duration::from_secs(1);
+/// Beyond cap and kill grace, what a lease may last before its session is fenced.
+const LEASE_SLACK: Duration = Duration::from_secs(30);
+
+pub(crate) struct PoolWorker {
+    pub pool: PoolName,
+    pub db: RmDb,
+    pub node: NodeId,
+    pub bus: Bus,
+    pub fleet: Fleet,
+    pub settings: ResourceManagerConfig,
+    pub prefetch: u16,
+}
+
+struct Round {
+    consumer: HintConsumer,
+    in_hand: InHand,
+    full_since: Option<Instant>,
+    paused: bool,
+    backoff: Backoff,
+}
+
+impl PoolWorker {
+    /// Places until the shutdown, then gives back what is in hand.
+    pub(crate) async fn run(self, shutdown: Shutdown) {
+        let mut round = Round {
+            consumer: self.bus.consume(&self.pool, self.prefetch),
+            in_hand: InHand::default(),
+            full_since: None,
+            paused: false,
+            backoff: Backoff::new(Duration::from_millis(50), Duration::from_secs(2)),
+        };
+        let room = self.fleet.room(&self.pool);
+        while !shutdown.is_cancelled() {
+            let has_room = self.fleet.has_room(&self.pool);
+            self.pause_or_resume(&mut round, has_room);
+            let wants_more = has_room && round.in_hand.waiting.len() < self.settings.claim_batch;
+            let deadline = self.deadline(&round);
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => break,
+                delivery = round.consumer.next(), if wants_more => {
+                    let Some(delivery) = delivery else { break };
+                    self.fill(&mut round, delivery);
+                }
+                () = room.notified() => {}
+                () = clock::sleep_until(deadline) => {}
+            }
+            if !round.in_hand.waiting.is_empty() {
+                let began = clock::monotonic();
+                self.place(&mut round).await;
+                self.give_back_overdue(&mut round).await;
+                LOOP_SECONDS.with(&["place"]).observe_duration(began.elapsed());
+            }
+        }
+        let all: Vec<usize> = (0..round.in_hand.waiting.len()).collect();
+        self.give_back(&mut round, all, Duration::ZERO).await;
+    }
+
+    fn fill(&self, round: &mut Round, first: bus::Delivery) {
+        let now = clock::monotonic();
+        round.in_hand.take(first, now);
+        while round.in_hand.waiting.len() < self.settings.claim_batch {
+            let Some(more) = round.consumer.try_next() else { break };
+            round.in_hand.take(more, now);
+        }
+    }
+
+    fn pause_or_resume(&self, round: &mut Round, has_room: bool) {
+        if has_room {
+            round.full_since = None;
+            if std::mem::take(&mut round.paused) {
+                round.consumer.resume();
+            }
+            return;
+        }
+        let since = *round.full_since.get_or_insert_with(clock::monotonic);
+        if !round.paused && since.elapsed() >= PAUSE_AFTER {
+            round.paused = true;
+            round.consumer.pause();
+        }
+    }
+
+    /// When this loop must look again by itself.
+    fn deadline(&self, round: &Round) -> Instant {
+        let hold = round.in_hand.waiting.iter().map(|w| w.since + self.settings.hint_hold).min();
+        let pause = round.full_since.filter(|_| !round.paused).map(|since| since + PAUSE_AFTER);
+        let idle = clock::monotonic() + Duration::from_secs(1);
+        [hold, pause].into_iter().flatten().fold(idle, Instant::min)
+    }
+
+    async fn place(&self, round: &mut Round) {
+        let hints: Vec<_> = round.in_hand.waiting.iter().map(|w| w.hint).collect();
+        let placements = self.fleet.place(&self.pool, &hints);
+        if placements.is_empty() {
+            return;
+        }
+        let (places, placements): (Vec<usize>, Vec<Placement>) = placements.into_iter().unzip();
+        let taken = round.in_hand.remove(places);
+        CLAIM_SIZE.observe(placements.len() as f64);
+        match self.claim(&placements).await {
+            Ok(granted) => {
+                round.in_hand.ended(&taken);
+                STALE_HINTS.inc_by(taken.len().saturating_sub(granted) as u64);
+                round.backoff.reset();
+            }
+            Err(error) => self.claim_failed(round, &placements, &error).await,
+        }
+    }
+
+    /// Claims and sends; says how many were granted.
+    async fn claim(&self, placements: &[Placement]) -> Result<usize, StoreError> {
+        let epochs: BTreeMap<SessionId, i64> = placements.iter().map(|p| (p.session, p.epoch)).collect();
+        let sessions: Vec<_> = epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
+        let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
+        let grace = self.settings.kill_grace + LEASE_SLACK;
+        let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
+        let mut by_task: HashMap<_, _> = granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
+        let (mut grants, mut refused): (Vec<Grant>, Vec<Placement>) = (Vec::new(), Vec::new());
+        for placement in placements {
+            // The same task may have come in two messages: the assignment number tells which placement won.
+            let won = by_task.get(&placement.hint.task).is_some_and(|p| p.assignment == placement.assignment && p.lease.session == placement.session);
+            match by_task.remove(&placement.hint.task).filter(|_| won) {
+                Some(placed) => grants.push((*placement, placed)),
+                None => refused.push(*placement),
+            }
+        }
+        PLACED.inc_by(grants.len() as u64);
+        for (_, placed) in &grants {
+            WAITED.observe(placed.waited_ms.max(0) as f64 / 1000.0);
+        }
+        self.fleet.give_back(&refused);
+        let count = grants.len();
+        for stream in self.fleet.assign(grants) {
+            debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");
+            self.fleet.unseat(&stream);
+        }
+        Ok(count)
+    }
+
+    /// What was claimed is not known: executors concerned connect anew, and what they do not hold is given back then.
+    async fn claim_failed(&self, round: &mut Round, placements: &[Placement], error: &StoreError) {
+        warn!(%error, pool = %self.pool, tasks = placements.len(), "A claim failed; its hints go back to the queue");
+        self.fleet.give_back(placements);
+        if error.outcome_unknown() {
+            for placement in placements {
+                if let Some(stream) = self.fleet.stream(placement.session) {
+                    stream.send(protocol::GoAway { reason: "leases must be read again".to_owned() });
+                    self.fleet.unseat(&stream);
+                }
+            }
+        }
+        round.in_hand.let_go();
+        clock::sleep(round.backoff.pause()).await;
+    }
+
+    async fn give_back_overdue(&self, round: &mut Round) {
+        let now = clock::monotonic();
+        let overdue = |w: &Waiting| now.saturating_duration_since(w.since) >= self.settings.hint_hold;
+        let places: Vec<usize> = (0..round.in_hand.waiting.len()).filter(|at| overdue(&round.in_hand.waiting[*at])).collect();
+        if !places.is_empty() {
+            UNPLACED.inc_by(places.len() as u64);
+            self.give_back(round, places, PARK).await;
+        }
+    }
+
+    async fn give_back(&self, round: &mut Round, places: Vec<usize>, park: Duration) {
+        if places.is_empty() {
+            return;
+        }
+        let back = round.in_hand.remove(places);
+        let dispatches: Vec<_> = back.iter().map(|w| (w.hint.tenant, w.hint.task, w.hint.dispatch_epoch)).collect();
+        if let Err(error) = unplaced(&self.db, &dispatches, park).await {
+            warn!(%error, pool = %self.pool, "Tasks without room could not be given back; the sweep does it");
+        }
+        round.in_hand.ended(&back);
+        self.bus.wake(Topic::Batcher);
+    }
+}

@@ -1,0 +1,92 @@
+//! Ends sessions whose term has passed, and fences executors that hold a lease past its hard end.
+//!
+//! After the database was away nobody could renew, so nothing is reaped until a full term of good ticks has passed:
+//! otherwise every outage would re-run everything.
+
+use crate::fleet::Fleet;
+use crate::metrics::LAPSED;
+use bus::{Bus, Topic};
+use domain::id::{NodeId, SessionId};
+use protocol::Refused;
+use protocol::refused::Reason;
+use runtime::clock::{self, Instant};
+use runtime::tick::TickOutcome;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use store::StoreError;
+use store::connect::RmDb;
+use store::lease::overdue;
+use store::session::{end, lapse};
+use tracing::info;
+
+/// Sessions ended in one round.
+const BATCH: i64 = 16;
+
+pub(crate) struct Reaper {
+    pub db: RmDb,
+    pub node: NodeId,
+    pub fleet: Fleet,
+    pub bus: Bus,
+    pub term: Duration,
+    pub good_since: Mutex<Option<Instant>>,
+}
+
+impl Reaper {
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let looked = self.look().await;
+        let mut good_since = self.good_since.lock().unwrap_or_else(PoisonError::into_inner);
+        match &looked {
+            Ok(_) => {
+                good_since.get_or_insert_with(clock::monotonic);
+            }
+            Err(_) => *good_since = None,
+        }
+        looked
+    }
+
+    async fn look(&self) -> Result<TickOutcome, StoreError> {
+        self.fence_overdue().await?;
+        let good_since = *self.good_since.lock().unwrap_or_else(PoisonError::into_inner);
+        if good_since.is_none_or(|since| since.elapsed() < self.term) {
+            return Ok(TickOutcome::idle(0));
+        }
+        let lapsed = lapse(&self.db, self.term, BATCH).await?;
+        LAPSED.with(&["sessions"]).inc_by(lapsed.sessions.len() as u64);
+        LAPSED.with(&["leases"]).inc_by(lapsed.leases);
+        for session in &lapsed.sessions {
+            info!(%session, "A session has lapsed");
+            self.let_go(*session);
+        }
+        if lapsed.leases > 0 {
+            // Their tasks are due again.
+            self.bus.wake(Topic::ShardOwner);
+        }
+        let done = lapsed.sessions.len() as u64;
+        Ok(if i64::try_from(done).is_ok_and(|n| n == BATCH) { TickOutcome::now(done) } else { TickOutcome::idle(done) })
+    }
+
+    async fn fence_overdue(&self) -> Result<(), StoreError> {
+        let ours = self.fleet.sessions();
+        let ids: Vec<SessionId> = ours.iter().map(|s| s.session).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for session in overdue(&self.db, &ids).await? {
+            let Some(epoch) = ours.iter().find(|s| s.session == session).map(|s| s.epoch) else { continue };
+            if let Some(leases) = end(&self.db, self.node, session, epoch, "held a lease past its hard end").await? {
+                info!(%session, leases, "A session was fenced: it held a lease past its hard end");
+                LAPSED.with(&["fenced"]).inc();
+                self.bus.wake(Topic::ShardOwner);
+            }
+            self.let_go(session);
+        }
+        Ok(())
+    }
+
+    fn let_go(&self, session: SessionId) {
+        if let Some(seat) = self.fleet.remove(session) {
+            let detail = "the session has lapsed or was fenced".to_owned();
+            seat.stream.send(Refused { reason: Reason::SessionOver.into(), detail });
+        }
+    }
+}

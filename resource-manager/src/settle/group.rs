@@ -1,0 +1,40 @@
+//! Sorts results by the event they raise. Pure but for the random number of a retry's jitter.
+
+use super::settler::Reported;
+use domain::task::{AttemptOutcome, Event, RetryDecision, decide_retry};
+use std::time::Duration;
+
+/// What a result means for its task.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Meaning {
+    pub event: Event,
+    pub retry_after: Duration,
+}
+
+/// The event of one result. `unit` is a random number in 0.0..1.0.
+///
+/// `None` where deciding needs the task's policy and the lease is not known here: it is read first.
+pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
+    let at_once = |event| Some(Meaning { event, retry_after: Duration::ZERO });
+    match reported.ended.outcome {
+        AttemptOutcome::Succeeded => at_once(Event::Completed),
+        AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => at_once(Event::AttemptKilled),
+        AttemptOutcome::Stopped => at_once(Event::Stopped),
+        AttemptOutcome::HandedBack => at_once(Event::HandedBack),
+        AttemptOutcome::NotStarted => at_once(Event::NotStarted),
+        AttemptOutcome::Lost => {
+            let held = reported.held.as_ref()?;
+            at_once(if held.at_most_once { Event::LeaseLapsedForGood } else { Event::LeaseLapsed })
+        }
+        AttemptOutcome::Failed => {
+            let held = reported.held.as_ref()?;
+            let decision =
+                decide_retry(&held.retry(), held.failures + 1, held.max_attempts, reported.ended.exit_code, unit);
+            Some(match decision {
+                RetryDecision::After(retry_after) => Meaning { event: Event::AttemptFailed, retry_after },
+                RetryDecision::Exhausted => Meaning { event: Event::AttemptsExhausted, retry_after: Duration::ZERO },
+                RetryDecision::Abort => Meaning { event: Event::AttemptAborted, retry_after: Duration::ZERO },
+            })
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Settles what executors report: task, attempt and usage in one statement an event.
+
+mod group;
+mod settler;
+
+pub(crate) use settler::{Reported, Settler};

@@ -1,0 +1,217 @@
+//! The settling loop: whatever results came while the previous statement was in flight.
+//!
+//! The answer goes out after the commit. A result that cannot be settled now is answered RETRY and
+//! stays in its executor's spool; nothing is lost by dying here.
+
+use super::group::meaning;
+use crate::fleet::{Fleet, HeldLease, Stream};
+use crate::metrics::{LOOP_SECONDS, SETTLE_SIZE, SETTLED};
+use crate::output::OutputQueue;
+use bus::{Bus, Topic};
+use domain::id::SessionId;
+use domain::task::{Event, State};
+use protocol::result_answer::Verdict;
+use protocol::{ResultAnswer, ResultAnswers, session_bytes};
+use runtime::clock;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+use store::StoreError;
+use store::connect::RmDb;
+use store::lease::{LeaseKey, live};
+use store::task::transition::{
+    Answer, EndedAttempt, FailedAttempt, attempt_aborted, attempt_failed, attempt_killed, attempts_exhausted,
+    completed, handed_back, lease_lapsed, not_started, stopped,
+};
+use tokio::sync::mpsc;
+use tracing::{debug, warn};
+
+/// One result, to be settled and answered on its stream.
+#[derive(Debug)]
+pub(crate) struct Reported {
+    pub stream: Stream,
+    pub ended: EndedAttempt,
+    /// What is known of the lease; `None` for one of an earlier session.
+    pub held: Option<HeldLease>,
+    /// Output groups that must be stored before.
+    pub after_output: u64,
+}
+
+pub(crate) struct Settler {
+    pub db: RmDb,
+    pub fleet: Fleet,
+    pub bus: Bus,
+    pub output: OutputQueue,
+    pub batch: usize,
+}
+
+impl Settler {
+    /// Settles until the queue is closed.
+    pub(crate) async fn run(self, mut incoming: mpsc::Receiver<Vec<Reported>>) {
+        let mut waiting: Vec<Reported> = Vec::new();
+        while let Some(first) = incoming.recv().await {
+            waiting.extend(first);
+            while waiting.len() < self.batch {
+                let Ok(more) = incoming.try_recv() else { break };
+                waiting.extend(more);
+            }
+            while !waiting.is_empty() {
+                let rest = waiting.split_off(waiting.len().min(self.batch));
+                let group = std::mem::replace(&mut waiting, rest);
+                let began = clock::monotonic();
+                SETTLE_SIZE.observe(group.len() as f64);
+                self.settle(group).await;
+                LOOP_SECONDS.with(&["settle"]).observe_duration(began.elapsed());
+            }
+        }
+    }
+
+    async fn settle(&self, mut group: Vec<Reported>) {
+        let output = group.iter().map(|reported| reported.after_output).max().unwrap_or(0);
+        self.output.stored(output).await;
+        if let Err(error) = self.learn(&mut group).await {
+            warn!(%error, "Leases of earlier sessions could not be read; their results are asked for again");
+        }
+        let mut by_event: BTreeMap<Event, Vec<(Reported, Duration)>> = BTreeMap::new();
+        let mut unknown = Vec::new();
+        for reported in group {
+            match meaning(&reported, unit()) {
+                Some(meaning) => by_event.entry(meaning.event).or_default().push((reported, meaning.retry_after)),
+                None => unknown.push(reported),
+            }
+        }
+        let mut answers: HashMap<u64, (Stream, Vec<ResultAnswer>)> = HashMap::new();
+        let mut due_again = false;
+        for (event, results) in by_event {
+            due_again |= matches!(event, Event::AttemptFailed | Event::LeaseLapsed);
+            let verdicts = self.raise(event, &results).await;
+            for ((reported, _), verdict) in results.into_iter().zip(verdicts) {
+                answer(&mut answers, reported, verdict);
+            }
+        }
+        for reported in unknown {
+            // Not held by its session any more, or the look-up failed: `learn` told which.
+            let verdict = if reported.held.is_none() { Verdict::Stale } else { Verdict::Retry };
+            answer(&mut answers, reported, verdict);
+        }
+        for (stream, answers) in answers.into_values() {
+            stream.send(ResultAnswers { answers });
+        }
+        if due_again {
+            self.bus.wake(Topic::ShardOwner);
+        }
+    }
+
+    /// Reads what is needed of leases that were granted in an earlier session of their executor.
+    async fn learn(&self, group: &mut [Reported]) -> Result<(), StoreError> {
+        let foreign: HashSet<SessionId> = group.iter().filter(|r| r.held.is_none()).map(|r| r.ended.lease.session).collect();
+        let mut known: HashMap<LeaseKey, HeldLease> = HashMap::new();
+        for session in foreign {
+            known.extend(live(&self.db, session).await?.iter().map(|lease| (lease.key, HeldLease::of_live(lease))));
+        }
+        for reported in group.iter_mut().filter(|r| r.held.is_none()) {
+            reported.held = known.get(&reported.ended.lease).cloned();
+        }
+        Ok(())
+    }
+
+    /// Raises one event over its results; one verdict each.
+    async fn raise(&self, event: Event, results: &[(Reported, Duration)]) -> Vec<Verdict> {
+        let keys: Vec<LeaseKey> = results.iter().map(|(reported, _)| reported.ended.lease).collect();
+        match self.statement(event, results).await {
+            Ok(answers) => {
+                // A lease that stands is not given free, whatever was reported of it.
+                let over = answers.iter().zip(&keys).filter(|(answer, _)| !still_leased(answer)).map(|(_, key)| *key);
+                self.fleet.release(over);
+                answers.iter().zip(&keys).filter(|(answer, _)| still_leased(answer)).for_each(|(_, key)| self.fleet.keep(*key));
+                answers.into_iter().map(|answer| verdict(event, answer)).collect()
+            }
+            Err(error) => {
+                warn!(%error, %event, results = results.len(), "Results could not be settled; they are asked for again");
+                keys.iter().for_each(|key| self.fleet.keep(*key));
+                vec![Verdict::Retry; results.len()]
+            }
+        }
+    }
+
+    async fn statement(&self, event: Event, results: &[(Reported, Duration)]) -> Result<Vec<Answer>, StoreError> {
+        let ended: Vec<EndedAttempt> = results.iter().map(|(reported, _)| reported.ended.clone()).collect();
+        let db = &self.db;
+        match event {
+            Event::Completed => completed(db, &ended).await,
+            Event::AttemptsExhausted => attempts_exhausted(db, &ended).await,
+            Event::AttemptAborted => attempt_aborted(db, &ended).await,
+            Event::AttemptKilled => attempt_killed(db, &ended).await,
+            Event::HandedBack => handed_back(db, &ended).await,
+            Event::NotStarted => not_started(db, &ended).await,
+            Event::Stopped => self.stopped_or_handed_back(&ended).await,
+            Event::AttemptFailed => {
+                let failed: Vec<_> = results
+                    .iter()
+                    .map(|(reported, after)| FailedAttempt { ended: reported.ended.clone(), retry_after: *after })
+                    .collect();
+                attempt_failed(db, &failed).await
+            }
+            Event::LeaseLapsed | Event::LeaseLapsedForGood => {
+                let for_good = event == Event::LeaseLapsedForGood;
+                let leases: Vec<_> = ended.iter().map(|e| (e.lease, for_good)).collect();
+                lease_lapsed(db, &leases).await
+            }
+            Event::Due
+            | Event::Dispatched
+            | Event::DispatchStale
+            | Event::Unplaced
+            | Event::Placed
+            | Event::CancelRequested
+            | Event::Expired => Ok(vec![Answer::NotFound; ended.len()]),
+        }
+    }
+
+    /// An executor that stopped what nobody asked it to stop has handed it back: the task runs again, uncharged.
+    async fn stopped_or_handed_back(&self, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+        let mut answers = stopped(&self.db, ended).await?;
+        let unasked: Vec<usize> = (0..ended.len()).filter(|at| still_leased(&answers[*at])).collect();
+        if unasked.is_empty() {
+            return Ok(answers);
+        }
+        let back: Vec<EndedAttempt> = unasked
+            .iter()
+            .map(|at| EndedAttempt { outcome: domain::task::AttemptOutcome::HandedBack, ..ended[*at].clone() })
+            .collect();
+        debug!(count = back.len(), "Attempts were stopped that nobody had cancelled; they run again");
+        for (at, answer) in unasked.into_iter().zip(handed_back(&self.db, &back).await?) {
+            answers[at] = answer;
+        }
+        Ok(answers)
+    }
+}
+
+/// True where the statement found the lease live and left it so.
+const fn still_leased(answer: &Answer) -> bool {
+    matches!(answer, Answer::Stale { actual: State::Running | State::Cancelling })
+}
+
+fn verdict(event: Event, answer: Answer) -> Verdict {
+    let (name, verdict) = match answer {
+        Answer::Applied(_) => ("applied", Verdict::Applied),
+        Answer::Repeated => ("repeated", Verdict::Repeated),
+        Answer::Stale { .. } => ("stale", Verdict::Stale),
+        Answer::NotFound => ("not_found", Verdict::NotFound),
+    };
+    SETTLED.with(&[event.as_str(), name]).inc();
+    verdict
+}
+
+fn answer(answers: &mut HashMap<u64, (Stream, Vec<ResultAnswer>)>, reported: Reported, verdict: Verdict) {
+    let lease = reported.ended.lease;
+    let key = protocol::LeaseKey { tenant: lease.tenant, task: lease.task, attempt: lease.attempt };
+    answers.entry(reported.stream.id).or_insert_with(|| (reported.stream, Vec::new())).1.push(ResultAnswer {
+        lease: Some(key.into()),
+        session_id: session_bytes(lease.session),
+        verdict: verdict.into(),
+    });
+}
+
+/// A random number in 0.0..1.0, from the random bits of a UUID.
+fn unit() -> f64 {
+    (uuid::Uuid::new_v4().as_u128() & 0xffff_ffff) as f64 / f64::from(u32::MAX)
+}

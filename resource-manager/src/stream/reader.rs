@@ -1,0 +1,215 @@
+//! Reads one executor's stream until it ends.
+//!
+//! Everything is handed on to the loop that does it in batches; the queues are bounded, so a database
+//! that is slow makes the executor wait, not this process grow.
+
+use super::hello::{greet, keys, refuse};
+use super::service::StreamService;
+use crate::fleet::{HeldKey, Stream};
+use crate::heartbeat::Beat;
+use crate::settle::Reported;
+use domain::id::SessionId;
+use domain::task::AttemptOutcome;
+use protocol::from_executor::Message;
+use protocol::output_chunk::Stream as OutputStream;
+use protocol::refused::Reason;
+use protocol::{FromExecutor, Heartbeat, MAX_OUTPUT_CHUNK, Output, Refused, Results, session_id};
+use runtime::clock;
+use std::time::Duration;
+use store::lease::LeaseKey;
+use store::output::NewChunk;
+use store::task::transition::{EndedAttempt, lease_lapsed, not_started};
+use tonic::Streaming;
+use tracing::{debug, info, warn};
+
+/// How long a new stream may take to say hello.
+const HELLO: Duration = Duration::from_secs(10);
+
+pub(super) struct Reader {
+    service: StreamService,
+    stream: Stream,
+    incoming: Streaming<FromExecutor>,
+}
+
+impl Reader {
+    pub(super) fn new(service: StreamService, stream: Stream, incoming: Streaming<FromExecutor>) -> Self {
+        Self { service, stream, incoming }
+    }
+
+    pub(super) async fn run(mut self) {
+        let Ok(Ok(Some(FromExecutor { message: Some(Message::Hello(hello)) }))) =
+            clock::timeout(HELLO, self.incoming.message()).await
+        else {
+            self.stream.send(refuse(Reason::Invalid, "a stream begins with hello"));
+            return;
+        };
+        match session_id(&hello.session_id) {
+            Ok(session) => self.stream.session = session,
+            Err(error) => {
+                self.stream.send(refuse(Reason::Invalid, &error.to_string()));
+                return;
+            }
+        }
+        match greet(&self.service, &self.stream, &hello).await {
+            Ok(pool) => {
+                // Unbounded, and one message a connect: the place loop starts the pool's worker if it has none.
+                let _ = self.service.pools.send(pool);
+            }
+            Err(refused) => {
+                info!(executor = hello.executor_id, detail = refused.detail, "An executor was refused");
+                self.stream.send(refused);
+                return;
+            }
+        }
+        if let Err(refused) = self.read().await {
+            self.stream.send(refused);
+        }
+        self.leave().await;
+    }
+
+    async fn read(&mut self) -> Result<(), Refused> {
+        loop {
+            let message = tokio::select! {
+                message = self.incoming.message() => message,
+                // The write side is gone: an outbox that overflowed, or a fleet that let go of this seat.
+                () = self.stream.outbox.closed() => return Ok(()),
+            };
+            match message {
+                Ok(Some(FromExecutor { message: Some(message) })) => self.take(message).await?,
+                Ok(Some(FromExecutor { message: None })) => debug!("A message of an unknown kind was skipped"),
+                Ok(None) => return Ok(()),
+                Err(status) => {
+                    debug!(%status, session = %self.stream.session, "An executor's stream broke");
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn take(&mut self, message: Message) -> Result<(), Refused> {
+        match message {
+            Message::Hello(_) => Err(refuse(Reason::Invalid, "hello comes once a stream")),
+            Message::Accepted(accepted) => {
+                let keys: Vec<HeldKey> = keys(&accepted.leases)?.into_iter().collect();
+                self.service.fleet.accepted(self.stream.session, keys.into_iter());
+                Ok(())
+            }
+            Message::Heartbeat(beat) => self.beat(beat).await,
+            Message::Results(results) => self.results(results).await,
+            Message::Output(output) => self.output(output).await,
+        }
+    }
+
+    async fn beat(&self, beat: Heartbeat) -> Result<(), Refused> {
+        let held = keys(&beat.held)?;
+        if beat.draining {
+            self.service.fleet.drain(self.stream.session);
+        }
+        let stream = self.stream.clone();
+        let _ = self.service.beats.send(Beat { stream, number: beat.number, draining: beat.draining }).await;
+        let gone = self.service.fleet.unlisted(self.stream.session, beat.last_assignment, &held);
+        if !gone.is_empty() {
+            self.end_unlisted(gone).await;
+        }
+        Ok(())
+    }
+
+    /// What the executor has had and does not list is over.
+    async fn end_unlisted(&self, gone: Vec<crate::fleet::Released>) {
+        let (accepted, never): (Vec<_>, Vec<_>) = gone.into_iter().partition(|released| released.lease.accepted);
+        let never: Vec<_> = never
+            .into_iter()
+            .map(|released| EndedAttempt::bare(released.key, AttemptOutcome::NotStarted, "the executor did not take it up"))
+            .collect();
+        let lost: Vec<_> = accepted.into_iter().map(|released| (released.key, released.lease.at_most_once)).collect();
+        let ended = async {
+            if !never.is_empty() {
+                not_started(&self.service.db, &never).await?;
+            }
+            if !lost.is_empty() {
+                lease_lapsed(&self.service.db, &lost).await?;
+            }
+            Ok::<_, store::StoreError>(())
+        };
+        let keys = || never.iter().map(|ended| ended.lease).chain(lost.iter().map(|(key, _)| *key));
+        match ended.await {
+            Ok(()) => self.service.fleet.release(keys()),
+            Err(error) => {
+                warn!(%error, "Leases an executor does not hold could not be ended; the next heartbeat tries again");
+                keys().for_each(|key| self.service.fleet.keep(key));
+            }
+        }
+    }
+
+    async fn results(&self, results: Results) -> Result<(), Refused> {
+        let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
+        let mut reported = Vec::with_capacity(results.results.len());
+        for result in results.results {
+            let lease = result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
+            let key = protocol::LeaseKey::try_from(lease).map_err(|error| invalid(&error))?;
+            let session = session_id(&result.session_id).map_err(|error| invalid(&error))?;
+            let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
+            let lease = LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session };
+            // Marked before it is queued: the heartbeat behind it on the stream must not end it as lost.
+            let held = self.service.fleet.begin_ending(lease);
+            let ended = EndedAttempt {
+                lease,
+                outcome,
+                ran_ms: result.ran_ms,
+                exit_code: result.exit_code,
+                signal: result.signal,
+                reason: (!result.reason.is_empty()).then_some(result.reason).map(protocol::truncate_reason).map(plain),
+                stdout_bytes: result.stdout_bytes,
+                stderr_bytes: result.stderr_bytes,
+            };
+            reported.push(Reported { stream: self.stream.clone(), ended, held, after_output: self.service.output.queued() });
+        }
+        let _ = self.service.reported.send(reported).await;
+        Ok(())
+    }
+
+    async fn output(&self, output: Output) -> Result<(), Refused> {
+        let mut chunks = Vec::with_capacity(output.chunks.len());
+        for chunk in output.chunks {
+            let key = chunk.lease.as_ref().map(protocol::LeaseKey::try_from).and_then(Result::ok);
+            let stream = match chunk.stream() {
+                OutputStream::Stdout => store::output::Stream::Stdout,
+                OutputStream::Stderr => store::output::Stream::Stderr,
+                OutputStream::Unspecified => return Err(refuse(Reason::Invalid, "output of no stream")),
+            };
+            let Some(key) = key.filter(|_| chunk.data.len() <= MAX_OUTPUT_CHUNK) else {
+                return Err(refuse(Reason::Invalid, "an output chunk without a lease, or over 64 KiB"));
+            };
+            chunks.push(NewChunk {
+                tenant: key.tenant,
+                task: key.task,
+                attempt: key.attempt,
+                session: self.stream.session,
+                stream,
+                seq: chunk.seq,
+                offset: chunk.offset,
+                data: chunk.data.to_vec(),
+            });
+        }
+        self.service.output.push(self.stream.clone(), chunks).await;
+        Ok(())
+    }
+
+    /// The stream has ended. The session lives on until it lapses, unless it drained to nothing.
+    async fn leave(self) {
+        let Some(seat) = self.service.fleet.unseat(&self.stream) else { return };
+        let session: SessionId = self.stream.session;
+        info!(executor = %seat.executor, %session, leases = seat.leases.len(), "Executor `{}` has disconnected", seat.executor);
+        if !seat.accepting && seat.leases.is_empty() {
+            let ended = store::session::end(&self.service.db, self.service.node, session, seat.epoch, "drained").await;
+            if let Err(error) = ended {
+                debug!(%error, "A drained session could not be ended; it lapses by itself");
+            }
+        }
+    }
+}
+
+/// Text as the database takes it: without NUL.
+fn plain(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}

@@ -1,0 +1,69 @@
+//! How much a pool can take, from what its resource managers report.
+
+use domain::batch::PoolLoad;
+use domain::id::NodeId;
+use domain::resources::Resources;
+use runtime::clock::Instant;
+use std::collections::HashMap;
+use std::time::Duration;
+use store::load::OwnerLoad;
+
+/// The completion rate follows the last moments: half of it is this old.
+const HALF_LIFE: Duration = Duration::from_millis(500);
+
+/// A pool's rate of completions, measured between reports.
+#[derive(Debug, Default)]
+pub(super) struct PoolRate {
+    seen: HashMap<NodeId, u64>,
+    per_second: f64,
+    at: Option<Instant>,
+    parked_at: u64,
+}
+
+/// What one tick knows of a pool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PoolView {
+    pub load: PoolLoad,
+    /// Per dimension the most any executor has.
+    pub largest: Resources,
+    /// Resource managers with room.
+    pub owners: usize,
+    /// The least room among those.
+    pub least_room: u64,
+    /// True where capacity has risen enough to look at parked tasks again.
+    pub risen: bool,
+}
+
+impl PoolRate {
+    pub(super) fn view(&mut self, now: Instant, loads: &[OwnerLoad], queued_slots: u64) -> PoolView {
+        let completed: u64 = loads
+            .iter()
+            .map(|load| {
+                // An owner seen for the first time, or restarted, adds nothing yet.
+                let before = self.seen.get(&load.owner).copied().unwrap_or(load.completed_slots);
+                load.completed_slots.saturating_sub(before)
+            })
+            .sum();
+        self.seen = loads.iter().map(|load| (load.owner, load.completed_slots)).collect();
+        if let Some(before) = self.at {
+            let elapsed = now.saturating_duration_since(before).as_secs_f64().max(1e-6);
+            let weight = 1.0 - 0.5f64.powf(elapsed / HALF_LIFE.as_secs_f64());
+            self.per_second += weight * (completed as f64 / elapsed - self.per_second);
+        }
+        self.at = Some(now);
+        let free_slots: u64 = loads.iter().map(|load| load.free_slots).sum();
+        let risen = free_slots > self.parked_at + self.parked_at / 4;
+        if risen || free_slots < self.parked_at {
+            self.parked_at = free_slots;
+        }
+        let most = |d: usize| loads.iter().map(|load| load.largest.dimensions()[d]).max().unwrap_or(0);
+        let with_room = loads.iter().filter(|load| load.free_slots > 0);
+        PoolView {
+            load: PoolLoad { free_slots, completed_slots_per_second: self.per_second, queued_slots },
+            largest: Resources::from_dimensions(std::array::from_fn(most)),
+            owners: with_room.clone().count().max(1),
+            least_room: with_room.map(|load| load.free_slots).min().unwrap_or(1),
+            risen,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Whether this scheduler is the batcher.
+//!
+//! Renewed every quarter of the lease. The holder trusts itself for two thirds of the lease, counted from before it asked;
+//! the database refuses an old epoch besides, so local trust only spares useless work.
+
+use domain::id::NodeId;
+use runtime::clock::{self, Instant};
+use runtime::metrics::{self, Gauge};
+use runtime::tick::TickOutcome;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+use store::StoreError;
+use store::connect::SchedulerDb;
+use store::leadership::{self, LeaderEpoch};
+use tracing::{info, warn};
+
+static LEADS: LazyLock<Gauge> =
+    LazyLock::new(|| metrics::gauge("berth_batcher_leads", "1 while this scheduler is the batcher", &[]).with(&[]));
+
+/// The batcher's row as this process sees it.
+#[derive(Debug)]
+pub(crate) struct Leader {
+    db: SchedulerDb,
+    node: NodeId,
+    lease: Duration,
+    held: Mutex<Option<(LeaderEpoch, Instant)>>,
+}
+
+impl Leader {
+    pub(crate) fn new(db: SchedulerDb, node: NodeId, lease: Duration) -> Self {
+        Self { db, node, lease, held: Mutex::new(None) }
+    }
+
+    pub(crate) const fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The epoch under which this process leads now.
+    pub(crate) fn epoch(&self) -> Option<LeaderEpoch> {
+        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.filter(|(_, until)| clock::monotonic() < *until).map(|(epoch, _)| epoch)
+    }
+
+    /// The database said that another leads.
+    pub(crate) fn lost(&self) {
+        self.set(None);
+    }
+
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let asked = clock::monotonic();
+        let epoch = leadership::acquire(&self.db, self.node, self.lease).await?;
+        self.set(epoch.map(|epoch| (epoch, asked + self.lease * 2 / 3)));
+        Ok(TickOutcome::idle(u64::from(epoch.is_some())))
+    }
+
+    pub(crate) async fn release(&self) {
+        if self.epoch().is_some() {
+            self.set(None);
+            if let Err(error) = leadership::release(&self.db, self.node).await {
+                warn!(%error, "The batcher's row could not be given up; it expires by itself");
+            }
+        }
+    }
+
+    fn set(&self, now: Option<(LeaderEpoch, Instant)>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match (held.map(|h| h.0), now.map(|n| n.0)) {
+            (before, Some(epoch)) if before != Some(epoch) => {
+                info!(epoch = epoch.0, "This scheduler is the batcher now");
+            }
+            (Some(epoch), None) => info!(epoch = epoch.0, "This scheduler is the batcher no more"),
+            _ => {}
+        }
+        *held = now;
+        LEADS.set(if now.is_some() { 1.0 } else { 0.0 });
+    }
+}

@@ -1,0 +1,34 @@
+//! What the scheduler counts.
+
+use runtime::metrics::{self, CounterVec, GaugeVec, HistogramVec};
+use std::sync::LazyLock;
+
+pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
+    metrics::counter("berth_dispatched_tasks_total", "Tasks marked queued, by pool", &["pool"])
+});
+pub(crate) static BATCH: LazyLock<HistogramVec> = LazyLock::new(|| {
+    let buckets = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0];
+    metrics::histogram_with_buckets("berth_batch_tasks", "Tasks in one dispatch, by pool", &["pool"], &buckets)
+});
+pub(crate) static FREE_SLOTS: LazyLock<GaugeVec> = LazyLock::new(|| {
+    metrics::gauge("berth_pool_free_slots", "Room for basic tasks as the batcher sees it, by pool", &["pool"])
+});
+pub(crate) static QUEUED_SLOTS: LazyLock<GaugeVec> = LazyLock::new(|| {
+    metrics::gauge("berth_pool_queued_slots", "Slots of tasks that are queued, by pool", &["pool"])
+});
+pub(crate) static COMPLETION_RATE: LazyLock<GaugeVec> = LazyLock::new(|| {
+    metrics::gauge("berth_pool_completed_slots_per_second", "Slots given back per second, by pool", &["pool"])
+});
+pub(crate) static PUBLISH_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "berth_dispatch_taken_back_total",
+        "Dispatches taken back because their hint was not published, by outcome",
+        &["outcome"],
+    )
+});
+pub(crate) static MOVED: LazyLock<CounterVec> =
+    LazyLock::new(|| metrics::counter("berth_scheduler_events_total", "Tasks moved by time, by event", &["event"]));
+pub(crate) static LAG: LazyLock<HistogramVec> = LazyLock::new(|| {
+    let buckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0];
+    metrics::histogram_with_buckets("berth_tick_lag_seconds", "Time of one batcher tick, by part", &["part"], &buckets)
+});

@@ -1,0 +1,145 @@
+//! Starts a scheduler: a value in, a handle out.
+//!
+//! Called by `cli` and by tests. The rule: on shutdown the batcher stops first and gives its row up at
+//! once, so that another takes over without waiting for the lease to end.
+
+use crate::batcher::Batcher;
+use crate::due::DueTick;
+use crate::keep::KeepTick;
+use crate::leader::Leader;
+use bus::{Bus, Topic};
+use domain::id::NodeId;
+use runtime::config::{Config, LimitsConfig, SchedulerConfig};
+use runtime::health::Health;
+use runtime::health_server;
+use runtime::shutdown::Shutdown;
+use runtime::tasks::TaskGroup;
+use runtime::tick::{TickPolicy, Ticker};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use store::connect::SchedulerDb;
+
+/// Why a scheduler could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database settings are not usable.
+    #[error("the scheduler cannot use its database settings")]
+    Store(#[from] store::StoreError),
+    /// The address of the probes could not be bound.
+    #[error("the scheduler cannot listen on {address} (scheduler.listen)")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// A running scheduler.
+#[derive(Debug)]
+pub struct Scheduler {
+    /// Where its probes answer.
+    pub health_addr: SocketAddr,
+    tasks: TaskGroup,
+    leader: Arc<Leader>,
+    db: SchedulerDb,
+}
+
+impl Scheduler {
+    /// Starts all loops. They run until `shutdown`; then call [`Self::stopped`].
+    ///
+    /// # Errors
+    /// When a setting cannot be used or the probes' address is taken.
+    pub async fn start(config: &Config, bus: Bus, shutdown: &Shutdown) -> Result<Self, StartError> {
+        let tasks = TaskGroup::new();
+        let health = Health::new();
+        let db = SchedulerDb::connect(&config.database)?;
+        let settings: SchedulerConfig = config.scheduler.clone();
+        let health_addr = health_server::start(settings.listen, health.clone(), &tasks, shutdown.clone())
+            .await
+            .map_err(|source| StartError::Listen { address: settings.listen, source })?;
+        let leader = Arc::new(Leader::new(db.clone(), NodeId::fresh(), settings.batcher_lease));
+        bus.watch_dead_letters();
+        let loops = Loops { db: db.clone(), bus, leader: Arc::clone(&leader), health, tasks: tasks.clone(), shutdown: shutdown.clone() };
+        loops.lead(settings.batcher_lease);
+        loops.batch(&settings);
+        loops.release_due(&settings);
+        loops.keep_house(&config.limits);
+        Ok(Self { health_addr, tasks, leader, db })
+    }
+
+    /// Waits for the loops to end after the shutdown, and gives the batcher's row up.
+    pub async fn stopped(self, limit: Duration) {
+        if let Err(still) = self.tasks.join_all(limit).await {
+            tracing::warn!(loops = ?still, "Some loops did not end in time");
+        }
+        self.leader.release().await;
+        self.db.close().await;
+    }
+}
+
+struct Loops {
+    db: SchedulerDb,
+    bus: Bus,
+    leader: Arc<Leader>,
+    health: Health,
+    tasks: TaskGroup,
+    shutdown: Shutdown,
+}
+
+impl Loops {
+    fn lead(&self, lease: Duration) {
+        let leader = Arc::clone(&self.leader);
+        let ticker = Ticker::new("batcher_lease", TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) })
+            .health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("batcher_lease", async move {
+            ticker.run(shutdown, || leader.tick()).await;
+        });
+    }
+
+    fn batch(&self, settings: &SchedulerConfig) {
+        let batcher = Arc::new(tokio::sync::Mutex::new(Batcher::new(
+            self.db.clone(),
+            self.bus.clone(),
+            Arc::clone(&self.leader),
+            settings.clone(),
+        )));
+        let wakeups = self.bus.wakeups(&[Topic::Batcher]);
+        let policy = TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(settings.tick_max) };
+        let ticker = Ticker::new("batcher", policy).wake(wakeups.notify(Topic::Batcher)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("batcher", async move {
+            let _listening = wakeups;
+            ticker.run(shutdown, || async { batcher.lock().await.tick().await }).await;
+        });
+    }
+
+    fn release_due(&self, settings: &SchedulerConfig) {
+        let due = DueTick::new(self.db.clone(), self.bus.clone(), i64::from(settings.due_batch));
+        let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
+        let policy = TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(Duration::from_millis(200)) };
+        let ticker = Ticker::new("due", policy).wake(wakeups.notify(Topic::ShardOwner)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("due", async move {
+            let _listening = wakeups;
+            ticker.run(shutdown, || due.tick()).await;
+        });
+    }
+
+    fn keep_house(&self, limits: &LimitsConfig) {
+        let keep = KeepTick::new(self.db.clone(), limits.clone());
+        let ticker = Ticker::new("keep", TickPolicy::every(Duration::from_secs(60))).health(&self.health);
+        let (shutdown, health) = (self.shutdown.clone(), self.health.clone());
+        health.set_ready(true);
+        self.tasks.spawn_detached("keep", async move {
+            let stop = shutdown.clone();
+            ticker.run(shutdown, || keep.tick()).await;
+            if stop.is_cancelled() {
+                health.mark_draining();
+            }
+        });
+    }
+}
