@@ -1,0 +1,36 @@
+//! Which keys were used lately, for `last_used_at`.
+//!
+//! Requests only add to a set in memory; a tick writes it in one statement. What a crash loses is
+//! a minute of "last used".
+
+use super::key::KeyId;
+use runtime::tick::TickOutcome;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use store::StoreError;
+use store::connect::SubmitDb;
+
+/// Keys written in one statement.
+const BATCH: usize = 1000;
+
+/// Keys used since the last tick.
+#[derive(Debug, Default)]
+pub(crate) struct UsedKeys(Mutex<HashSet<KeyId>>);
+
+impl UsedKeys {
+    /// The key was used now.
+    pub(super) fn mark(&self, id: KeyId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    }
+
+    /// Writes what gathered. On an error the keys of this batch are forgotten: they are used again soon.
+    pub(crate) async fn flush(&self, db: &SubmitDb) -> Result<TickOutcome, StoreError> {
+        let used: Vec<KeyId> =
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
+        for batch in used.chunks(BATCH) {
+            let ids: Vec<String> = batch.iter().map(KeyId::to_string).collect();
+            store::key::touch_last_used(db, &ids).await?;
+        }
+        Ok(TickOutcome::idle(used.len() as u64))
+    }
+}

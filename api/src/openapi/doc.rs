@@ -1,0 +1,75 @@
+//! What a verb says of itself.
+
+use crate::problem::Code;
+
+/// One operation, as far as the table of routes does not say it already.
+#[derive(Debug, Clone, Copy)]
+pub struct Doc {
+    /// One line.
+    pub summary: &'static str,
+    /// More, where it is needed.
+    pub description: &'static str,
+    /// Query parameters; all are optional.
+    pub query: &'static [Param],
+    /// Name of the body's schema.
+    pub request: Option<&'static str>,
+    /// Good answers.
+    pub answers: &'static [AnswerDoc],
+    /// Problems that other routes do not have.
+    pub problems: &'static [Code],
+}
+
+impl Doc {
+    /// Nothing said yet.
+    pub const EMPTY: Self = Self {
+        summary: "",
+        description: "",
+        query: &[],
+        request: None,
+        answers: &[],
+        problems: &[],
+    };
+    /// For routes without a tenant.
+    pub const PROBE: Self = Self::EMPTY;
+}
+
+/// A query parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub text: &'static str,
+}
+
+/// The parameters of every list.
+pub const PAGE: [Param; 2] = [
+    Param { name: "limit", text: "Rows of a page, 1 to 200; 50 when left out" },
+    Param { name: "cursor", text: "The `next_cursor` of the page before, with the same filters" },
+];
+
+/// A good answer.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerDoc {
+    /// HTTP status.
+    pub status: u16,
+    /// When it is given.
+    pub text: &'static str,
+    /// What is in it.
+    pub content: Content,
+}
+
+/// The body of an answer; the texts are names of schemas.
+#[derive(Debug, Clone, Copy)]
+pub enum Content {
+    /// One thing.
+    Json(&'static str),
+    /// `{"data": [...], "next_cursor": ...}`.
+    Page(&'static str),
+    /// The same, or raw bytes when asked for.
+    PageOrBytes(&'static str),
+    /// Any JSON object.
+    AnyJson,
+    /// Plain text.
+    Text,
+}

@@ -1,0 +1,13 @@
+//! The API's description (OpenAPI 3.1), built from the table of routes.
+//!
+//! Each verb's file says in a `Doc` what it takes and answers; parameters, scopes and problems that follow from the
+//! table are added here. `words` shows the domain's own names, taken from the domain.
+
+mod doc;
+mod document;
+mod operation;
+mod schemas;
+pub mod words;
+
+pub use doc::{AnswerDoc, Content, Doc, PAGE, Param};
+pub use document::document;

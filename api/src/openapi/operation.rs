@@ -1,0 +1,145 @@
+//! One row of the table of routes as an operation.
+
+use super::doc::{AnswerDoc, Content};
+use super::schemas::SECURITY;
+use crate::problem::Code;
+use crate::request::BodyRule;
+use crate::routes::table::{Access, Endpoint};
+use std::collections::BTreeMap;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::path::{
+    Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
+};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::response::{Response, ResponseBuilder};
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa::openapi::{ArrayBuilder, Ref, Required};
+
+pub(super) fn operation(endpoint: &Endpoint) -> Operation {
+    let doc = endpoint.doc;
+    let tag = endpoint.name.split('.').next().unwrap_or_default();
+    let mut operation = OperationBuilder::new()
+        .operation_id(Some(endpoint.name))
+        .tag(tag)
+        .summary(Some(doc.summary));
+    let mut text = doc.description.to_owned();
+    if let Access::Tenant(scope, _) = endpoint.access {
+        operation = operation.security(SecurityRequirement::new(SECURITY, Vec::<String>::new()));
+        text = format!("{text}\n\nNeeds a key with the scope `{scope}`.").trim().to_owned();
+    }
+    if !text.is_empty() {
+        operation = operation.description(Some(text));
+    }
+    for parameter in parameters(endpoint) {
+        operation = operation.parameter(parameter);
+    }
+    if let Some(schema) = doc.request {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
+        let body = RequestBodyBuilder::new()
+            .content("application/json", content)
+            .required(Some(Required::True));
+        operation = operation.request_body(Some(body.build()));
+    }
+    for answer in doc.answers {
+        operation = operation.response(answer.status.to_string(), good(answer));
+    }
+    for (status, codes) in problems(endpoint) {
+        operation = operation.response(status.to_string(), bad(&codes));
+    }
+    operation.build()
+}
+
+fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
+    let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).build();
+    let mut all = Vec::new();
+    if endpoint.path.contains("{id}") {
+        let id = ParameterBuilder::new()
+            .name("id")
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True);
+        all.push(id.description(Some("`task_` and 32 hex digits")).schema(Some(text())).build());
+    }
+    for param in endpoint.doc.query {
+        let query = ParameterBuilder::new().name(param.name).parameter_in(ParameterIn::Query);
+        all.push(
+            query
+                .required(Required::False)
+                .description(Some(param.text))
+                .schema(Some(text()))
+                .build(),
+        );
+    }
+    if endpoint.body != BodyRule::None {
+        let key = ParameterBuilder::new().name("Idempotency-Key").parameter_in(ParameterIn::Header);
+        let words = "1 to 200 visible ASCII characters, remembered for at least 24 hours: the same key and request \
+                     get the same answer, with `Idempotency-Replayed: true`; another request with the key gets 422";
+        all.push(
+            key.required(Required::False).description(Some(words)).schema(Some(text())).build(),
+        );
+    }
+    all
+}
+
+fn good(answer: &AnswerDoc) -> Response {
+    let of =
+        |schema: &str| ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
+    let pages = |schema: &str| ContentBuilder::new().schema(Some(page(schema))).build();
+    let nothing_said = || ContentBuilder::new().build();
+    let response = ResponseBuilder::new().description(answer.text);
+    match answer.content {
+        Content::Json(schema) => response.content("application/json", of(schema)),
+        Content::Page(schema) => response.content("application/json", pages(schema)),
+        Content::PageOrBytes(schema) => response
+            .content("application/json", pages(schema))
+            .content("application/octet-stream", nothing_said()),
+        Content::AnyJson => response.content("application/json", nothing_said()),
+        Content::Text => response.content("text/plain", nothing_said()),
+    }
+    .build()
+}
+
+fn page(schema: &str) -> ObjectBuilder {
+    let cursor = SchemaType::Array(vec![Type::String, Type::Null]);
+    ObjectBuilder::new()
+        .property("data", ArrayBuilder::new().items(Ref::from_schema_name(schema)))
+        .property("next_cursor", ObjectBuilder::new().schema_type(cursor))
+        .required("data")
+        .required("next_cursor")
+}
+
+/// The route's own problems, and those that follow from what kind of route it is; by status.
+fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
+    let mut codes = endpoint.doc.problems.to_vec();
+    if let Access::Tenant(..) = endpoint.access {
+        codes.extend([
+            Code::Unauthenticated,
+            Code::ScopeMissing,
+            Code::InvalidParameter,
+            Code::Internal,
+        ]);
+        codes.extend([Code::Overloaded, Code::Unavailable, Code::Timeout]);
+    }
+    if endpoint.body != BodyRule::None {
+        codes.extend([Code::InvalidJson, Code::PayloadTooLarge, Code::UnsupportedMediaType]);
+        codes.extend([Code::ValidationFailed, Code::IdempotencyKeyReuse]);
+    }
+    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in codes {
+        let same = by_status.entry(code.row().status).or_default();
+        if !same.contains(&code) {
+            same.push(code);
+        }
+    }
+    by_status
+}
+
+fn bad(codes: &[Code]) -> Response {
+    let lines: Vec<String> =
+        codes.iter().map(|code| format!("`{}`: {}", code.row().code, code.row().title)).collect();
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    ResponseBuilder::new()
+        .description(lines.join("; "))
+        .content("application/problem+json", content)
+        .build()
+}

@@ -1,0 +1,66 @@
+//! Every schema that the document's operations name.
+
+use super::words;
+use crate::routes::task::attempts::AttemptView;
+use crate::routes::task::cancel::CancelView;
+use crate::routes::task::logs::ChunkView;
+use crate::routes::task::submit_batch::{BatchSpec, BatchView, ItemView};
+use crate::routes::usage::{Amounts, Usage, UsageOfDay};
+use crate::task::{
+    CommandSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec, TaskView,
+};
+use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ArrayBuilder, Components};
+
+/// Name of the one way to authenticate.
+pub(super) const SECURITY: &str = "api_key";
+
+pub(super) fn components() -> Components {
+    let key = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("berth_<environment>_<id>_<secret>")
+        .description(Some("An API key. Each operation names the scope it needs."))
+        .build();
+    let words = ComponentsBuilder::new()
+        .schema_from::<words::Tier>()
+        .schema_from::<words::State>()
+        .schema_from::<words::Delivery>()
+        .schema_from::<words::Backoff>()
+        .schema_from::<words::AttemptState>()
+        .schema_from::<words::Cancel>()
+        .schema_from::<words::ProblemCode>()
+        .schema_from::<words::Problem>();
+    words
+        .schema_from::<TaskSpec>()
+        .schema_from::<ResourcesSpec>()
+        .schema_from::<RunSpec>()
+        .schema_from::<CommandSpec>()
+        .schema_from::<NoopSpec>()
+        .schema_from::<RetrySpec>()
+        .schema_from::<TaskView<'_>>()
+        .schema_from::<StateView>()
+        .schema_from::<CancelView<'_>>()
+        .schema_from::<BatchSpec<'_>>()
+        .schema_from::<BatchView<'_>>()
+        .schema_from::<ItemView<'_>>()
+        .schema_from::<AttemptView<'_>>()
+        .schema_from::<ChunkView<'_>>()
+        .schema_from::<Usage>()
+        .schema_from::<UsageOfDay>()
+        .schema_from::<Amounts>()
+        .schema("Health", health())
+        .security_scheme(SECURITY, SecurityScheme::Http(key))
+        .build()
+}
+
+fn health() -> ObjectBuilder {
+    let of = |kind| ObjectBuilder::new().schema_type(SchemaType::Type(kind));
+    let check = ObjectBuilder::new()
+        .property("name", of(Type::String))
+        .property("ok", of(Type::Boolean))
+        .property("detail", of(Type::String));
+    ObjectBuilder::new()
+        .property("ok", of(Type::Boolean))
+        .property("checks", ArrayBuilder::new().items(check))
+}

@@ -1,0 +1,320 @@
+//! THE error table: what a client is told when something goes wrong (RFC 9457).
+//!
+//! Every handler fails with a [`Problem`]; the match over [`Code`] here is the only place that knows
+//! statuses, titles and what is worth retrying. The client gets a code and a sentence it can act on; the
+//! cause travels beside it, into the log only.
+
+use runtime::error_chain::ErrorChain;
+use std::borrow::Cow;
+use std::error::Error;
+use store::StoreError;
+
+/// What went wrong, for programs. Its text never changes; docs/errors.md lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// The body is no JSON.
+    InvalidJson,
+    /// A query parameter or header is not usable.
+    InvalidParameter,
+    /// The cursor was not made by this list, for this tenant and these filters.
+    InvalidCursor,
+    /// No good API key.
+    Unauthenticated,
+    /// The key may not do this.
+    ScopeMissing,
+    /// No such thing, or another tenant's.
+    NotFound,
+    /// No such route.
+    RouteNotFound,
+    /// The route exists, with other methods.
+    MethodNotAllowed,
+    /// The same idempotency key is being worked on.
+    IdempotencyInFlight,
+    /// The body is over its limit.
+    PayloadTooLarge,
+    /// The body is not declared as plain JSON.
+    UnsupportedMediaType,
+    /// Fields are unknown, of the wrong type or out of range.
+    ValidationFailed,
+    /// Fields ask for what this version does not do yet.
+    NotAvailable,
+    /// The idempotency key was used before with another body.
+    IdempotencyKeyReuse,
+    /// A bug or a broken database. The log says more.
+    Internal,
+    /// More work than this process can queue.
+    Overloaded,
+    /// The database cannot be reached.
+    Unavailable,
+    /// The connection broke during the commit: it may have happened or not.
+    OutcomeUnknown,
+    /// It took too long.
+    Timeout,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The code as text.
+    pub code: &'static str,
+    /// HTTP status.
+    pub status: u16,
+    /// Short, the same for each occurrence.
+    pub title: &'static str,
+    /// The same request may succeed later.
+    pub retryable: bool,
+}
+
+impl Code {
+    /// Every code, in the order of statuses.
+    pub const ALL: [Self; 19] = [
+        Self::InvalidJson,
+        Self::InvalidParameter,
+        Self::InvalidCursor,
+        Self::Unauthenticated,
+        Self::ScopeMissing,
+        Self::NotFound,
+        Self::RouteNotFound,
+        Self::MethodNotAllowed,
+        Self::IdempotencyInFlight,
+        Self::PayloadTooLarge,
+        Self::UnsupportedMediaType,
+        Self::ValidationFailed,
+        Self::NotAvailable,
+        Self::IdempotencyKeyReuse,
+        Self::Internal,
+        Self::Overloaded,
+        Self::Unavailable,
+        Self::OutcomeUnknown,
+        Self::Timeout,
+    ];
+
+    /// The table.
+    #[must_use]
+    pub const fn row(self) -> Row {
+        let (code, status, title, retryable) = match self {
+            Self::InvalidJson => ("invalid_json", 400, "The body is not valid JSON", false),
+            Self::InvalidParameter => {
+                ("invalid_parameter", 400, "A parameter is not usable", false)
+            }
+            Self::InvalidCursor => ("invalid_cursor", 400, "The cursor is not usable here", false),
+            Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is needed", false),
+            Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
+            Self::NotFound => ("not_found", 404, "There is no such thing", false),
+            Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
+            Self::MethodNotAllowed => {
+                ("method_not_allowed", 405, "The route has other methods", false)
+            }
+            Self::IdempotencyInFlight => {
+                ("idempotency_in_flight", 409, "The same request is being worked on", true)
+            }
+            Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
+            Self::UnsupportedMediaType => {
+                ("unsupported_media_type", 415, "The body must be plain JSON", false)
+            }
+            Self::ValidationFailed => ("validation_failed", 422, "The request has mistakes", false),
+            Self::NotAvailable => ("not_available", 422, "This is not available yet", false),
+            Self::IdempotencyKeyReuse => (
+                "idempotency_key_reuse",
+                422,
+                "The idempotency key was used for another request",
+                false,
+            ),
+            Self::Internal => ("internal", 500, "Something went wrong on our side", false),
+            Self::Overloaded => ("overloaded", 503, "Too much is going on", true),
+            Self::Unavailable => ("unavailable", 503, "The service is briefly unavailable", true),
+            Self::OutcomeUnknown => {
+                ("outcome_unknown", 503, "It may or may not have happened", true)
+            }
+            Self::Timeout => ("timeout", 503, "It took too long", true),
+        };
+        Row { code, status, title, retryable }
+    }
+
+    /// What a failed statement means to a client.
+    #[must_use]
+    pub const fn of_store(error: &StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::Unavailable,
+            StoreError::Busy | StoreError::Contended => Self::Overloaded,
+            StoreError::Timeout => Self::Timeout,
+            StoreError::Malformed { .. }
+            | StoreError::Database(_)
+            | StoreError::Config(_)
+            | StoreError::Migrate(_) => Self::Internal,
+        }
+    }
+}
+
+/// One mistake in a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldError {
+    /// JSON pointer (RFC 6901) into the body; `query:<name>` or `header:<name>` for what is not in it.
+    pub pointer: String,
+    /// What is wrong, and what would be right.
+    pub detail: String,
+}
+
+/// Why a request was refused. One pointer wide, because it travels in every `Result`.
+#[derive(Debug)]
+pub struct Problem(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    code: Code,
+    detail: Cow<'static, str>,
+    errors: Vec<FieldError>,
+    allow: Option<String>,
+    cause: Option<String>,
+}
+
+impl Problem {
+    /// A problem with a sentence for people.
+    pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        let detail = detail.into();
+        Self(Box::new(Parts { code, detail, errors: Vec::new(), allow: None, cause: None }))
+    }
+
+    /// A problem with one place.
+    pub fn at(code: Code, pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::with_errors(code, vec![FieldError { pointer: pointer.into(), detail: detail.into() }])
+    }
+
+    /// A problem with its places; the first one's sentence is the whole's.
+    #[must_use]
+    pub fn with_errors(code: Code, errors: Vec<FieldError>) -> Self {
+        let detail = match errors.as_slice() {
+            [] => code.row().title.to_owned(),
+            [only] => format!("{}: {}", shown(&only.pointer), only.detail),
+            [first, rest @ ..] => {
+                format!("{}: {} (and {} more)", shown(&first.pointer), first.detail, rest.len())
+            }
+        };
+        let mut problem = Self::new(code, detail);
+        problem.0.errors = errors;
+        problem
+    }
+
+    /// The same, keeping why for the log.
+    #[must_use]
+    pub fn caused_by(mut self, cause: &(dyn Error + 'static)) -> Self {
+        self.0.cause = Some(ErrorChain(cause).to_string());
+        self
+    }
+
+    /// The same, with the methods that the route has.
+    #[must_use]
+    pub fn allowing(mut self, methods: String) -> Self {
+        self.0.allow = Some(methods);
+        self
+    }
+
+    /// "Not found", in the same words for a foreign, an unknown and a malformed id.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::new(Code::NotFound, "There is no such task.")
+    }
+
+    /// Its code.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// Its sentence.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    /// Its places.
+    #[must_use]
+    pub fn errors(&self) -> &[FieldError] {
+        &self.0.errors
+    }
+
+    /// Value of the `Allow` header.
+    #[must_use]
+    pub fn allow(&self) -> Option<&str> {
+        self.0.allow.as_deref()
+    }
+
+    /// What the log says of it.
+    #[must_use]
+    pub fn cause(&self) -> Option<&str> {
+        self.0.cause.as_deref()
+    }
+
+    /// Seconds to wait before trying again, for what is worth it.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<u32> {
+        if self.0.code.row().retryable { Some(1) } else { None }
+    }
+}
+
+fn shown(pointer: &str) -> &str {
+    if pointer.is_empty() { "the body" } else { pointer }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let code = Code::of_store(&error);
+        Self::new(code, code.advice()).caused_by(&error)
+    }
+}
+
+impl Code {
+    /// A sentence for problems that have none of their own.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        let row = self.row();
+        match (row.retryable, row.status) {
+            (true, _) => {
+                "Please try again in a moment, with the same Idempotency-Key if it was a write."
+            }
+            (false, 500..) => "Please report the request_id if it happens again.",
+            (false, _) => row.title,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn codes_are_distinct_and_retryable_ones_are_not_the_clients_fault() {
+        let codes: HashSet<_> = Code::ALL.iter().map(|code| code.row().code).collect();
+        assert_eq!(codes.len(), Code::ALL.len());
+        for code in Code::ALL {
+            let row = code.row();
+            assert!((400..600).contains(&row.status));
+            assert_eq!(row.retryable, matches!(row.status, 409 | 503), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn a_database_error_is_for_the_log_only() {
+        let problem = Problem::from(StoreError::Malformed {
+            what: "state",
+            row: "task_1".to_owned(),
+            value: "hunter2".to_owned(),
+        });
+        assert_eq!(problem.code(), Code::Internal);
+        assert!(!problem.detail().contains("hunter2"));
+        assert!(problem.cause().is_some_and(|cause| cause.contains("hunter2")));
+    }
+
+    #[test]
+    fn several_mistakes_are_told_at_once() {
+        let error = |pointer: &str| FieldError {
+            pointer: pointer.to_owned(),
+            detail: "is wrong".to_owned(),
+        };
+        let problem =
+            Problem::with_errors(Code::ValidationFailed, vec![error("/name"), error("/run")]);
+        assert_eq!(problem.detail(), "/name: is wrong (and 1 more)");
+        assert_eq!(problem.errors().len(), 2);
+    }
+}

@@ -1,0 +1,61 @@
+//! One request as a handler gets it: everything before it has been read and checked.
+
+use super::{Query, RequestId};
+use crate::auth::Caller;
+use crate::problem::Problem;
+use crate::server::State;
+use actix_web::HttpRequest;
+use actix_web::web::Bytes;
+use domain::id::TaskId;
+use runtime::trace::TraceContext;
+use std::sync::Arc;
+use store::TenantScope;
+
+/// A request to an open route: probes and documents.
+#[derive(Debug)]
+pub struct OpenCall {
+    /// What the process shares.
+    pub state: Arc<State>,
+}
+
+/// A request to a tenant's route.
+#[derive(Debug)]
+pub struct Call {
+    /// What the process shares.
+    pub state: Arc<State>,
+    /// Who asks; the route's scope has been checked.
+    pub caller: Caller,
+    /// Path, query and headers.
+    pub request: HttpRequest,
+    /// The body, within its limit. Empty where the route takes none.
+    pub body: Bytes,
+    /// Its name in logs and answers.
+    pub id: RequestId,
+    /// The trace it belongs to.
+    pub trace: TraceContext,
+}
+
+impl Call {
+    /// The caller's authority, for store functions.
+    #[must_use]
+    pub const fn scope(&self) -> TenantScope {
+        self.caller.scope()
+    }
+
+    /// The task named in the path. A malformed id is a task that does not exist.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn task_id(&self) -> Result<TaskId, Problem> {
+        let text = self.request.match_info().get("id").unwrap_or_default();
+        text.parse().map_err(|_| Problem::not_found())
+    }
+
+    /// The query string.
+    ///
+    /// # Errors
+    /// As [`Query::parse`].
+    pub fn query(&self) -> Result<Query, Problem> {
+        Query::parse(self.request.query_string())
+    }
+}

@@ -1,0 +1,57 @@
+//! `GET /healthz` and `GET /readyz`: whether to restart this process, and whether to send it requests.
+
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::Problem;
+use crate::request::OpenCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use runtime::health::HealthReport;
+
+/// The document's words on `/healthz`.
+pub const LIVE: Doc = Doc {
+    summary: "Whether all loops of this process still turn",
+    answers: &[
+        AnswerDoc { status: 200, text: "They do", content: Content::Json("Health") },
+        AnswerDoc {
+            status: 503,
+            text: "One hangs: restart the process",
+            content: Content::Json("Health"),
+        },
+    ],
+    ..Doc::PROBE
+};
+
+/// The document's words on `/readyz`.
+pub const READY: Doc = Doc {
+    summary: "Whether this process can serve requests now",
+    answers: &[
+        AnswerDoc { status: 200, text: "It can", content: Content::Json("Health") },
+        AnswerDoc {
+            status: 503,
+            text: "It cannot: it starts, stops, or lacks its database",
+            content: Content::Json("Health"),
+        },
+    ],
+    ..Doc::PROBE
+};
+
+/// Answers `/healthz`.
+///
+/// # Errors
+/// Only where the answer cannot be written.
+pub async fn live(call: OpenCall) -> Result<HttpResponse, Problem> {
+    told(&call.state.health.live())
+}
+
+/// Answers `/readyz`.
+///
+/// # Errors
+/// Only where the answer cannot be written.
+pub async fn ready(call: OpenCall) -> Result<HttpResponse, Problem> {
+    told(&call.state.health.ready())
+}
+
+fn told(report: &HealthReport) -> Result<HttpResponse, Problem> {
+    json(if report.ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, report)
+}

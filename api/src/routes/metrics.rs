@@ -1,0 +1,22 @@
+//! `GET /metrics`: this process's figures, in the text form of Prometheus.
+
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::Problem;
+use crate::request::OpenCall;
+use actix_web::HttpResponse;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Metrics of this process",
+    answers: &[AnswerDoc { status: 200, text: "Prometheus text format", content: Content::Text }],
+    ..Doc::PROBE
+};
+
+/// Answers.
+///
+/// # Errors
+/// Never.
+pub async fn handle(_call: OpenCall) -> Result<HttpResponse, Problem> {
+    let text = runtime::metrics::render();
+    Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
+}

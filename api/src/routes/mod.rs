@@ -1,0 +1,8 @@
+//! One verb a file. `table` is the list of all of them: what is not in it does not exist.
+
+pub mod health;
+pub mod metrics;
+pub mod openapi;
+pub mod table;
+pub mod task;
+pub mod usage;

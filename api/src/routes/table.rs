@@ -1,0 +1,212 @@
+//! The one table of routes: method, path, who may call it, what body it takes, who answers.
+//!
+//! The server mounts it, the OpenAPI document is built from it, and tests walk it, so that the three
+//! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a scope.
+
+use super::{health, metrics, openapi, task, usage};
+use crate::auth::Scope;
+use crate::openapi::Doc;
+use crate::problem::Problem;
+use crate::request::{BodyRule, Call, OpenCall};
+use actix_web::HttpResponse;
+use futures::future::LocalBoxFuture;
+use tracing::Span;
+use tracing::field::Empty;
+
+/// What a handler gives back.
+pub type Reply = LocalBoxFuture<'static, Result<HttpResponse, Problem>>;
+
+/// HTTP methods in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verb {
+    /// Reads.
+    Get,
+    /// Writes, with an `Idempotency-Key`.
+    Post,
+}
+
+impl Verb {
+    /// Its name in HTTP.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
+}
+
+/// Who may call a route, and who answers. A tenant's handler takes a [`Call`], which only
+/// authentication makes.
+#[derive(Clone, Copy)]
+pub enum Access {
+    /// Anybody.
+    Open(fn(OpenCall) -> Reply),
+    /// A key with this scope.
+    Tenant(Scope, fn(Call) -> Reply),
+}
+
+/// One route.
+#[derive(Clone, Copy)]
+pub struct Endpoint {
+    /// HTTP method.
+    pub verb: Verb,
+    /// Path, with `{id}` for a part that varies.
+    pub path: &'static str,
+    /// Operation id, and name of its span.
+    pub name: &'static str,
+    /// Who, and with what.
+    pub access: Access,
+    /// The body it takes.
+    pub body: BodyRule,
+    /// Its span; names of spans are fixed when compiled.
+    pub span: fn() -> Span,
+    /// What the OpenAPI document says of it.
+    pub doc: &'static Doc,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({})", self.verb.as_str(), self.path, self.name)
+    }
+}
+
+macro_rules! span {
+    ($name:literal) => {
+        || tracing::info_span!($name, request.id = Empty, trace.id = Empty, tenant.id = Empty)
+    };
+}
+
+/// Every route.
+pub static TABLE: [Endpoint; 12] = [
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/tasks",
+        name: "task.submit",
+        access: Access::Tenant(Scope::Submit, |call| Box::pin(task::submit::handle(call))),
+        body: BodyRule::Task,
+        span: span!("task.submit"),
+        doc: &task::submit::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/tasks",
+        name: "task.list",
+        access: Access::Tenant(Scope::Read, |call| Box::pin(task::list::handle(call))),
+        body: BodyRule::None,
+        span: span!("task.list"),
+        doc: &task::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/tasks/batch",
+        name: "task.submit_batch",
+        access: Access::Tenant(Scope::Submit, |call| Box::pin(task::submit_batch::handle(call))),
+        body: BodyRule::Batch,
+        span: span!("task.submit_batch"),
+        doc: &task::submit_batch::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/tasks/{id}",
+        name: "task.get",
+        access: Access::Tenant(Scope::Read, |call| Box::pin(task::get::handle(call))),
+        body: BodyRule::None,
+        span: span!("task.get"),
+        doc: &task::get::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/tasks/{id}/cancel",
+        name: "task.cancel",
+        access: Access::Tenant(Scope::Submit, |call| Box::pin(task::cancel::handle(call))),
+        body: BodyRule::Empty,
+        span: span!("task.cancel"),
+        doc: &task::cancel::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/tasks/{id}/attempts",
+        name: "task.attempts",
+        access: Access::Tenant(Scope::Read, |call| Box::pin(task::attempts::handle(call))),
+        body: BodyRule::None,
+        span: span!("task.attempts"),
+        doc: &task::attempts::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/tasks/{id}/logs",
+        name: "task.logs",
+        access: Access::Tenant(Scope::Read, |call| Box::pin(task::logs::handle(call))),
+        body: BodyRule::None,
+        span: span!("task.logs"),
+        doc: &task::logs::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/usage",
+        name: "usage.read",
+        access: Access::Tenant(Scope::Read, |call| Box::pin(usage::handle(call))),
+        body: BodyRule::None,
+        span: span!("usage.read"),
+        doc: &usage::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/healthz",
+        name: "health.live",
+        access: Access::Open(|call| Box::pin(health::live(call))),
+        body: BodyRule::None,
+        span: span!("health.live"),
+        doc: &health::LIVE,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/readyz",
+        name: "health.ready",
+        access: Access::Open(|call| Box::pin(health::ready(call))),
+        body: BodyRule::None,
+        span: span!("health.ready"),
+        doc: &health::READY,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/metrics",
+        name: "metrics.read",
+        access: Access::Open(|call| Box::pin(metrics::handle(call))),
+        body: BodyRule::None,
+        span: span!("metrics.read"),
+        doc: &metrics::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/openapi.json",
+        name: "openapi.read",
+        access: Access::Open(|call| Box::pin(openapi::handle(call))),
+        body: BodyRule::None,
+        span: span!("openapi.read"),
+        doc: &openapi::DOC,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_route_and_no_name_is_there_twice() {
+        let routes: HashSet<_> = TABLE.iter().map(|e| (e.verb, e.path)).collect();
+        let names: HashSet<_> = TABLE.iter().map(|e| e.name).collect();
+        assert_eq!((routes.len(), names.len()), (TABLE.len(), TABLE.len()));
+    }
+
+    #[test]
+    fn everything_below_v1_needs_a_key_and_every_write_takes_a_body_rule() {
+        for endpoint in &TABLE {
+            let open = matches!(endpoint.access, Access::Open(_));
+            assert_eq!(open, !endpoint.path.starts_with("/v1/"), "{endpoint:?}");
+            assert_eq!(endpoint.body == BodyRule::None, endpoint.verb == Verb::Get, "{endpoint:?}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `POST /v1/tasks/{id}/cancel`: ask that a task does not run, or stops.
+//!
+//! The answer says what was done. What runs is told to stop until it confirms, so that answer is 202.
+
+use super::submit::{key_reused, mark_replayed};
+use crate::answer::{raw_json, to_json};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, idempotency_key, json};
+use crate::task::TaskView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+use domain::id::TaskId;
+use serde::{Deserialize, Serialize};
+use store::idempotency::Begun;
+use store::task::transition::{CancelAnswer, cancel_requested};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Cancel a task",
+    description: "What has not started is cancelled at once. What runs is asked to stop: it ends `cancelled`, or \
+                  `succeeded` if it was faster. Repeating it is safe.",
+    answers: &[
+        AnswerDoc {
+            status: 200,
+            text: "It is cancelled, or there was nothing to do",
+            content: Content::Json("CancelledTask"),
+        },
+        AnswerDoc {
+            status: 202,
+            text: "It runs, and is asked to stop",
+            content: Content::Json("CancelledTask"),
+        },
+    ],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Nothing can be said about a cancel; unknown fields are refused here as everywhere.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// The task, and what the cancel did.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CancelledTask)]
+pub struct CancelView<'a> {
+    /// The task as it is now.
+    #[serde(flatten)]
+    task: TaskView<'a>,
+    /// What was done.
+    #[schema(value_type = super::super::super::openapi::words::Cancel)]
+    cancel: &'static str,
+}
+
+/// What a cancel can have done, as shown.
+pub const DONE: [&str; 4] = ["cancelled", "requested", "already_requested", "already_ended"];
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let task = call.task_id()?;
+    call.query()?.finish()?;
+    if !call.body.is_empty() {
+        let Nothing {} = json::parse(&call.body)?;
+    }
+    let Some(key) = idempotency_key(&call)? else {
+        let (status, body) = cancel(&call, task).await?;
+        return Ok(raw_json(status, body));
+    };
+    match store::idempotency::begin(&call.state.api, &call.scope(), &key).await? {
+        Begun::Replayed { status, body } => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+            let mut answer = raw_json(status, body);
+            mark_replayed(&mut answer);
+            Ok(answer)
+        }
+        Begun::KeyReused => Err(key_reused()),
+        // Cancelling twice does no harm, so one that was begun and never answered is done again.
+        Begun::Fresh | Begun::Unfinished => {
+            let (status, body) = cancel(&call, task).await?;
+            store::idempotency::finish(
+                &call.state.api,
+                &call.scope(),
+                &key,
+                status.as_u16(),
+                &body,
+            )
+            .await?;
+            Ok(raw_json(status, body))
+        }
+    }
+}
+
+async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Problem> {
+    let (db, scope) = (&call.state.api, call.scope());
+    let answers = cancel_requested(db, &scope, &[id], call.state.cancel_grace).await?;
+    let (status, done) = match answers.first() {
+        Some(CancelAnswer::Cancelled) => (StatusCode::OK, DONE[0]),
+        Some(CancelAnswer::Requested) => (StatusCode::ACCEPTED, DONE[1]),
+        Some(CancelAnswer::AlreadyRequested) => (StatusCode::OK, DONE[2]),
+        Some(CancelAnswer::Ended(_)) => (StatusCode::OK, DONE[3]),
+        Some(CancelAnswer::NotFound) | None => return Err(Problem::not_found()),
+    };
+    if status == StatusCode::ACCEPTED {
+        call.state.bus.wake(Topic::ResourceManager);
+    }
+    let task = store::task::get(db, &scope, id).await?.ok_or_else(Problem::not_found)?;
+    let view = CancelView { task: TaskView::new(&task)?, cancel: done };
+    Ok((status, to_json(&view)?))
+}

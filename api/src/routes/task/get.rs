@@ -1,0 +1,29 @@
+//! `GET /v1/tasks/{id}`: one task, live or ended.
+
+use crate::answer::raw_json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use crate::task::TaskView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read one task",
+    answers: &[AnswerDoc { status: 200, text: "The task", content: Content::Json("Task") }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found` for unknown, foreign and malformed ids alike; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let id = call.task_id()?;
+    call.query()?.finish()?;
+    let task = store::task::get(&call.state.api, &call.scope(), id).await?;
+    let task = task.ok_or_else(Problem::not_found)?;
+    Ok(raw_json(StatusCode::OK, TaskView::json(&task)?))
+}

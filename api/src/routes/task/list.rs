@@ -1,0 +1,189 @@
+//! `GET /v1/tasks`: a tenant's tasks, newest first.
+
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, Query, wrong_parameter};
+use crate::task::TaskView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::TaskId;
+use domain::resources::Tier;
+use domain::task::State;
+use domain::time::Timestamp;
+use store::task::TaskFilter;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List tasks, newest first",
+    query: &[
+        Param { name: "state", text: "In this state; several with commas or given several times" },
+        Param { name: "tier", text: "Of this tier" },
+        Param { name: "name", text: "Of exactly this name" },
+        Param { name: "label", text: "With this label, as `key=value`" },
+        Param { name: "created_from", text: "Submitted at or after this time (RFC 3339)" },
+        Param { name: "created_before", text: "Submitted before this time (RFC 3339)" },
+        PAGE[0],
+        PAGE[1],
+    ],
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Task") }],
+    problems: &[Code::InvalidParameter, Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    let mut filter = filter(&mut query)?;
+    query.finish()?;
+    let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
+    filter.before = match page.position(sealer, tenant, context)? {
+        None => None,
+        Some(position) => {
+            let bytes: [u8; 16] = position.try_into().map_err(|_| outdated_cursor())?;
+            Some(TaskId(uuid::Uuid::from_bytes(bytes)))
+        }
+    };
+    let mut tasks =
+        store::task::find(&call.state.api, &call.scope(), &filter, page.limit + 1).await?;
+    let more = tasks.len() > page.limit as usize;
+    tasks.truncate(page.limit as usize);
+    let last = tasks.last().filter(|_| more);
+    let next_cursor = last.map(|task| sealer.seal(tenant, context, task.id.uuid().as_bytes()));
+    let data = tasks.iter().map(TaskView::new).collect::<Result<Vec<_>, _>>()?;
+    json(StatusCode::OK, &Sheet { data, next_cursor })
+}
+
+fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
+    for later in ["schedule", "workflow"] {
+        if query.one(later)?.is_some() {
+            let detail = format!("`{later}` is not available yet");
+            return Err(Problem::at(Code::NotAvailable, format!("query:{later}"), detail));
+        }
+    }
+    let mut states = Vec::new();
+    for text in query.all("state") {
+        for name in text.split(',') {
+            let state = name
+                .parse::<State>()
+                .map_err(|error| wrong_parameter("state", &error.to_string()))?;
+            if !states.contains(&state) {
+                states.push(state);
+            }
+        }
+    }
+    const TIME: &str = "a time such as 2030-01-31T12:00:00Z (RFC 3339) from 1970 to 2199";
+    let mut time = |name: &str| match query.one(name)? {
+        None => Ok(None),
+        Some(text) => text_time(&text)
+            .map(Some)
+            .ok_or_else(|| wrong_parameter(name, &format!("must be {TIME}"))),
+    };
+    let (created_from, created_before) = (time("created_from")?, time("created_before")?);
+    let label = match query.one("label")? {
+        None => None,
+        Some(text) => match text.split_once('=') {
+            Some((key, value)) if !key.is_empty() => Some((key.to_owned(), value.to_owned())),
+            _ => return Err(wrong_parameter("label", "must be of the form key=value")),
+        },
+    };
+    let tier = query.parsed::<Tier>("tier", "basic, regular or premium")?;
+    Ok(TaskFilter {
+        states,
+        tier,
+        name: query.one("name")?,
+        label,
+        created_from,
+        created_before,
+        before: None,
+    })
+}
+
+/// An unescaped `+` of a zone offset arrives as a blank.
+fn text_time(text: &str) -> Option<Timestamp> {
+    let at = chrono::DateTime::parse_from_rfc3339(&text.replace(' ', "+")).ok()?.to_utc();
+    let (first, end) = (0, 7_258_118_400); // 1970-01-01 and 2200-01-01
+    (first..end).contains(&at.timestamp()).then_some(at)
+}
+
+/// All filters but the cursor itself.
+fn context(filter: &TaskFilter) -> Context {
+    let mut states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+    states.sort_unstable();
+    let time =
+        |at: Option<Timestamp>| at.map(|at| at.timestamp_micros().to_string()).unwrap_or_default();
+    let some = |text: Option<&str>| text.map(|text| format!("={text}")).unwrap_or_default();
+    let (states, label) = (states.join(","), filter.label.as_ref());
+    let parts = [
+        states,
+        some(filter.tier.map(Tier::as_str)),
+        some(filter.name.as_deref()),
+        some(label.map(|(key, _)| key.as_str())),
+        some(label.map(|(_, value)| value.as_str())),
+        time(filter.created_from),
+        time(filter.created_before),
+    ];
+    Context::new(List::Tasks, parts.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<TaskFilter, Problem> {
+        filter(&mut Query::parse(text)?)
+    }
+
+    #[test]
+    fn filters_are_read() {
+        let filter = parsed(
+            "state=ready,queued&state=running&tier=basic&name=a&label=team=a=b&created_from=2030-01-31T12:00:00%2B02:00",
+        )
+        .unwrap();
+        assert_eq!(filter.states, [State::Ready, State::Queued, State::Running]);
+        assert_eq!(filter.label, Some(("team".to_owned(), "a=b".to_owned())));
+        assert_eq!(filter.created_from.unwrap().to_rfc3339(), "2030-01-31T10:00:00+00:00");
+        assert!(
+            parsed("created_before=2030-01-31T12:00:00+02:00").is_ok(),
+            "a plus that was not escaped"
+        );
+    }
+
+    #[test]
+    fn what_is_no_filter_is_refused_where_it_stands() {
+        for (bad, pointer) in [
+            ("state=done", "query:state"),
+            ("state=", "query:state"),
+            ("tier=gold", "query:tier"),
+            ("label=team", "query:label"),
+            ("label==x", "query:label"),
+            ("created_from=yesterday", "query:created_from"),
+            ("created_before=%2B99999-01-01T00:00:00Z", "query:created_before"),
+            ("created_before=2900-01-01T00:00:00Z", "query:created_before"),
+            ("schedule=x", "query:schedule"),
+            ("name=a&name=b", "query:name"),
+        ] {
+            assert_eq!(parsed(bad).unwrap_err().errors()[0].pointer, pointer, "{bad}");
+        }
+    }
+
+    #[test]
+    fn any_other_filter_is_another_context() {
+        let contexts: Vec<Context> =
+            ["", "state=ready", "tier=basic", "name=basic", "label=a=b", "label=a=", "name="]
+                .iter()
+                .map(|text| context(&parsed(text).unwrap()))
+                .collect();
+        for (at, one) in contexts.iter().enumerate() {
+            assert!(contexts.iter().skip(at + 1).all(|other| other != one));
+        }
+        let order = |text| context(&parsed(text).unwrap());
+        assert_eq!(order("state=ready,queued"), order("state=queued,ready"));
+    }
+}

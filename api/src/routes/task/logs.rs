@@ -1,0 +1,219 @@
+//! `GET /v1/tasks/{id}/logs`: what a task wrote, as pages of chunks, or raw.
+//!
+//! Chunks are bytes cut wherever the pipe was read: one that is not UTF-8 by itself is shown as base64, so
+//! that nothing is lost. Output is other people's: it is never sent as anything a browser would run.
+
+use super::raw_logs;
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, Query, wrong_parameter};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use domain::id::TaskId;
+use domain::time::Timestamp;
+use serde::Serialize;
+use store::output::{OutputChunk, OutputFilter, OutputPosition, Stream};
+use utoipa::ToSchema;
+
+/// Chunks of one look at the database; each has up to 64 KiB.
+const STEP: u32 = 16;
+/// A page ends when it holds this much.
+const PAGE_BYTES: usize = 1024 * 1024;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read the output of a task",
+    description: "By attempt, stream and order of writing. A jump in `offset` means bytes that were not kept. \
+                  A page may be shorter than `limit`; the last one has no `next_cursor`.",
+    query: &[
+        Param { name: "attempt", text: "Of this attempt only" },
+        Param { name: "stream", text: "`stdout` or `stderr` only" },
+        Param { name: "format", text: "`raw`: the bytes themselves, without pages" },
+        PAGE[0],
+        PAGE[1],
+    ],
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "A page, or the bytes",
+        content: Content::PageOrBytes("LogChunk"),
+    }],
+    problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// A piece of output: `text` where it is UTF-8 by itself, else `base64`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LogChunk)]
+pub struct ChunkView<'a> {
+    attempt: u32,
+    /// `stdout` or `stderr`.
+    stream: &'static str,
+    /// Counts up from 0 within an attempt's stream.
+    seq: u32,
+    /// Of the first byte.
+    offset: u64,
+    /// When it was stored.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+}
+
+impl<'a> From<&'a OutputChunk> for ChunkView<'a> {
+    fn from(chunk: &'a OutputChunk) -> Self {
+        let text = std::str::from_utf8(&chunk.data).ok();
+        Self {
+            attempt: chunk.attempt,
+            stream: chunk.stream.as_str(),
+            seq: chunk.seq,
+            offset: chunk.offset,
+            at: chunk.at,
+            text,
+            base64: if text.is_none() { Some(STANDARD.encode(&chunk.data)) } else { None },
+        }
+    }
+}
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`, `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let task = call.task_id()?;
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    let mut filter = filter(&mut query)?;
+    let raw = match query.one("format")?.as_deref() {
+        None | Some("json") => false,
+        Some("raw") => true,
+        Some(_) => return Err(wrong_parameter("format", "must be json or raw")),
+    };
+    query.finish()?;
+    let (sealer, tenant, context) =
+        (&call.state.sealer, call.caller.tenant(), context(task, &filter));
+    filter.after =
+        page.position(sealer, tenant, context)?.map(|bytes| read_position(&bytes)).transpose()?;
+    if raw {
+        return raw_logs::answer(&call, task, filter).await;
+    }
+    let (chunks, more) = read_page(&call, task, filter, page.limit).await?;
+    if chunks.is_empty() {
+        super::raw_logs::must_exist(&call, task).await?;
+    }
+    let last = chunks.last().filter(|_| more);
+    let next_cursor = last.map(|chunk| sealer.seal(tenant, context, &write_position(chunk)));
+    json(StatusCode::OK, &Sheet { data: chunks.iter().map(ChunkView::from).collect(), next_cursor })
+}
+
+/// Up to `limit` chunks or a page's worth of bytes, and whether there are more.
+async fn read_page(
+    call: &Call,
+    task: TaskId,
+    mut filter: OutputFilter,
+    limit: u32,
+) -> Result<(Vec<OutputChunk>, bool), Problem> {
+    let (mut chunks, mut bytes) = (Vec::new(), 0);
+    loop {
+        let found = store::output::read(&call.state.api, &call.scope(), task, filter, STEP).await?;
+        let last_step = found.len() < STEP as usize;
+        for chunk in found {
+            if chunks.len() == limit as usize || bytes >= PAGE_BYTES {
+                return Ok((chunks, true));
+            }
+            bytes += chunk.data.len();
+            filter.after = Some(position(&chunk));
+            chunks.push(chunk);
+        }
+        if last_step {
+            return Ok((chunks, false));
+        }
+    }
+}
+
+fn filter(query: &mut Query) -> Result<OutputFilter, Problem> {
+    let attempt: Option<u32> = query.parsed("attempt", "the number of an attempt")?;
+    let stream = match query.one("stream")?.as_deref() {
+        None => None,
+        Some("stdout") => Some(Stream::Stdout),
+        Some("stderr") => Some(Stream::Stderr),
+        Some(_) => return Err(wrong_parameter("stream", "must be stdout or stderr")),
+    };
+    Ok(OutputFilter { attempt, stream, after: None })
+}
+
+fn context(task: TaskId, filter: &OutputFilter) -> Context {
+    let attempt = filter.attempt.map(|n| n.to_string()).unwrap_or_default();
+    let stream = filter.stream.map(Stream::as_str).unwrap_or_default();
+    Context::new(List::Logs, [task.to_string().as_str(), attempt.as_str(), stream])
+}
+
+/// Where a reader of `chunk` goes on.
+pub(super) fn position(chunk: &OutputChunk) -> OutputPosition {
+    OutputPosition { attempt: chunk.attempt, stream: chunk.stream, seq: chunk.seq }
+}
+
+fn write_position(chunk: &OutputChunk) -> [u8; 9] {
+    let mut bytes = [0; 9];
+    bytes[..4].copy_from_slice(&chunk.attempt.to_be_bytes());
+    bytes[4] = match chunk.stream {
+        Stream::Stdout => 1,
+        Stream::Stderr => 2,
+    };
+    bytes[5..].copy_from_slice(&chunk.seq.to_be_bytes());
+    bytes
+}
+
+fn read_position(bytes: &[u8]) -> Result<OutputPosition, Problem> {
+    let [a, b, c, d, stream, e, f, g, h] =
+        <[u8; 9]>::try_from(bytes).map_err(|_| outdated_cursor())?;
+    let stream = match stream {
+        1 => Stream::Stdout,
+        2 => Stream::Stderr,
+        _ => return Err(outdated_cursor()),
+    };
+    Ok(OutputPosition {
+        attempt: u32::from_be_bytes([a, b, c, d]),
+        stream,
+        seq: u32::from_be_bytes([e, f, g, h]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(data: &[u8]) -> OutputChunk {
+        let at = Timestamp::UNIX_EPOCH;
+        OutputChunk {
+            attempt: 3,
+            stream: Stream::Stderr,
+            seq: 70_000,
+            offset: 9,
+            at,
+            data: data.to_vec(),
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_base64() {
+        let shown = |data: &[u8]| serde_json::to_value(ChunkView::from(&chunk(data))).unwrap();
+        assert_eq!(shown("zwölf\0".as_bytes())["text"], "zwölf\0");
+        assert!(shown(b"text").get("base64").is_none());
+        assert_eq!(shown(&[0xff, 0xfe])["base64"], "//4=");
+        assert!(shown(&[0xff]).get("text").is_none());
+    }
+
+    #[test]
+    fn a_position_reads_back_as_written() {
+        let chunk = chunk(b"");
+        assert_eq!(read_position(&write_position(&chunk)).unwrap(), position(&chunk));
+        assert!(read_position(&[0; 9]).is_err() && read_position(&[]).is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! `POST /v1/tasks`: submit one task. Answered after the commit.
+
+use crate::answer::raw_json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, idempotency_key, json};
+use crate::submit::Verdict;
+use crate::task::{Origin, Rules, TaskSpec, TaskView};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, LOCATION};
+use domain::id::TaskId;
+use domain::task::State;
+use domain::time::Timestamp;
+use std::time::Duration;
+use store::task::TaskRecord;
+use store::task::submit::NewTask;
+
+/// Marks the answer to a repeated write.
+pub(super) static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Submit a task",
+    description: "The answer comes after the task is stored durably. With a `unique_key` that a task of yours \
+                  which has not ended holds, that task is the answer, with status 200.",
+    request: Some("TaskSubmit"),
+    answers: &[
+        AnswerDoc { status: 201, text: "The new task", content: Content::Json("Task") },
+        AnswerDoc {
+            status: 200,
+            text: "The task that holds the `unique_key`",
+            content: Content::Json("Task"),
+        },
+    ],
+    problems: &[Code::ValidationFailed, Code::NotAvailable, Code::OutcomeUnknown],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with the task; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let spec: TaskSpec = json::parse(&call.body)?;
+    let pools = call.state.pools.current().await?;
+    let rules = Rules { limits: &call.state.limits, pools: &pools, now: runtime::clock::wall() };
+    let origin = Origin {
+        tenant: call.caller.tenant(),
+        key_id: call.caller.key().to_string(),
+        traceparent: call.trace.to_string(),
+        idempotency: idempotency_key(&call)?,
+    };
+    let task = rules.check(spec, String::new(), origin)?;
+    let asked = Asked::of(&task);
+    match call.state.intake.submit(task).await? {
+        Verdict::Created(task, created) => {
+            answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)
+        }
+        Verdict::Existing(id) => answer(StatusCode::OK, &read(&call, id).await?, false),
+        Verdict::Replayed(id) => {
+            answer(StatusCode::CREATED, &asked.as_answered(read(&call, id).await?), true)
+        }
+        Verdict::KeyReused => Err(key_reused()),
+    }
+}
+
+/// What the first answer to a request followed from; a repeated request has the same.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    delay: Option<Duration>,
+    run_at: Option<Timestamp>,
+    delay_tolerance: Duration,
+    may_have_met_another: bool,
+}
+
+impl Asked {
+    fn of(task: &NewTask) -> Self {
+        Self {
+            delay: task.delay,
+            run_at: task.run_at,
+            delay_tolerance: task.delay_tolerance,
+            may_have_met_another: task.unique_key.is_some(),
+        }
+    }
+
+    /// The task as the first answer showed it, before anything had happened to it. With a `unique_key` the first
+    /// answer may have been a task that was there already: that one is shown as it is.
+    fn as_answered(self, task: TaskRecord) -> TaskRecord {
+        if self.may_have_met_another {
+            return task;
+        }
+        let run_at = self.run_at.unwrap_or(task.created_at + self.delay.unwrap_or_default());
+        TaskRecord {
+            state: if run_at <= task.created_at { State::Ready } else { State::Scheduled },
+            run_at,
+            start_deadline: run_at + self.delay_tolerance,
+            delay_tolerance: self.delay_tolerance,
+            attempts: 0,
+            failures: 0,
+            started_at: None,
+            finished_at: None,
+            reason: None,
+            exit_code: None,
+            executor: None,
+            ..task
+        }
+    }
+}
+
+async fn read(call: &Call, id: TaskId) -> Result<TaskRecord, Problem> {
+    let found = store::task::get(&call.state.api, &call.scope(), id).await?;
+    // It was there a moment ago and can only have been dropped with its day's history.
+    found.ok_or_else(|| {
+        Problem::new(Code::NotFound, "The task of this key has been dropped from history.")
+    })
+}
+
+fn answer(status: StatusCode, task: &TaskRecord, replay: bool) -> Result<HttpResponse, Problem> {
+    let mut answer = raw_json(status, TaskView::json(task)?);
+    let location = format!("/v1/tasks/{}", task.id);
+    if let Ok(location) = location.parse() {
+        answer.headers_mut().insert(LOCATION, location);
+    }
+    if replay {
+        mark_replayed(&mut answer);
+    }
+    Ok(answer)
+}
+
+/// Says that this is the answer to an earlier request.
+pub(super) fn mark_replayed(answer: &mut HttpResponse) {
+    answer
+        .headers_mut()
+        .insert(REPLAYED.clone(), actix_web::http::header::HeaderValue::from_static("true"));
+}
+
+/// The key stands for another request.
+pub(super) fn key_reused() -> Problem {
+    Problem::at(
+        Code::IdempotencyKeyReuse,
+        "header:Idempotency-Key",
+        "was used for another request; take a new one for a new write",
+    )
+}

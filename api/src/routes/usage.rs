@@ -1,0 +1,176 @@
+//! `GET /v1/usage`: what was used, by day and tier, in integers.
+
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, Query};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use chrono::{Datelike, Months, NaiveDate};
+use domain::resources::Tier;
+use serde::Serialize;
+use store::usage::UsageRow;
+use utoipa::ToSchema;
+
+/// Days of one answer.
+const MAX_DAYS: i64 = 366;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Usage by day and tier",
+    description: "Days are UTC, counted by when attempts ended. Without `from` and `to`: this month.",
+    query: &[
+        Param { name: "from", text: "First day, such as 2030-01-31" },
+        Param { name: "to", text: "Last day, included; at most 366 days" },
+    ],
+    answers: &[AnswerDoc { status: 200, text: "The usage", content: Content::Json("Usage") }],
+    problems: &[Code::InvalidParameter],
+    ..Doc::EMPTY
+};
+
+/// Usage in a range of days.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Usage {
+    /// First day.
+    from: NaiveDate,
+    /// Last day, included.
+    to: NaiveDate,
+    /// One row for each day and tier with usage, in order.
+    data: Vec<UsageOfDay>,
+    /// The sums of all rows.
+    total: Amounts,
+}
+
+/// Usage of one tier on one day.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UsageOfDay {
+    /// The day.
+    day: NaiveDate,
+    /// Null for tasks that gave resources instead of a tier.
+    #[schema(value_type = Option<super::super::openapi::words::Tier>)]
+    tier: Option<Tier>,
+    /// The figures.
+    #[serde(flatten)]
+    amounts: Amounts,
+}
+
+/// What is counted.
+#[derive(Debug, Default, Clone, Copy, Serialize, ToSchema)]
+#[schema(as = UsageAmounts)]
+pub struct Amounts {
+    /// Attempts that ended.
+    attempts: i64,
+    /// Those that are billed.
+    charged_attempts: i64,
+    /// Billed time in ms.
+    run_ms: i64,
+    /// Sum of thousandths of a core x ms.
+    cpu_millis_ms: i64,
+    /// Sum of MiB x ms.
+    memory_mib_ms: i64,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter` for a bad range; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let (from, to) = range(&mut query, runtime::clock::wall().date_naive())?;
+    query.finish()?;
+    let rows = store::usage::by_tier_and_day(&call.state.api, &call.scope(), from, to).await?;
+    let mut total = Amounts::default();
+    let data: Vec<UsageOfDay> = rows.iter().map(UsageOfDay::from).collect();
+    data.iter().for_each(|row| total.add(row.amounts));
+    json(StatusCode::OK, &Usage { from, to, data, total })
+}
+
+fn range(query: &mut Query, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
+    const FORM: &str = "a day from 1970 to 2199 such as 2030-01-31";
+    let mut day = |name: &str| {
+        let day: Option<NaiveDate> = query.parsed(name, FORM)?;
+        match day {
+            Some(day) if !(1970..2200).contains(&day.year()) => Err(Problem::at(
+                Code::InvalidParameter,
+                format!("query:{name}"),
+                format!("must be {FORM}"),
+            )),
+            day => Ok(day),
+        }
+    };
+    let (from, to) = (day("from")?, day("to")?);
+    let first_of = |day: NaiveDate| day.with_day(1).unwrap_or(day);
+    let from = from.unwrap_or_else(|| first_of(to.unwrap_or(today)));
+    let last_of = |day: NaiveDate| {
+        first_of(day)
+            .checked_add_months(Months::new(1))
+            .and_then(|next| next.pred_opt())
+            .unwrap_or(day)
+    };
+    let to = to.unwrap_or_else(|| last_of(from));
+    if from > to || (to - from).num_days() >= MAX_DAYS {
+        let detail = format!("must be from `from` on, and {MAX_DAYS} days at most");
+        return Err(Problem::at(Code::InvalidParameter, "query:to", detail));
+    }
+    Ok((from, to))
+}
+
+impl From<&UsageRow> for UsageOfDay {
+    fn from(row: &UsageRow) -> Self {
+        let amounts = Amounts {
+            attempts: row.attempts,
+            charged_attempts: row.charged_attempts,
+            run_ms: row.run_ms,
+            cpu_millis_ms: row.cpu_millis_ms,
+            memory_mib_ms: row.memory_mib_ms,
+        };
+        Self { day: row.day, tier: row.tier, amounts }
+    }
+}
+
+impl Amounts {
+    fn add(&mut self, other: Self) {
+        self.attempts = self.attempts.saturating_add(other.attempts);
+        self.charged_attempts = self.charged_attempts.saturating_add(other.charged_attempts);
+        self.run_ms = self.run_ms.saturating_add(other.run_ms);
+        self.cpu_millis_ms = self.cpu_millis_ms.saturating_add(other.cpu_millis_ms);
+        self.memory_mib_ms = self.memory_mib_ms.saturating_add(other.memory_mib_ms);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn days(text: &str) -> Result<(String, String), Problem> {
+        let today = NaiveDate::from_ymd_opt(2028, 2, 14).unwrap();
+        range(&mut Query::parse(text)?, today).map(|(from, to)| (from.to_string(), to.to_string()))
+    }
+
+    #[test]
+    fn without_a_range_it_is_this_month() {
+        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        assert_eq!(days("").unwrap(), pair("2028-02-01", "2028-02-29"));
+        assert_eq!(days("from=2027-01-05").unwrap(), pair("2027-01-05", "2027-01-31"));
+        assert_eq!(days("to=2027-01-05").unwrap(), pair("2027-01-01", "2027-01-05"));
+        assert_eq!(
+            days("from=2027-01-05&to=2027-01-05").unwrap(),
+            pair("2027-01-05", "2027-01-05")
+        );
+    }
+
+    #[test]
+    fn a_range_that_is_none_is_refused() {
+        for bad in [
+            "from=2027-02-30",
+            "from=yesterday",
+            "to=-5",
+            "from=2027-02-02&to=2027-02-01",
+            "from=2026-01-01&to=2027-01-02",
+            "from=+262142-12-31",
+            "from=1969-01-01",
+        ] {
+            assert_eq!(days(bad).unwrap_err().code(), Code::InvalidParameter, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Every request goes through here: ids, trace, key, scope, body, handler, headers, figures.
+//!
+//! In this order, so that nobody makes us read a body without a key, and nobody's body is parsed before
+//! its size is known. A problem becomes an answer here and nowhere else, and is logged once.
+
+use super::measure::Measure;
+use super::state::State;
+use crate::answer;
+use crate::problem::{Code, Problem};
+use crate::request::{BodyRule, Call, OpenCall, RequestId, read_body};
+use crate::routes::table::{Access, Endpoint};
+use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::web::{Bytes, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use runtime::clock::{monotonic, timeout};
+use runtime::trace::TraceContext;
+use std::sync::Arc;
+use tracing::{Instrument, Span};
+
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// Answers a request to `endpoint`.
+pub(super) async fn serve(
+    endpoint: &'static Endpoint,
+    measure: Arc<Measure>,
+    state: Arc<State>,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
+    let started = monotonic();
+    let (id, trace) = (state.ids.next(), trace_of(&request));
+    let span = (endpoint.span)();
+    if !span.is_disabled() {
+        span.record("request.id", tracing::field::display(id));
+        span.record("trace.id", trace.trace_id());
+    }
+    let limit = state.request_timeout;
+    let work = handle(endpoint, state, request, payload, (id, trace));
+    let done = timeout(limit, work).instrument(span.clone()).await;
+    let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
+    let answer = span.in_scope(|| finish(result, id));
+    measure.answered(answer.status(), started.elapsed());
+    answer
+}
+
+/// Answers a request that no route takes.
+pub(super) fn refuse(problem: Problem, measure: &Measure, state: &State) -> HttpResponse {
+    let started = monotonic();
+    let answer = finish(Err(problem), state.ids.next());
+    measure.answered(answer.status(), started.elapsed());
+    answer
+}
+
+async fn handle(
+    endpoint: &'static Endpoint,
+    state: Arc<State>,
+    request: HttpRequest,
+    payload: Payload,
+    (id, trace): (RequestId, TraceContext),
+) -> Result<HttpResponse, Problem> {
+    let (scope, handler) = match endpoint.access {
+        Access::Open(handler) => return handler(OpenCall { state }).await,
+        Access::Tenant(scope, handler) => (scope, handler),
+    };
+    let caller = state.authenticator.authenticate(request.headers()).await?;
+    caller.require(scope)?;
+    Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
+    let body = match endpoint.body {
+        BodyRule::None => Bytes::new(),
+        rule => read_body(&request, payload, rule, state.body_limit(rule)).await?,
+    };
+    handler(Call { state, caller, request, body, id, trace }).await
+}
+
+/// The client's trace, one step on; a new one where it sent none that can be read.
+fn trace_of(request: &HttpRequest) -> TraceContext {
+    let sent = request.headers().get(&TRACEPARENT).and_then(|value| value.to_str().ok());
+    let parent: Option<TraceContext> = sent.and_then(|text| text.parse().ok());
+    parent.map_or_else(TraceContext::generate, |parent| parent.child())
+}
+
+fn finish(result: Result<HttpResponse, Problem>, id: RequestId) -> HttpResponse {
+    let mut answer = result.unwrap_or_else(|problem| {
+        log(&problem);
+        answer::problem(&problem, id)
+    });
+    let headers = answer.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
+        headers.insert(REQUEST_ID.clone(), id);
+    }
+    answer
+}
+
+fn log(problem: &Problem) {
+    let row = problem.code().row();
+    let (code, cause) = (row.code, problem.cause().unwrap_or_default());
+    if row.status == 500 {
+        tracing::error!(code, cause, "A request failed: {cause}");
+    } else if row.status > 500 {
+        tracing::warn!(code, cause, "A request was put off with `{code}`: {}", problem.detail());
+    } else {
+        tracing::debug!(code, "A request was refused with `{code}`: {}", problem.detail());
+    }
+}

@@ -1,0 +1,14 @@
+//! The HTTP server: from a table of routes to a socket, and back when told to stop.
+//!
+//! `start` opens everything and returns a handle; `mount` puts the table into actix; every request then goes
+//! through `dispatch`.
+
+mod dispatch;
+mod drain;
+mod measure;
+mod mount;
+mod start;
+mod state;
+
+pub use start::{Handle, StartError, start};
+pub use state::State;

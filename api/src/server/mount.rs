@@ -1,0 +1,85 @@
+//! Puts the table of routes into actix. What it does not hold is a problem, too: 404, or 405 with `Allow`.
+
+use super::dispatch::{refuse, serve};
+use super::measure::Measure;
+use super::state::State;
+use crate::problem::{Code, Problem};
+use crate::routes::table::{Endpoint, TABLE, Verb};
+use actix_web::http::Method;
+use actix_web::web::{Payload, ServiceConfig, method, resource, to};
+use actix_web::{HttpRequest, Route};
+use std::sync::Arc;
+
+/// The state and the measures of all routes; shared by the worker threads.
+#[derive(Clone)]
+pub(super) struct Mounted {
+    state: Arc<State>,
+    measures: Arc<[Arc<Measure>]>,
+    unmatched: Arc<Measure>,
+}
+
+impl Mounted {
+    pub(super) fn new(state: State) -> Self {
+        let measures =
+            TABLE.iter().map(|e| Arc::new(Measure::new(e.path, e.verb.as_str()))).collect();
+        Self {
+            state: Arc::new(state),
+            measures,
+            unmatched: Arc::new(Measure::new("unmatched", "")),
+        }
+    }
+
+    /// Called once for each worker thread.
+    pub(super) fn configure(&self, config: &mut ServiceConfig) {
+        let mut paths: Vec<&'static str> = Vec::new();
+        for endpoint in &TABLE {
+            if !paths.contains(&endpoint.path) {
+                paths.push(endpoint.path);
+            }
+        }
+        for path in paths {
+            let mut at_path = resource(path);
+            let mut verbs = Vec::new();
+            for (endpoint, measure) in
+                TABLE.iter().zip(self.measures.iter()).filter(|(e, _)| e.path == path)
+            {
+                verbs.push(endpoint.verb.as_str());
+                at_path = at_path.route(self.route(endpoint, measure));
+            }
+            config.service(at_path.default_service(self.no_such_method(verbs.join(", "))));
+        }
+        config.default_service(self.no_such_route());
+    }
+
+    fn route(&self, endpoint: &'static Endpoint, measure: &Arc<Measure>) -> Route {
+        let verb = match endpoint.verb {
+            Verb::Get => Method::GET,
+            Verb::Post => Method::POST,
+        };
+        let (state, measure) = (Arc::clone(&self.state), Arc::clone(measure));
+        method(verb).to(move |request: HttpRequest, payload: Payload| {
+            serve(endpoint, Arc::clone(&measure), Arc::clone(&state), request, payload)
+        })
+    }
+
+    fn no_such_method(&self, verbs: String) -> Route {
+        let mounted = self.clone();
+        to(move |request: HttpRequest| {
+            let detail =
+                format!("{} is not a method of this route; it has {verbs}.", request.method());
+            let problem = Problem::new(Code::MethodNotAllowed, detail).allowing(verbs.clone());
+            std::future::ready(refuse(problem, &mounted.unmatched, &mounted.state))
+        })
+    }
+
+    fn no_such_route(&self) -> Route {
+        let mounted = self.clone();
+        to(move || {
+            let problem = Problem::new(
+                Code::RouteNotFound,
+                "There is no such route; /openapi.json lists them.",
+            );
+            std::future::ready(refuse(problem, &mounted.unmatched, &mounted.state))
+        })
+    }
+}

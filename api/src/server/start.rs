@@ -1,0 +1,138 @@
+//! Opens the API and returns a handle: port 0 allowed, the port taken is in the handle.
+//!
+//! Called by the binary and by tests, which start the real thing.
+
+use super::drain::{Door, drain, watch_database};
+use super::mount::Mounted;
+use super::state::{Parts, State};
+use crate::auth::UsedKeys;
+use crate::auth::key::KeyError;
+use crate::submit::{Writer, queue};
+use actix_web::{App, HttpServer};
+use bus::Bus;
+use runtime::config::{Config, ConfigError};
+use runtime::health::Health;
+use runtime::shutdown::Shutdown;
+use runtime::tasks::{StillRunning, TaskGroup};
+use runtime::tick::{TickPolicy, Ticker};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use store::StoreError;
+use store::connect::{ApiDb, SubmitDb};
+
+/// Idle connections are kept this long; longer than a minute, as load balancers do.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// A request's head must be complete by then: holding connections open with half a head is an attack.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often the use of keys is written down.
+const USED_KEYS_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Why the API did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A setting is missing or not usable.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The key hash secret is not usable.
+    #[error("API keys cannot be checked")]
+    Key(#[from] KeyError),
+    /// The database settings are not usable.
+    #[error("the database cannot be used")]
+    Store(#[from] StoreError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// As configured.
+        address: SocketAddr,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The OpenAPI document cannot be written: a bug.
+    #[error("the OpenAPI document cannot be written")]
+    Document,
+}
+
+/// A running API.
+#[derive(Debug)]
+pub struct Handle {
+    /// Where it listens, with the port it took.
+    pub addr: SocketAddr,
+    tasks: TaskGroup,
+    grace: Duration,
+}
+
+impl Handle {
+    /// Waits until it has stopped: announce the shutdown first.
+    ///
+    /// # Errors
+    /// Names what did not stop in time.
+    pub async fn stopped(self) -> Result<(), StillRunning> {
+        self.tasks.join_all(self.grace).await
+    }
+}
+
+/// Starts the API. It runs until `shutdown`; then it says that it is not ready, stops accepting, and
+/// gives open requests `api.shutdown_grace` to end.
+///
+/// # Errors
+/// When settings are not usable or the address is taken. An absent database is no error: the API starts,
+/// is not ready, and answers 503.
+pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Handle, StartError> {
+    let (api, submit) = (ApiDb::connect(&config.database)?, SubmitDb::connect(&config.database)?);
+    let (health, tasks) = (Health::new(), TaskGroup::new());
+    let (intake, waiting) = queue();
+    let writer = Writer::new(submit.clone(), bus.clone(), waiting);
+    let parts =
+        Parts { api: api.clone(), submit: submit.clone(), bus, health: health.clone(), intake };
+    let state = State::new(config, parts)?;
+    let used = state.authenticator.used();
+    let (server, addr) = listen(config, Mounted::new(state))?;
+
+    // Writers end after the last request, not with the shutdown.
+    let (stop_writers, writing) = Shutdown::new();
+    for _ in 0..config.api.submit_writers {
+        let writer = writer.clone();
+        tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
+    }
+    tasks.spawn("api.used_keys", flush_used(used, submit.clone(), shutdown.clone()));
+    tasks
+        .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));
+    let http = server.handle();
+    tasks.spawn("api.http", server);
+    let grace = config.api.shutdown_grace;
+    tasks.spawn("api.drain", drain(Door { http, stop_writers }, health.clone(), shutdown, grace));
+    health.set_ready(true);
+    tracing::info!(%addr, "The API listens on {addr}");
+    Ok(Handle { addr, tasks, grace: grace + Duration::from_secs(5) })
+}
+
+fn listen(
+    config: &Config,
+    mounted: Mounted,
+) -> Result<(actix_web::dev::Server, SocketAddr), StartError> {
+    let address = config.api.listen;
+    let refused = |source| StartError::Listen { address, source };
+    let bound = HttpServer::new(move || {
+        let mounted = mounted.clone();
+        App::new().configure(move |routes| mounted.configure(routes))
+    })
+    .workers(config.api.workers)
+    .disable_signals()
+    .keep_alive(KEEP_ALIVE)
+    .client_request_timeout(HEAD_TIMEOUT)
+    .tcp_nodelay(true)
+    .shutdown_timeout(config.api.shutdown_grace.as_secs().max(1))
+    .bind(address)
+    .map_err(refused)?;
+    let taken = bound.addrs().first().copied();
+    let addr = taken.ok_or_else(|| refused(io::Error::other("no socket was bound")))?;
+    Ok((bound.run(), addr))
+}
+
+async fn flush_used(used: Arc<UsedKeys>, db: SubmitDb, shutdown: Shutdown) {
+    let ticker = Ticker::new("api_used_keys", TickPolicy::every(USED_KEYS_INTERVAL));
+    ticker.run(shutdown, || used.flush(&db)).await;
+}

@@ -1,0 +1,109 @@
+//! What all requests of a process share.
+
+use crate::auth::{Authenticator, key::KeyHasher};
+use crate::cursor::Sealer;
+use crate::openapi::document;
+use crate::request::{BodyRule, RequestIds};
+use crate::server::StartError;
+use crate::submit::{Intake, Pools};
+use actix_web::web::Bytes;
+use bus::Bus;
+use runtime::config::{Config, LimitsConfig};
+use runtime::health::Health;
+use std::time::Duration;
+use store::connect::{ApiDb, SubmitDb};
+use tokio::sync::Semaphore;
+
+/// Above the longest polite stop of a task, until its executor's session is fenced.
+const CANCEL_SLACK: Duration = Duration::from_secs(30);
+/// Largest body of a request that has nothing to say.
+const EMPTY_BODY: usize = 1024;
+
+/// Shared by all requests; made once.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) authenticator: Authenticator,
+    pub(crate) intake: Intake,
+    pub(crate) pools: Pools,
+    pub(crate) sealer: Sealer,
+    pub(crate) api: ApiDb,
+    pub(crate) submit: SubmitDb,
+    pub(crate) bus: BusRef,
+    pub(crate) health: Health,
+    pub(crate) limits: LimitsConfig,
+    pub(crate) openapi: Bytes,
+    pub(crate) ids: RequestIds,
+    /// Batches stored at once: they must leave connections to single submits.
+    pub(crate) batches: Semaphore,
+    pub(crate) max_task_bytes: usize,
+    pub(crate) max_batch_bytes: usize,
+    pub(crate) max_batch_tasks: usize,
+    pub(crate) request_timeout: Duration,
+    pub(crate) cancel_grace: Duration,
+}
+
+/// The bus, which has nothing to show of itself.
+#[derive(Clone)]
+pub(crate) struct BusRef(Bus);
+
+impl std::fmt::Debug for BusRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bus")
+    }
+}
+
+impl std::ops::Deref for BusRef {
+    type Target = Bus;
+
+    fn deref(&self) -> &Bus {
+        &self.0
+    }
+}
+
+/// What [`State`] is made of besides the settings.
+pub(super) struct Parts {
+    pub api: ApiDb,
+    pub submit: SubmitDb,
+    pub bus: Bus,
+    pub health: Health,
+    pub intake: Intake,
+}
+
+impl State {
+    pub(super) fn new(config: &Config, parts: Parts) -> Result<Self, StartError> {
+        let hasher = KeyHasher::new(config.auth.key_hash_secret()?)?;
+        let sealer = Sealer::new(&hasher);
+        let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
+        let spare = config.database.submit_connections as usize;
+        let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
+        Ok(Self {
+            authenticator: Authenticator::new(environment, hasher, ttl, parts.submit.clone()),
+            intake: parts.intake,
+            pools: Pools::new(parts.submit.clone()),
+            sealer,
+            api: parts.api,
+            submit: parts.submit,
+            bus: BusRef(parts.bus),
+            health: parts.health,
+            limits: config.limits.clone(),
+            openapi: openapi.into(),
+            ids: RequestIds::new(),
+            batches: Semaphore::new(spare.saturating_sub(config.api.submit_writers).max(1)),
+            max_task_bytes: config.api.max_task_bytes,
+            max_batch_bytes: config.api.max_batch_bytes,
+            max_batch_tasks: config.api.max_batch_tasks,
+            request_timeout: config.api.request_timeout,
+            cancel_grace: config.resource_manager.kill_grace + CANCEL_SLACK,
+        })
+    }
+
+    /// Largest body under this rule, bytes.
+    pub(super) const fn body_limit(&self, rule: BodyRule) -> usize {
+        match rule {
+            BodyRule::None => 0,
+            BodyRule::Empty => EMPTY_BODY,
+            BodyRule::Task => self.max_task_bytes,
+            BodyRule::Batch => self.max_batch_bytes,
+        }
+    }
+}

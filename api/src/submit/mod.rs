@@ -1,0 +1,16 @@
+//! Durable submits: nobody is answered before the commit.
+//!
+//! `queue` takes single submits from all requests; `writer` stores whatever waits in one statement;
+//! `group` coalesces equal idempotency keys within it; `pools` knows which pools there are.
+
+mod failure;
+mod group;
+mod outcome;
+mod pools;
+mod queue;
+mod writer;
+
+pub use outcome::Verdict;
+pub(crate) use pools::Pools;
+pub(crate) use queue::{Intake, queue};
+pub(crate) use writer::Writer;

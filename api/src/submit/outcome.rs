@@ -1,0 +1,28 @@
+//! What became of one single submit.
+
+use domain::id::TaskId;
+use store::task::submit::{Created, NewTask, SubmitAnswer};
+
+/// The database's verdict, with the task given back where it is needed to answer.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Stored, and committed.
+    Created(Box<NewTask>, Created),
+    /// Its unique key is held by this task.
+    Existing(TaskId),
+    /// The same request made this task before.
+    Replayed(TaskId),
+    /// The idempotency key was used with another body.
+    KeyReused,
+}
+
+impl Verdict {
+    pub(super) fn of(task: Box<NewTask>, answer: SubmitAnswer) -> Self {
+        match answer {
+            SubmitAnswer::Created(created) => Self::Created(task, created),
+            SubmitAnswer::Existing(id) => Self::Existing(id),
+            SubmitAnswer::Replayed(id) => Self::Replayed(id),
+            SubmitAnswer::KeyReused => Self::KeyReused,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Where single submits wait for a writer.
+//!
+//! Bounded: what does not fit is refused at once with `overloaded`, instead of waiting past its
+//! client's patience.
+
+use super::outcome::Verdict;
+use crate::problem::{Code, Problem};
+use runtime::metrics::{Counter, counter};
+use std::sync::Arc;
+use store::task::submit::NewTask;
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+/// Submits that may wait. At 8 000 a second this is half a second of work.
+const CAPACITY: usize = 4096;
+/// Submits stored in one statement.
+pub(super) const GROUP: usize = 500;
+
+/// One submit and who waits for it.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub task: Box<NewTask>,
+    pub answer: oneshot::Sender<Result<Verdict, Problem>>,
+}
+
+/// The requests' end.
+#[derive(Clone)]
+pub(crate) struct Intake {
+    sender: mpsc::Sender<Pending>,
+    refused: Counter,
+}
+
+impl std::fmt::Debug for Intake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Intake").field("free", &self.sender.capacity()).finish_non_exhaustive()
+    }
+}
+
+/// The writers' end, shared by them: one takes what waits, while the others store.
+#[derive(Debug, Clone)]
+pub(crate) struct Queue(Arc<Mutex<mpsc::Receiver<Pending>>>);
+
+/// A queue; it ends when all intakes are gone.
+pub(crate) fn queue() -> (Intake, Queue) {
+    let (sender, receiver) = mpsc::channel(CAPACITY);
+    let refused =
+        counter("berth_submits_refused_total", "Submits refused because too many waited", &[]);
+    (Intake { sender, refused: refused.with(&[]) }, Queue(Arc::new(Mutex::new(receiver))))
+}
+
+impl Intake {
+    /// Stores `task`; returns after the commit. Dropping the future does not take the submit back.
+    ///
+    /// # Errors
+    /// `overloaded` when too many wait; what the database said otherwise.
+    pub(crate) async fn submit(&self, task: NewTask) -> Result<Verdict, Problem> {
+        let (answer, verdict) = oneshot::channel();
+        self.sender.try_send(Pending { task: Box::new(task), answer }).map_err(|_| {
+            self.refused.inc();
+            Problem::new(
+                Code::Overloaded,
+                "Too many submits wait to be stored; try again in a moment.",
+            )
+        })?;
+        verdict.await.unwrap_or_else(|_| {
+            Err(Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()))
+        })
+    }
+}
+
+impl Queue {
+    /// Waits for a submit and takes all that wait with it, up to a group. Empty: the queue has ended.
+    pub(super) async fn take(&self) -> Vec<Pending> {
+        let mut group = Vec::new();
+        self.0.lock().await.recv_many(&mut group, GROUP).await;
+        group
+    }
+}

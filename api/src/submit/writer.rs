@@ -1,0 +1,147 @@
+//! Stores groups of single submits. `api.submit_writers` of these run at once.
+//!
+//! A group is whatever arrived while the statement before it was in flight: no timer, so a lone submit
+//! never waits for company. Nobody is answered before the commit; one bad row fails nobody else; and
+//! where the connection broke during the commit, only those who can be repeated safely are repeated.
+
+use super::failure::Failure;
+use super::group::Group;
+use super::queue::{Pending, Queue};
+use bus::{Bus, Topic};
+use domain::task::State;
+use runtime::fault::{FaultPoint, InjectedFault};
+use runtime::metrics::{Histogram, histogram_with_buckets};
+use store::connect::SubmitDb;
+use store::task::submit::SubmitAnswer;
+
+static BEFORE_INSERT: FaultPoint = FaultPoint::new("api.submit.before_insert");
+static AFTER_COMMIT: FaultPoint = FaultPoint::new("api.submit.after_commit");
+
+/// One writer; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    db: SubmitDb,
+    bus: Bus,
+    queue: Queue,
+    sizes: Histogram,
+}
+
+impl Writer {
+    pub(crate) fn new(db: SubmitDb, bus: Bus, queue: Queue) -> Self {
+        let buckets = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+        let sizes = histogram_with_buckets(
+            "berth_submit_group_tasks",
+            "Submits stored in one statement",
+            &[],
+            &buckets,
+        );
+        Self { db, bus, queue, sizes: sizes.with(&[]) }
+    }
+
+    /// Stores groups until the queue has ended.
+    pub(crate) async fn run(self) {
+        loop {
+            let pending = self.queue.take().await;
+            if pending.is_empty() {
+                return;
+            }
+            let mut undecided = self.store(Group::of(pending)).await;
+            // At most one round for each distinct body of a key.
+            while !undecided.is_empty() {
+                undecided = self.store(Group::of(undecided)).await;
+            }
+        }
+    }
+
+    /// Stores one group and answers it; gives back who must be asked about once more.
+    async fn store(&self, group: Group) -> Vec<Pending> {
+        self.sizes.observe(group.tasks.len() as f64);
+        match self.insert(&group).await {
+            Ok(answers) => group.answer(answers),
+            Err(failure @ Failure::Unknown(_)) => self.repeat(group, &failure).await,
+            Err(failure @ Failure::Refused(_)) if group.tasks.len() > 1 => {
+                self.one_by_one(group, &failure).await
+            }
+            Err(failure @ (Failure::Later(..) | Failure::Refused(_))) => refuse(group, &failure),
+        }
+    }
+
+    /// The connection broke: it may be stored. Those with a key find out by trying again.
+    async fn repeat(&self, group: Group, failure: &Failure) -> Vec<Pending> {
+        let (keyed, others) = group.partition(|task| task.idempotency.is_some());
+        if !others.tasks.is_empty() {
+            refuse(others, failure);
+        }
+        if keyed.tasks.is_empty() {
+            return Vec::new();
+        }
+        match self.insert(&keyed).await {
+            Ok(answers) => keyed.answer(answers),
+            Err(again) => {
+                tracing::warn!(
+                    error = again.cause(),
+                    "Submits with a key could not be tried again: {}",
+                    again.cause()
+                );
+                // Whatever the second try says, the first one may have been committed.
+                refuse(keyed, failure)
+            }
+        }
+    }
+
+    /// Some row was refused: each is tried alone, so that it fails nobody else.
+    async fn one_by_one(&self, group: Group, failure: &Failure) -> Vec<Pending> {
+        let (tasks, cause) = (group.tasks.len(), failure.cause());
+        tracing::error!(
+            tasks,
+            error = cause,
+            "A group of submits was refused; trying them one by one: {cause}"
+        );
+        let mut undecided = Vec::new();
+        let mut away: Option<Failure> = None;
+        for single in group.singles() {
+            if let Some(failure) = &away {
+                refuse(single, failure);
+                continue;
+            }
+            match self.insert(&single).await {
+                Ok(answers) => undecided.extend(single.answer(answers)),
+                Err(failure @ Failure::Refused(_)) => {
+                    refuse(single, &failure);
+                }
+                Err(failure @ (Failure::Unknown(_) | Failure::Later(..))) => {
+                    refuse(single, &failure);
+                    away = Some(failure);
+                }
+            }
+        }
+        undecided
+    }
+
+    async fn insert(&self, group: &Group) -> Result<Vec<SubmitAnswer>, Failure> {
+        let injected = |fault: InjectedFault| Failure::Unknown(fault.to_string());
+        BEFORE_INSERT.hit().await.map_err(injected)?;
+        let answers = store::task::submit::insert(&self.db, &group.tasks).await?;
+        AFTER_COMMIT.hit().await.map_err(injected)?;
+        let ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == State::Ready);
+        if answers.iter().any(ready) {
+            self.bus.wake(Topic::Batcher);
+        }
+        Ok(answers)
+    }
+}
+
+/// Tells everybody in the group; nobody is left to ask about.
+fn refuse(group: Group, failure: &Failure) -> Vec<Pending> {
+    let (tasks, cause) = (group.tasks.len(), failure.cause());
+    match failure {
+        Failure::Refused(_) => {
+            tracing::error!(tasks, error = cause, "Submits were refused by the database: {cause}")
+        }
+        Failure::Unknown(_) | Failure::Later(..) => {
+            tracing::warn!(tasks, error = cause, "Submits were not stored for certain: {cause}");
+        }
+    }
+    group.refuse(|| failure.problem());
+    Vec::new()
+}

@@ -1,0 +1,274 @@
+//! From what a client sent to a task that can be stored, or everything that is wrong with it.
+//!
+//! Called for single submits and for each task of a batch. Whatever passes here must pass the database's
+//! own checks: a bad input is a 4xx with a pointer, never a 500.
+
+use super::findings::Findings;
+use super::run::run;
+use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
+use super::text::{duration, has_length, number, put_once, short_text};
+use crate::problem::{Code, Problem};
+use domain::id::{PoolName, TaskId, TenantId};
+use domain::resources::{Resources, Tier};
+use domain::task::{Delivery, RetryPolicy};
+use domain::time::Timestamp;
+use runtime::config::LimitsConfig;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use store::idempotency::IdempotencyKey;
+use store::task::submit::NewTask;
+
+const MAX_NAME: usize = 200;
+const MAX_LABELS: usize = 32;
+const MAX_LABEL_KEY: usize = 63;
+const MAX_LABEL_VALUE: usize = 200;
+const MAX_EXIT_CODES: usize = 256;
+const HOUR: Duration = Duration::from_secs(3600);
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Ten years, for `delay` and `run_at`: beyond it is a typing mistake.
+const MAX_AHEAD: Duration = Duration::from_secs(10 * 8760 * 3600);
+/// Largest figures in the order of [`Resources::DIMENSIONS`]; each fits the database's integer.
+const MAX_RESOURCES: [u32; 5] = [1_024_000, 67_108_864, 1_073_741_824, 100_000_000, 64_512];
+
+/// What tasks are checked against.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// Ranges and defaults.
+    pub limits: &'a LimitsConfig,
+    /// The pools there are.
+    pub pools: &'a [PoolName],
+    /// The present time; bounds `run_at`.
+    pub now: Timestamp,
+}
+
+/// Where a task comes from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Public part of the API key.
+    pub key_id: String,
+    /// W3C traceparent of the request.
+    pub traceparent: String,
+    /// For a single submit, its idempotency key.
+    pub idempotency: Option<IdempotencyKey>,
+}
+
+impl Rules<'_> {
+    /// Checks `spec`, which stands at `base` in the body (empty, or `/tasks/3`).
+    ///
+    /// # Errors
+    /// `validation_failed` or `not_available`, with all that was found.
+    pub fn check(&self, spec: TaskSpec, base: String, origin: Origin) -> Result<NewTask, Problem> {
+        let mut found = Findings::new(base);
+        let f = &mut found;
+        if let Some(name) = &spec.name {
+            short_text(f, "/name", name, MAX_NAME);
+        }
+        if let Some(key) = &spec.unique_key {
+            short_text(f, "/unique_key", key, MAX_NAME);
+        }
+        if spec.concurrency_key.is_some() {
+            f.unavailable("/concurrency_key");
+        }
+        if spec.depends_on.as_ref().is_some_and(|parents| !parents.is_empty()) {
+            f.unavailable("/depends_on");
+        }
+        let (tier, resources) = demand(f, spec.tier, spec.resources);
+        let (delay, run_at) = self.due(f, spec.delay.as_deref(), spec.run_at.as_deref());
+        let limits = self.limits;
+        let tolerance = Duration::ZERO..=limits.max_delay_tolerance;
+        let cap = Duration::from_millis(1)..=limits.max_execution_cap;
+        let max_attempts = spec.max_attempts.unwrap_or(limits.default_max_attempts);
+        let attempts = number(f, "/max_attempts", max_attempts, 1..=limits.max_attempts);
+        let tolerance_text = spec.delay_tolerance.as_deref();
+        let delay_tolerance = duration(
+            f,
+            "/delay_tolerance",
+            tolerance_text,
+            tolerance,
+            limits.default_delay_tolerance,
+        );
+        let execution_cap = duration(
+            f,
+            "/execution_cap",
+            spec.execution_cap.as_deref(),
+            cap,
+            limits.default_execution_cap,
+        );
+        let retry = spec.retry.map(|retry| policy(f, retry));
+        let labels = spec.labels.map(|pairs| labels(f, pairs));
+        let pool = self.pool(f, spec.pool.as_deref());
+        let run = run(f, limits, spec.run);
+        found.into_result()?;
+        let Some(run) = run else {
+            return Err(Problem::at(Code::ValidationFailed, "/run", "is required"));
+        };
+        Ok(NewTask {
+            tenant: origin.tenant,
+            id: TaskId::fresh(),
+            name: spec.name,
+            pool,
+            tier,
+            resources,
+            run_json: text(&run)?,
+            delay,
+            run_at,
+            delay_tolerance,
+            execution_cap,
+            expire_if_late: spec.expire_if_late.unwrap_or(false),
+            max_attempts: attempts,
+            retry_json: retry.as_ref().map(text).transpose()?,
+            delivery: spec.delivery.unwrap_or(Delivery::AtLeastOnce),
+            unique_key: spec.unique_key,
+            labels_json: labels.filter(|l| !l.is_empty()).as_ref().map(text).transpose()?,
+            traceparent: Some(origin.traceparent),
+            key_id: origin.key_id,
+            idempotency: origin.idempotency,
+        })
+    }
+
+    fn due(
+        &self,
+        f: &mut Findings,
+        delay: Option<&str>,
+        run_at: Option<&str>,
+    ) -> (Option<Duration>, Option<Timestamp>) {
+        if delay.is_some() && run_at.is_some() {
+            f.wrong("/run_at", "cannot be given together with `delay`");
+        }
+        let delay = delay.map(|text| {
+            duration(f, "/delay", Some(text), Duration::ZERO..=MAX_AHEAD, Duration::ZERO)
+        });
+        let run_at = run_at.and_then(|text| match Timestamp::parse_time(text) {
+            Some(at) if at >= Timestamp::UNIX_EPOCH && at <= self.now + MAX_AHEAD => Some(at),
+            Some(_) => {
+                f.wrong("/run_at", "must be from 1970 on and no more than ten years ahead");
+                None
+            }
+            None => {
+                f.wrong("/run_at", "must be a time such as \"2030-01-31T12:00:00Z\" (RFC 3339)");
+                None
+            }
+        });
+        (delay, run_at)
+    }
+
+    fn pool(&self, f: &mut Findings, name: Option<&str>) -> PoolName {
+        let Some(name) = name else { return PoolName::default() };
+        let found = self.pools.iter().find(|pool| pool.as_str() == name);
+        found.cloned().unwrap_or_else(|| {
+            f.wrong("/pool", "is not a pool of this installation");
+            PoolName::default()
+        })
+    }
+}
+
+trait ParseTime: Sized {
+    fn parse_time(text: &str) -> Option<Self>;
+}
+
+impl ParseTime for Timestamp {
+    /// RFC 3339, cut to the microseconds that the database keeps.
+    fn parse_time(text: &str) -> Option<Self> {
+        let at = chrono::DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+        Self::from_timestamp_micros(at.timestamp_micros())
+    }
+}
+
+fn demand(
+    f: &mut Findings,
+    tier: Option<Tier>,
+    own: Option<ResourcesSpec>,
+) -> (Option<Tier>, Resources) {
+    let Some(own) = own else {
+        let tier = tier.unwrap_or(Tier::Basic);
+        return (Some(tier), tier.resources());
+    };
+    if tier.is_some() {
+        f.wrong("/resources", "cannot be given together with `tier`");
+    }
+    let wanted = [own.cpu_millis, own.memory_mib, own.disk_mib, own.iops, own.ports];
+    for (at, name) in Resources::DIMENSIONS.iter().enumerate() {
+        let least = u32::from(at < 2);
+        number(
+            f,
+            &format!("/resources/{name}"),
+            wanted[at].unwrap_or(0),
+            least..=MAX_RESOURCES[at],
+        );
+    }
+    (None, Resources::from_dimensions(wanted.map(Option::unwrap_or_default)))
+}
+
+fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {
+    let usual = RetryPolicy::default();
+    let initial = duration(
+        f,
+        "/retry/initial",
+        spec.initial.as_deref(),
+        Duration::ZERO..=24 * HOUR,
+        usual.initial,
+    );
+    let max = duration(
+        f,
+        "/retry/max",
+        spec.max.as_deref(),
+        Duration::ZERO..=MAX_RETRY_WAIT,
+        usual.max.max(initial),
+    );
+    if max < initial {
+        f.wrong("/retry/max", "must not be below `initial`");
+    }
+    let factor = spec.factor.unwrap_or(usual.factor);
+    if !(1.0..=100.0).contains(&factor) {
+        f.wrong("/retry/factor", "must be from 1 to 100");
+    }
+    let codes = spec.abort_on_exit_codes.unwrap_or_default();
+    if codes.len() > MAX_EXIT_CODES {
+        f.wrong(
+            "/retry/abort_on_exit_codes",
+            format!("must have {MAX_EXIT_CODES} entries at most"),
+        );
+    } else {
+        for (at, _) in codes.iter().enumerate().filter(|(_, code)| !(0..=255).contains(*code)) {
+            f.wrong(&format!("/retry/abort_on_exit_codes/{at}"), "must be from 0 to 255");
+        }
+    }
+    RetryPolicy {
+        backoff: spec.backoff.unwrap_or(usual.backoff),
+        initial,
+        factor,
+        max,
+        jitter: spec.jitter.unwrap_or(usual.jitter),
+        abort_on_exit_codes: codes,
+    }
+}
+
+fn labels(f: &mut Findings, pairs: Pairs) -> BTreeMap<String, String> {
+    const AT: &str = "/labels";
+    let mut labels = BTreeMap::new();
+    if pairs.0.len() > MAX_LABELS {
+        f.wrong(AT, format!("must have {MAX_LABELS} entries at most"));
+        return labels;
+    }
+    for (key, value) in pairs.0 {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+        if !(1..=MAX_LABEL_KEY).contains(&key.len()) || !key.bytes().all(plain) {
+            f.wrong_entry(AT, &key, "must have a key of 1 to 63 of a-z A-Z 0-9 _ . -");
+        } else if value.contains('\0') {
+            f.wrong_entry(AT, &key, "must not contain a NUL character");
+        } else if !has_length(&value, 0..=MAX_LABEL_VALUE) {
+            f.wrong_entry(AT, &key, format!("must have {MAX_LABEL_VALUE} characters at most"));
+        } else if let Some((key, _)) = put_once(&mut labels, key, value) {
+            f.wrong_entry(AT, &key, "is given twice");
+        }
+    }
+    labels
+}
+
+fn text<T: Serialize>(value: &T) -> Result<String, Problem> {
+    serde_json::to_string(value)
+        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
+}

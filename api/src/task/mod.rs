@@ -1,0 +1,13 @@
+//! A task in JSON: what a client sends (`spec`), whether it makes sense (`check`), what it gets back (`view`).
+
+mod check;
+mod findings;
+mod run;
+mod spec;
+mod text;
+mod view;
+
+pub use check::{Origin, Rules};
+pub use findings::Findings;
+pub use spec::{CommandSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
+pub use view::{StateView, TaskView};

@@ -1,0 +1,87 @@
+//! Checks what a task runs.
+
+use super::findings::Findings;
+use super::spec::{CommandSpec, NoopSpec, Pairs, RunSpec};
+use super::text::{duration, put_once, without_nul};
+use domain::task::{CommandRun, NoopRun, Run};
+use runtime::config::LimitsConfig;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The one driver that is given, checked. `None` where it is missing or not available.
+pub(super) fn run(
+    findings: &mut Findings,
+    limits: &LimitsConfig,
+    spec: Option<RunSpec>,
+) -> Option<Run> {
+    let Some(spec) = spec else {
+        findings.wrong("/run", "is required");
+        return None;
+    };
+    if spec.http.is_some() {
+        findings.unavailable("/run/http");
+    }
+    match (spec.command, spec.noop, spec.http) {
+        (Some(spec), None, None) => Some(Run::Command(command(findings, limits, spec))),
+        (None, Some(spec), None) => Some(Run::Noop(noop(findings, limits, &spec))),
+        (None, None, Some(_)) => None,
+        _ => {
+            findings.wrong("/run", "must have exactly one of `command`, `http`, `noop`");
+            None
+        }
+    }
+}
+
+fn command(findings: &mut Findings, limits: &LimitsConfig, spec: CommandSpec) -> CommandRun {
+    let argv = spec.argv.unwrap_or_default();
+    if argv.is_empty() {
+        findings.wrong("/run/command/argv", "must have at least the program");
+    } else if argv.len() > limits.max_argv {
+        findings
+            .wrong("/run/command/argv", format!("must have {} entries at most", limits.max_argv));
+    } else {
+        if argv[0].is_empty() {
+            findings.wrong("/run/command/argv/0", "must name a program");
+        }
+        for (at, argument) in argv.iter().enumerate().filter(|(_, text)| text.contains('\0')) {
+            without_nul(findings, &format!("/run/command/argv/{at}"), argument);
+        }
+    }
+    if let Some(stdin) = &spec.stdin {
+        without_nul(findings, "/run/command/stdin", stdin);
+    }
+    CommandRun {
+        argv,
+        env: environment(findings, limits, spec.env.unwrap_or_default()),
+        stdin: spec.stdin,
+    }
+}
+
+fn environment(
+    findings: &mut Findings,
+    limits: &LimitsConfig,
+    pairs: Pairs,
+) -> BTreeMap<String, String> {
+    const AT: &str = "/run/command/env";
+    let mut env = BTreeMap::new();
+    if pairs.0.len() > limits.max_env_entries {
+        findings.wrong(AT, format!("must have {} entries at most", limits.max_env_entries));
+        return env;
+    }
+    for (name, value) in pairs.0 {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            findings.wrong_entry(AT, &name, "must have a name without `=` and NUL");
+        } else if value.contains('\0') {
+            findings.wrong_entry(AT, &name, "must not contain a NUL character");
+        } else if let Some((name, _)) = put_once(&mut env, name, value) {
+            findings.wrong_entry(AT, &name, "is given twice");
+        }
+    }
+    env
+}
+
+fn noop(findings: &mut Findings, limits: &LimitsConfig, spec: &NoopSpec) -> NoopRun {
+    let range = Duration::ZERO..=limits.max_execution_cap;
+    let sleep = duration(findings, "/run/noop/sleep", spec.sleep.as_deref(), range, Duration::ZERO);
+    NoopRun { sleep }
+}

@@ -1,0 +1,84 @@
+//! Checks of single values: lengths, letters, durations, ranges.
+//!
+//! Each notes what is wrong and goes on with a harmless value: a task with findings is never stored.
+
+use super::findings::Findings;
+use domain::time::{format_duration, parse_duration};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Postgres stores no NUL in a text, and no program takes one in an argument.
+pub(super) fn without_nul(findings: &mut Findings, pointer: &str, text: &str) -> bool {
+    let fine = !text.contains('\0');
+    if !fine {
+        findings.wrong(pointer, "must not contain a NUL character");
+    }
+    fine
+}
+
+/// A text of 1 to `max` characters, without NUL.
+pub(super) fn short_text(findings: &mut Findings, pointer: &str, text: &str, max: usize) {
+    if without_nul(findings, pointer, text) && !has_length(text, 1..=max) {
+        findings.wrong(pointer, format!("must have 1 to {max} characters"));
+    }
+}
+
+/// Characters, without counting through a long text.
+pub(super) fn has_length(text: &str, range: RangeInclusive<usize>) -> bool {
+    text.len() >= *range.start()
+        && text.len() <= range.end() * 4
+        && range.contains(&text.chars().take(range.end() + 1).count())
+}
+
+/// A duration in `range`, or `default` when left out.
+pub(super) fn duration(
+    findings: &mut Findings,
+    pointer: &str,
+    text: Option<&str>,
+    range: RangeInclusive<Duration>,
+    default: Duration,
+) -> Duration {
+    let Some(text) = text else { return default };
+    match parse_duration(text) {
+        Ok(duration) if range.contains(&duration) => duration,
+        Ok(_) => {
+            let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
+            findings.wrong(pointer, format!("must be from \"{least}\" to \"{most}\""));
+            default
+        }
+        Err(error) => {
+            findings.wrong(pointer, error.to_string());
+            default
+        }
+    }
+}
+
+/// Puts a pair into a map; gives it back where its key is there already.
+pub(super) fn put_once(
+    map: &mut BTreeMap<String, String>,
+    key: String,
+    value: String,
+) -> Option<(String, String)> {
+    match map.entry(key) {
+        Entry::Vacant(free) => {
+            free.insert(value);
+            None
+        }
+        Entry::Occupied(taken) => Some((taken.key().clone(), value)),
+    }
+}
+
+/// A whole number in `range`.
+pub(super) fn number(
+    findings: &mut Findings,
+    pointer: &str,
+    value: u32,
+    range: RangeInclusive<u32>,
+) -> u32 {
+    if !range.contains(&value) {
+        findings.wrong(pointer, format!("must be from {} to {}", range.start(), range.end()));
+    }
+    value
+}

@@ -1,0 +1,155 @@
+//! A task as it is shown. Written straight from the record, without a copy.
+
+use crate::answer::to_json;
+use crate::problem::{Code, Problem};
+use domain::id::TaskId;
+use domain::resources::{Resources, Tier};
+use domain::task::{Delivery, RetryPolicy, State};
+use domain::time::{Timestamp, text};
+use serde::Serialize;
+use serde::ser::Serializer;
+use serde_json::value::RawValue;
+use std::time::Duration;
+use store::task::TaskRecord;
+use utoipa::ToSchema;
+
+/// One piece of work that runs until it ends once.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Task)]
+pub struct TaskView<'a> {
+    /// `task_` and 32 hex digits.
+    #[schema(value_type = String, example = "task_0190a6f3c1d27a3e8b1f0c2d4e5f6071")]
+    id: TaskId,
+    name: Option<&'a str>,
+    #[schema(value_type = super::super::openapi::words::State)]
+    state: State,
+    pool: &'a str,
+    /// Null where resources were given instead.
+    #[schema(value_type = Option<super::super::openapi::words::Tier>)]
+    tier: Option<Tier>,
+    #[schema(value_type = super::ResourcesSpec)]
+    resources: Resources,
+    #[schema(value_type = super::RunSpec)]
+    run: &'a RawValue,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// When it is due: at first, and again after a failure.
+    #[schema(value_type = String, format = DateTime)]
+    run_at: Timestamp,
+    /// Until when it should start.
+    #[schema(value_type = String, format = DateTime)]
+    start_deadline: Timestamp,
+    #[serde(with = "text")]
+    #[schema(value_type = String)]
+    delay_tolerance: Duration,
+    #[serde(with = "text")]
+    #[schema(value_type = String)]
+    execution_cap: Duration,
+    expire_if_late: bool,
+    max_attempts: u32,
+    /// Attempts so far, those that cost nothing included.
+    attempts: u32,
+    /// Attempts that failed and count against `max_attempts`.
+    failures: u32,
+    #[schema(value_type = super::RetrySpec)]
+    retry: Retry<'a>,
+    #[schema(value_type = super::super::openapi::words::Delivery)]
+    delivery: Delivery,
+    unique_key: Option<&'a str>,
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
+    labels: &'a RawValue,
+    /// When its first attempt was placed.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    started_at: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished_at: Option<Timestamp>,
+    /// Why it ended as it did.
+    reason: Option<&'a str>,
+    /// Exit code of the last attempt, once ended.
+    exit_code: Option<i32>,
+    /// Where it runs now.
+    executor: Option<&'a str>,
+}
+
+/// The least one needs to know of a task.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[schema(as = TaskState)]
+pub struct StateView {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: TaskId,
+    /// Its state at the time of the answer; null where the task existed before (see `existing`).
+    #[schema(value_type = Option<super::super::openapi::words::State>)]
+    pub state: Option<State>,
+    /// The `unique_key` is held by this task, so no new one was made.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
+}
+
+/// The policy as stored, or the default one.
+#[derive(Debug)]
+enum Retry<'a> {
+    Stored(&'a RawValue),
+    Usual,
+}
+
+impl Serialize for Retry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Stored(json) => json.serialize(serializer),
+            Self::Usual => RetryPolicy::default().serialize(serializer),
+        }
+    }
+}
+
+impl<'a> TaskView<'a> {
+    /// The view of a record.
+    ///
+    /// # Errors
+    /// `internal` when the record holds text that is no JSON.
+    pub fn new(task: &'a TaskRecord) -> Result<Self, Problem> {
+        Ok(Self {
+            id: task.id,
+            name: task.name.as_deref(),
+            state: task.state,
+            pool: task.pool.as_str(),
+            tier: task.tier,
+            resources: task.resources,
+            run: stored(&task.run_json)?,
+            created_at: task.created_at,
+            run_at: task.run_at,
+            start_deadline: task.start_deadline,
+            delay_tolerance: task.delay_tolerance,
+            execution_cap: task.execution_cap,
+            expire_if_late: task.expire_if_late,
+            max_attempts: task.max_attempts,
+            attempts: task.attempts,
+            failures: task.failures,
+            retry: match &task.retry_json {
+                Some(json) => Retry::Stored(stored(json)?),
+                None => Retry::Usual,
+            },
+            delivery: task.delivery,
+            unique_key: task.unique_key.as_deref(),
+            labels: stored(task.labels_json.as_deref().unwrap_or("{}"))?,
+            started_at: task.started_at,
+            finished_at: task.finished_at,
+            reason: task.reason.as_deref(),
+            exit_code: task.exit_code,
+            executor: task.executor.as_deref(),
+        })
+    }
+
+    /// The task as JSON.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn json(task: &'a TaskRecord) -> Result<Vec<u8>, Problem> {
+        to_json(&Self::new(task)?)
+    }
+}
+
+fn stored(json: &str) -> Result<&RawValue, Problem> {
+    serde_json::from_str(json)
+        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
+}

@@ -1,0 +1,152 @@
+//! Pages, filters, attempts and usage.
+
+use crate::server::{ALL_SCOPES, Server};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+async fn ids_of(server: &Server, query: &str) -> Vec<String> {
+    let json = server.get(&format!("/v1/tasks?{query}")).await.json();
+    let rows = json["data"].as_array().unwrap_or_else(|| panic!("{query}: {json}"));
+    rows.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_walk_under_inserts_and_cancels_sees_each_old_row_once() {
+    let server = Server::start().await;
+    let batch = json!({"tasks": vec![json!({"run": {"noop": {}}}); 500]}).to_string();
+    let results = server.post("/v1/tasks/batch", &batch).await.json();
+    let old: HashSet<String> = results["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["task"]["id"].as_str().unwrap().to_owned())
+        .collect();
+    let (mut seen, mut cursor, mut pages) = (HashMap::<String, u32>::new(), String::new(), 0);
+    loop {
+        let page = server.get(&format!("/v1/tasks?limit=30{cursor}")).await.json();
+        for task in page["data"].as_array().unwrap() {
+            *seen.entry(task["id"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        pages += 1;
+        // Between pages some are added, and some move to history.
+        for _ in 0..3 {
+            server.noop().await;
+        }
+        let some = old.iter().nth(pages % 500).unwrap();
+        server.post(&format!("/v1/tasks/{some}/cancel"), b"").await;
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert!(pages >= 17);
+    for id in &old {
+        assert_eq!(seen.get(id), Some(&1), "{id}");
+    }
+    assert!(seen.values().all(|times| *times == 1));
+}
+
+#[tokio::test]
+async fn lists_are_newest_first_and_filtered() {
+    let server = Server::start().await;
+    let mut ids = Vec::new();
+    for (name, tier, label, delay) in
+        [("a", "basic", "x", "0s"), ("b", "regular", "x", "1h"), ("a", "premium", "y", "1h")]
+    {
+        let body = json!({"run": {"noop": {}}, "name": name, "tier": tier, "labels": {"l": label}, "delay": delay});
+        let answer = server.post("/v1/tasks", body.to_string()).await;
+        ids.push(answer.json()["id"].as_str().unwrap().to_owned());
+    }
+    server.post(&format!("/v1/tasks/{}/cancel", ids[1]), b"").await;
+    let some =
+        |places: &[usize]| -> Vec<String> { places.iter().map(|at| ids[*at].clone()).collect() };
+    for (query, places) in [
+        ("", &[2, 1, 0][..]),
+        ("limit=2", &[2, 1]),
+        ("state=ready", &[0]),
+        ("state=cancelled", &[1]),
+        ("state=ready,cancelled", &[1, 0]),
+        ("state=ready&state=scheduled", &[2, 0]),
+        ("state=succeeded", &[]),
+        ("tier=premium", &[2]),
+        ("name=a", &[2, 0]),
+        ("name=%27;drop%20table%20task;--", &[]),
+        ("label=l=x", &[1, 0]),
+        ("label=l=x&name=a", &[0]),
+        ("label=none=x", &[]),
+        ("created_from=2020-01-01T00:00:00Z", &[2, 1, 0]),
+        ("created_before=2020-01-01T00:00:00Z", &[]),
+    ] {
+        assert_eq!(ids_of(&server, query).await, some(places), "{query}");
+    }
+    let other = server.new_tenant("second").await;
+    let key = server.new_key(other, &ALL_SCOPES).await;
+    assert_eq!(
+        server.get_as(&key, "/v1/tasks").await.json(),
+        json!({"data": [], "next_cursor": null})
+    );
+}
+
+/// Ended attempts of a task, as settling writes them.
+async fn settle(server: &Server, id: &str, attempts: u32) {
+    let hex = id.trim_start_matches("task_");
+    server
+        .db
+        .sql(&format!(
+            "insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib,
+                iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code)
+             select '{}', '{hex}'::uuid, n, case when n = 1 then 'lost' else 'failed' end, n > 1, 'default', 'basic', 250, 512,
+                1024, 50, 1, gen_random_uuid(), now() - interval '1 s', now(), case when n = 1 then 0 else 1000 end, 3
+             from generate_series(1, {attempts}) n",
+            server.tenant.uuid()
+        ))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn attempts_are_listed_in_order_in_pages() {
+    let server = Server::start().await;
+    let id = server.noop().await;
+    assert_eq!(server.get(&format!("/v1/tasks/{id}/attempts")).await.json()["data"], json!([]));
+    settle(&server, &id, 5).await;
+    let (mut numbers, mut cursor): (Vec<Value>, _) = (Vec::new(), String::new());
+    loop {
+        let page = server.get(&format!("/v1/tasks/{id}/attempts?limit=2{cursor}")).await.json();
+        for attempt in page["data"].as_array().unwrap() {
+            numbers.push(attempt["attempt"].clone());
+        }
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    let first =
+        server.get(&format!("/v1/tasks/{id}/attempts?limit=1")).await.json()["data"][0].clone();
+    assert_eq!((first["state"].as_str(), first["charged"].as_bool()), (Some("lost"), Some(false)));
+    let other = server.noop().await;
+    let moved = server.get(&format!("/v1/tasks/{other}/attempts?limit=2{cursor}")).await;
+    assert_eq!(moved.code(), "invalid_cursor", "a cursor belongs to its task");
+}
+
+#[tokio::test]
+async fn usage_is_the_sum_of_attempts() {
+    let server = Server::start().await;
+    let id = server.noop().await;
+    settle(&server, &id, 3).await;
+    let usage = server.get("/v1/usage").await.json();
+    let amounts = json!({"attempts": 3, "charged_attempts": 2, "run_ms": 2000, "cpu_millis_ms": 500_000,
+                         "memory_mib_ms": 1_024_000});
+    assert_eq!(usage["total"], amounts);
+    assert_eq!(usage["data"].as_array().unwrap().len(), 1);
+    assert_eq!(usage["data"][0]["tier"], "basic");
+    let other = server.new_tenant("second").await;
+    let key = server.new_key(other, &["read"]).await;
+    assert_eq!(server.get_as(&key, "/v1/usage").await.json()["data"], json!([]));
+    let past = server.get("/v1/usage?from=2020-01-01&to=2020-12-31").await.json();
+    assert_eq!(
+        (past["from"].as_str(), past["total"]["attempts"].as_i64()),
+        (Some("2020-01-01"), Some(0))
+    );
+}

@@ -1,0 +1,21 @@
+//! The API on a real socket and a real Postgres, asked by a client that can send anything.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "these lints except test functions only, not what tests call"
+)]
+
+mod auth;
+mod bad_input;
+mod cancel;
+mod client;
+mod contract;
+mod idempotency;
+mod lists;
+mod logs;
+mod mistakes;
+mod outage;
+mod server;
+mod submit;
+mod submit_batch;

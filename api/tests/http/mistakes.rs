@@ -1,0 +1,167 @@
+//! Tasks with mistakes, and where each is refused.
+//!
+//! Used by the sweep in `bad_input`; a new field's mistakes go here.
+
+use serde_json::{Map, Value, json};
+
+/// A body that parses, and the pointers it is refused at.
+pub type Mistake = (Value, Vec<&'static str>);
+
+pub fn noop_with(field: &str, value: Value) -> Value {
+    let mut task = json!({"run": {"noop": {}}});
+    task[field] = value;
+    task
+}
+
+pub fn command(fields: Value) -> Value {
+    json!({"run": {"command": fields}})
+}
+
+/// An object of `n` texts.
+fn texts(n: usize) -> Value {
+    Value::Object((0..n).map(|n| (format!("k{n}"), json!("v"))).collect::<Map<_, _>>())
+}
+
+/// Every mistake there is a check for.
+pub fn mistakes() -> Vec<Mistake> {
+    let single = fields_up_to_cap().into_iter().chain(other_fields()).map(|(field, value)| {
+        let pointer: &'static str = Box::leak(format!("/{field}").into_boxed_str());
+        (noop_with(field, value), vec![pointer])
+    });
+    runs().into_iter().chain(nested()).chain(single).collect()
+}
+
+/// What is wrong with what a task runs.
+fn runs() -> Vec<Mistake> {
+    vec![
+        (json!({}), vec!["/run"]),
+        (json!(null), vec![""]),
+        (json!("x"), vec![""]),
+        (json!({"run": null}), vec!["/run"]),
+        (json!({"run": {}}), vec!["/run"]),
+        (json!({"run": {"noop": {}, "command": {"argv": ["x"]}}}), vec!["/run"]),
+        (json!({"run": {"shell": {}}}), vec!["/run/shell"]),
+        (json!({"run": {"noop": {"sleep": "25h"}}}), vec!["/run/noop/sleep"]),
+        (json!({"run": {"noop": {"sleep": 5}}}), vec!["/run/noop/sleep"]),
+        (command(json!({})), vec!["/run/command/argv"]),
+        (command(json!({"argv": []})), vec!["/run/command/argv"]),
+        (command(json!({"argv": [""]})), vec!["/run/command/argv/0"]),
+        (command(json!({"argv": "ls"})), vec!["/run/command/argv"]),
+        (command(json!({"argv": ["ls", 5]})), vec!["/run/command/argv/1"]),
+        (command(json!({"argv": ["ls", "a\u{0}b"]})), vec!["/run/command/argv/1"]),
+        (command(json!({"argv": vec!["x"; 1025]})), vec!["/run/command/argv"]),
+        (command(json!({"argv": ["x"], "env": {"A=B": "1"}})), vec!["/run/command/env/A=B"]),
+        (command(json!({"argv": ["x"], "env": {"": "1"}})), vec!["/run/command/env/"]),
+        (
+            command(json!({"argv": ["x"], "env": {"A/B~": "\u{0}"}})),
+            vec!["/run/command/env/A~1B~0"],
+        ),
+        (command(json!({"argv": ["x"], "env": {"A": 1}})), vec!["/run/command/env/A"]),
+        (command(json!({"argv": ["x"], "env": texts(257)})), vec!["/run/command/env"]),
+        (command(json!({"argv": ["x"], "stdin": "\u{0}"})), vec!["/run/command/stdin"]),
+        (command(json!({"argv": ["x"], "cwd": "/"})), vec!["/run/command/cwd"]),
+    ]
+}
+
+/// What is wrong with objects in a task, and with fields together.
+fn nested() -> Vec<Mistake> {
+    vec![
+        (noop_with("labels", texts(33)), vec!["/labels"]),
+        (noop_with("labels", json!({"a b": "1"})), vec!["/labels/a b"]),
+        (noop_with("labels", json!({"": "1"})), vec!["/labels/"]),
+        (noop_with("labels", json!({"a": "x".repeat(201)})), vec!["/labels/a"]),
+        (noop_with("labels", json!({"a": "\u{0}"})), vec!["/labels/a"]),
+        (noop_with("labels", json!({"a": null})), vec!["/labels/a"]),
+        (noop_with("retry", json!({"factor": 0.5})), vec!["/retry/factor"]),
+        (noop_with("retry", json!({"factor": 101})), vec!["/retry/factor"]),
+        (noop_with("retry", json!({"backoff": "wild"})), vec!["/retry/backoff"]),
+        (noop_with("retry", json!({"initial": "10s", "max": "5s"})), vec!["/retry/max"]),
+        (
+            noop_with("retry", json!({"abort_on_exit_codes": [1, 256]})),
+            vec!["/retry/abort_on_exit_codes/1"],
+        ),
+        (
+            noop_with("retry", json!({"abort_on_exit_codes": [-1]})),
+            vec!["/retry/abort_on_exit_codes/0"],
+        ),
+        (noop_with("resources", json!({})), vec!["/resources/cpu_millis", "/resources/memory_mib"]),
+        (
+            noop_with("resources", json!({"cpu_millis": 1, "memory_mib": u32::MAX})),
+            vec!["/resources/memory_mib"],
+        ),
+        (
+            noop_with("resources", json!({"cpu_millis": -1, "memory_mib": 1})),
+            vec!["/resources/cpu_millis"],
+        ),
+        (noop_with("resources", json!({"cpu": 1})), vec!["/resources/cpu"]),
+        (
+            json!({"run": {"noop": {}}, "tier": "basic", "resources": {"cpu_millis": 1, "memory_mib": 1}}),
+            vec!["/resources"],
+        ),
+        (
+            json!({"run": {"noop": {}}, "delay": "1s", "run_at": "2030-01-01T00:00:00Z"}),
+            vec!["/run_at"],
+        ),
+        (
+            json!({"name": "", "max_attempts": 0, "delay": "x", "run": {"noop": {}}, "pool": "nowhere"}),
+            vec!["/name", "/delay", "/max_attempts", "/pool"],
+        ),
+    ]
+}
+
+/// Values that a field of their own cannot have.
+fn fields_up_to_cap() -> Vec<(&'static str, Value)> {
+    vec![
+        ("name", json!("")),
+        ("name", json!("x".repeat(201))),
+        ("name", json!("a\u{0}b")),
+        ("name", json!(5)),
+        ("unique_key", json!("")),
+        ("unique_key", json!("ü".repeat(201))),
+        ("unique_key", json!("\u{0}")),
+        ("tier", json!("gold")),
+        ("tier", json!(["basic"])),
+        ("delay", json!("-1s")),
+        ("delay", json!("5")),
+        ("delay", json!("87601h")),
+        ("delay", json!("99999999999999999999h")),
+        ("delay_tolerance", json!("721h")),
+        ("delay_tolerance", json!("")),
+        ("execution_cap", json!("0s")),
+        ("execution_cap", json!("25h")),
+        ("execution_cap", json!("0.1ms")),
+    ]
+}
+
+/// The same for the other fields, and fields that are not a client's to set.
+fn other_fields() -> Vec<(&'static str, Value)> {
+    vec![
+        ("expire_if_late", json!("yes")),
+        ("max_attempts", json!(0)),
+        ("max_attempts", json!(101)),
+        ("max_attempts", json!(-1)),
+        ("max_attempts", json!(1.5)),
+        ("max_attempts", json!(u64::MAX)),
+        ("delivery", json!("exactly_once")),
+        ("pool", json!("nowhere")),
+        ("pool", json!("\u{0}")),
+        ("pool", json!("../etc")),
+        ("run_at", json!("tomorrow")),
+        ("run_at", json!("2030-13-01T00:00:00Z")),
+        ("run_at", json!("9999-12-31T23:59:59Z")),
+        ("run_at", json!("0001-01-01T00:00:00Z")),
+        ("labels", json!([])),
+        ("retry", json!(5)),
+        ("depends_on", json!("task_1")),
+        ("tenant_id", json!("tenant_1")),
+        ("state", json!("succeeded")),
+        ("status", json!(1)),
+        ("fence", json!(1)),
+        ("attempt", json!(1)),
+        ("price", json!(0)),
+        ("tier_override", json!("premium")),
+        ("role", json!("admin")),
+        ("id", json!("task_1")),
+        ("RUN", json!({})),
+    ]
+}

@@ -1,0 +1,158 @@
+//! One test's API: its own database, its own port, tenants and keys as needed.
+
+use crate::client::{Answer, request};
+use api::Handle;
+use api::auth::key::generate;
+use domain::id::TenantId;
+use runtime::config::{Config, ExposeSecret, SecretString, load_from};
+use runtime::shutdown::{Shutdown, ShutdownHandle};
+use runtime::tasks::TaskGroup;
+use std::net::SocketAddr;
+use store::connect::AdminDb;
+use store::key::NewKey;
+use testkit::db::{SERVICE_PASSWORD, TestDatabase};
+
+pub const ALL_SCOPES: [&str; 3] = ["read", "submit", "admin"];
+const HASH_SECRET: &str = "f3a9c1e07b5d42688e61d0c4ab927f35";
+
+/// A running API with one tenant and a key that may do everything.
+pub struct Server {
+    pub addr: SocketAddr,
+    pub tenant: TenantId,
+    pub key: String,
+    pub db: TestDatabase,
+    pub admin: AdminDb,
+    pub stop: ShutdownHandle,
+    pub handle: Option<Handle>,
+}
+
+impl Server {
+    pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// With further settings, as in the environment.
+    pub async fn start_with(settings: &[(&str, &str)]) -> Self {
+        let db = TestDatabase::new().await.unwrap();
+        let config = config(&db, settings);
+        let admin = AdminDb::connect(&config.database).unwrap();
+        let (stop, shutdown) = Shutdown::new();
+        let bus = bus::Bus::connect(&config.bus, &TaskGroup::new(), &shutdown).unwrap();
+        let handle = api::start(&config, bus, shutdown).await.unwrap();
+        let mut server = Self {
+            addr: handle.addr,
+            tenant: TenantId::fresh(),
+            key: String::new(),
+            db,
+            admin,
+            stop,
+            handle: Some(handle),
+        };
+        server.tenant = server.new_tenant("first").await;
+        server.key = server.new_key(server.tenant, &ALL_SCOPES).await;
+        server
+    }
+
+    pub async fn new_tenant(&self, name: &str) -> TenantId {
+        let id = TenantId::fresh();
+        assert!(store::tenant::create(&self.admin, id, name, 1.0).await.unwrap());
+        id
+    }
+
+    pub async fn new_key(&self, tenant: TenantId, scopes: &[&str]) -> String {
+        let key = generate("live", &secret()).unwrap();
+        let new = NewKey {
+            id: key.id,
+            tenant,
+            name: "test".to_owned(),
+            hash: key.hash.to_vec(),
+            scopes: scopes.iter().map(ToString::to_string).collect(),
+            expires_at: None,
+        };
+        store::key::create(&self.admin, new).await.unwrap();
+        key.text.expose_secret().to_owned()
+    }
+
+    pub async fn get(&self, target: &str) -> Answer {
+        self.get_as(&self.key, target).await
+    }
+
+    pub async fn get_as(&self, key: &str, target: &str) -> Answer {
+        let bearer = format!("Bearer {key}");
+        checked(request(self.addr, "GET", target, &[("Authorization", &bearer)], b"").await)
+    }
+
+    pub async fn post(&self, target: &str, body: impl AsRef<[u8]>) -> Answer {
+        self.post_with(target, &[], body).await
+    }
+
+    /// Posts JSON with further headers.
+    pub async fn post_with(
+        &self,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        self.post_as(&self.key, target, headers, body).await
+    }
+
+    pub async fn post_as(
+        &self,
+        key: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        let bearer = format!("Bearer {key}");
+        let mut all =
+            vec![("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        all.extend_from_slice(headers);
+        checked(request(self.addr, "POST", target, &all, body.as_ref()).await)
+    }
+
+    /// Submits a task that does nothing and gives its id.
+    pub async fn noop(&self) -> String {
+        let answer = self.post("/v1/tasks", NOOP).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Rows in the tables a submit writes to.
+    pub async fn stored(&self) -> i64 {
+        let count = "select (select count(*) from task) + (select count(*) from task_spec)
+            + (select count(*) from task_history) + (select count(*) from idempotency)";
+        self.db.sql(count).await.unwrap().trim().parse().unwrap()
+    }
+}
+
+pub const NOOP: &str = r#"{"run":{"noop":{}}}"#;
+
+pub fn secret() -> SecretString {
+    SecretString::from(HASH_SECRET.to_owned())
+}
+
+pub fn config(db: &TestDatabase, settings: &[(&str, &str)]) -> Config {
+    let mut environment = vec![
+        ("BERTH_DATABASE__URL".to_owned(), db.owner_url().to_owned()),
+        ("BERTH_DATABASE__SERVICE_PASSWORD".to_owned(), SERVICE_PASSWORD.to_owned()),
+        ("BERTH_API__LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
+        ("BERTH_AUTH__KEY_HASH_SECRET".to_owned(), HASH_SECRET.to_owned()),
+        ("BERTH_BUS__KIND".to_owned(), "in_process".to_owned()),
+    ];
+    environment
+        .extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    load_from(None, environment).unwrap()
+}
+
+/// What holds for every answer.
+fn checked(answer: Answer) -> Answer {
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");
+    assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
+    assert!(answer.header("x-request-id").is_some_and(|id| id.starts_with("req_")), "{answer:?}");
+    assert!(answer.header("access-control-allow-origin").is_none());
+    assert_ne!(answer.status, 500, "{answer:?}");
+    if answer.status >= 400 {
+        answer.code();
+    }
+    answer
+}

@@ -1,0 +1,32 @@
+//! Opens the database for one operator's command, and says what to look at when it does not answer.
+
+use crate::failure::{Exit, Failure};
+use runtime::config::Config;
+use runtime::error_chain::ErrorChain;
+use store::StoreError;
+use store::connect::AdminDb;
+
+/// The pool of the platform's operators. Connections are made when first needed.
+pub(super) fn open(config: &Config) -> Result<AdminDb, Failure> {
+    AdminDb::connect(&config.database).map_err(|error| Failure::caused(Exit::Usage, &error))
+}
+
+/// What a failed statement means to the operator.
+pub(super) fn failure(error: &StoreError) -> Failure {
+    let text = ErrorChain(error);
+    match error {
+        StoreError::Unavailable(_) => Failure::new(
+            Exit::Unreachable,
+            format!("cannot reach Postgres: {text}. Is it running, and is database.url (BERTH_DATABASE__URL) right?"),
+        ),
+        StoreError::Config(_) => Failure::usage(text.to_string()),
+        // A pool cannot tell a database that is away from one that has no connection free.
+        StoreError::Busy | StoreError::Contended | StoreError::Timeout => Failure::new(
+            Exit::Unreachable,
+            "Postgres does not answer in time. Is it running, and is database.url (BERTH_DATABASE__URL) right?",
+        ),
+        StoreError::Malformed { .. } | StoreError::Database(_) | StoreError::Migrate(_) => {
+            Failure::failed(format!("{text}. If tables are missing, run `berth migrate` first"))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `berth admin key create`.
+//!
+//! The key goes to standard output, alone, so that a script can take it; what is said about it goes to standard
+//! error. It is never written anywhere else: from here on only its hash exists.
+
+use super::database;
+use crate::arguments::SettingsArguments;
+use crate::failure::{Exit, Failure};
+use crate::output::{self, Format};
+use api::auth::{Scope, key};
+use chrono::TimeDelta;
+use domain::time::{Timestamp, parse_duration};
+use runtime::clock;
+use runtime::config::{self, Config, ExposeSecret};
+use serde_json::json;
+use store::connect::AdminDb;
+use store::key::NewKey;
+
+/// What can be said about a new key.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  BERTH_API_KEY=$(berth admin key create --tenant acme --name ci --scope read --scope submit --expires-in 90d)")]
+pub struct KeyCreateArguments {
+    /// Whose key it is: the tenant's name.
+    #[arg(long)]
+    pub tenant: String,
+    /// What to call it.
+    #[arg(long)]
+    pub name: String,
+    /// What it may do: read, submit or admin. No scope includes another.
+    #[arg(long = "scope", required = true, value_name = "SCOPE")]
+    pub scopes: Vec<Scope>,
+    /// How long it lives, such as 90d or 12h. For ever when left out.
+    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+    pub expires_in: Option<TimeDelta>,
+    #[command(flatten)]
+    settings: SettingsArguments,
+}
+
+/// Makes a key, stores its hash, prints it once.
+pub async fn run(arguments: &KeyCreateArguments, format: Format) -> Result<(), Failure> {
+    let config = config::load(arguments.settings.config.as_deref())?;
+    let db = database::open(&config)?;
+    let made = make(&db, &config, arguments).await;
+    db.close().await;
+    let (new, text) = made?;
+    let expires_at = new.expires_at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true));
+    match format {
+        Format::Json => output::line(
+            &json!({
+                "id": new.id, "key": text.expose_secret(), "tenant": arguments.tenant, "name": new.name,
+                "scopes": new.scopes, "expires_at": expires_at,
+            })
+            .to_string(),
+        ),
+        Format::Table => {
+            let end = expires_at.map_or_else(|| "does not expire".to_owned(), |at| format!("expires at {at}"));
+            output::remark(&format!(
+                "Key `{}` of `{}` ({}) {end}. It is shown this once and cannot be shown again:",
+                new.name,
+                arguments.tenant,
+                new.scopes.join(", ")
+            ));
+            output::line(text.expose_secret())
+        }
+    }
+}
+
+async fn make(
+    db: &AdminDb,
+    config: &Config,
+    arguments: &KeyCreateArguments,
+) -> Result<(NewKey, config::SecretString), Failure> {
+    let made = key::generate(&config.auth.environment, config.auth.key_hash_secret()?)
+        .map_err(|error| Failure::failed(format!("a key {error}")))?;
+    let tenant = store::tenant::find_by_name(db, &arguments.tenant).await.map_err(|error| database::failure(&error))?;
+    let tenant = tenant.ok_or_else(|| {
+        let name = &arguments.tenant;
+        Failure::new(
+            Exit::NotFound,
+            format!("there is no tenant named `{name}`; create it with `berth admin tenant create {name}`"),
+        )
+    })?;
+    let mut scopes: Vec<String> = arguments.scopes.iter().map(ToString::to_string).collect();
+    scopes.sort_unstable();
+    scopes.dedup();
+    let new = NewKey {
+        id: made.id,
+        tenant,
+        name: arguments.name.clone(),
+        hash: made.hash.to_vec(),
+        scopes,
+        expires_at: arguments.expires_in.and_then(|life| end_of(clock::wall(), life)),
+    };
+    store::key::create(db, new.clone()).await.map_err(|error| database::failure(&error))?;
+    Ok((new, made.text))
+}
+
+fn end_of(now: Timestamp, life: TimeDelta) -> Option<Timestamp> {
+    now.checked_add_signed(life)
+}
+
+/// As durations are written everywhere, and days and weeks, which only people use.
+fn lifetime(text: &str) -> Result<TimeDelta, String> {
+    const FORM: &str = "expected a duration such as 90d, 2w or 12h, up to 3650d";
+    let days = |number: &str, each: i64| number.parse::<i64>().ok().and_then(|n| TimeDelta::try_days(n.checked_mul(each)?));
+    let life = match (text.strip_suffix('d'), text.strip_suffix('w')) {
+        (Some(number), _) => days(number, 1),
+        (_, Some(number)) => days(number, 7),
+        (None, None) => parse_duration(text).ok().and_then(|life| TimeDelta::from_std(life).ok()),
+    };
+    life.filter(|life| *life > TimeDelta::zero() && *life <= TimeDelta::days(3650)).ok_or_else(|| FORM.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lifetimes_are_days_weeks_or_durations() {
+        for (text, wanted) in
+            [("90d", TimeDelta::days(90)), ("2w", TimeDelta::days(14)), ("12h", TimeDelta::hours(12)), ("PT5M", TimeDelta::minutes(5))]
+        {
+            assert_eq!(lifetime(text), Ok(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_lifetime_that_is_none_or_too_long_is_refused() {
+        for text in ["0d", "-1d", "", "d", "90", "3651d", "9999999999999999999d", "1317624576693539402w"] {
+            assert!(lifetime(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The operator's commands: they speak to Postgres themselves, as the owner or as the role `berth_admin`.
+//!
+//! They are what an installation begins with, before there is a key to ask the API with.
+
+mod database;
+mod key_create;
+mod migrate;
+mod tenant_create;
+
+pub use key_create::{KeyCreateArguments, run as key_create};
+pub use migrate::run as migrate;
+pub use tenant_create::{TenantCreateArguments, run as tenant_create};

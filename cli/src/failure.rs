@@ -1,0 +1,68 @@
+//! Why a command did not do what was asked, and with which code the process ends.
+//!
+//! Made by the commands, shown by `main`. The codes are a contract with scripts: they are listed in `berth --help`
+//! and never change their meaning.
+
+use std::process::ExitCode;
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It was tried and did not work.
+    Failed = 1,
+    /// Arguments or settings are not usable; clap ends with the same code.
+    Usage = 2,
+    /// What was named does not exist.
+    NotFound = 3,
+    /// The key is missing, wrong or may not do this.
+    NotAllowed = 4,
+    /// Nothing answers, or it has no time now.
+    Unreachable = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A message for the person, what to do next included, and the code for the script.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    /// A failure with its code.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+
+    /// A failure of the general kind.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    /// What the person must change before it can work.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// A failure with its causes in one line.
+    pub fn caused(exit: Exit, error: &(dyn std::error::Error + 'static)) -> Self {
+        Self::new(exit, runtime::error_chain::ErrorChain(error).to_string())
+    }
+
+    /// The code.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl From<runtime::config::ConfigError> for Failure {
+    fn from(error: runtime::config::ConfigError) -> Self {
+        Self::usage(error.to_string())
+    }
+}

@@ -1,0 +1,54 @@
+//! `berth`: the one binary. Every role, the operator's commands and the customer's.
+//!
+//! A supervisor of a command is this binary too, so `maybe_run` comes before anything else: before threads and before
+//! arguments are read. What goes wrong below becomes one text on standard error and one exit code, here and nowhere else.
+
+mod admin;
+mod arguments;
+mod failure;
+mod output;
+mod role;
+
+use arguments::{AdminCommand, Arguments, Command, KeyCommand, TenantCommand};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    executor::supervise::maybe_run();
+    let arguments = Arguments::parse();
+    let ended = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start threads: {error}")))
+        .and_then(|runtime| {
+            let ended = runtime.block_on(run(arguments));
+            // A blocking read that hangs must not keep the process from ending.
+            runtime.shutdown_background();
+            ended
+        });
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            failure.exit().into()
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let format = arguments.output;
+    match arguments.command {
+        Command::Api(settings) => Box::pin(role::api(&settings)).await,
+        Command::Scheduler(settings) => Box::pin(role::scheduler(&settings)).await,
+        Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,
+        Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
+        Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
+        Command::Admin(AdminCommand::Tenant(TenantCommand::Create(tenant))) => {
+            Box::pin(admin::tenant_create(&tenant, format)).await
+        }
+        Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
+            Box::pin(admin::key_create(&key, format)).await
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The API as Rust types: for the command line, tests and other programs.
+//!
+//! One method a route, on [`Client`]. Every write carries an `Idempotency-Key`, so that what may or may not have
+//! reached the server is simply sent again: few times, spread by chance, and never longer than the limits given to the
+//! [`ClientBuilder`]. What the server refuses is an [`ApiError`] with the fields of its problem document.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), client::ClientError> {
+//! let client = client::Client::builder("http://127.0.0.1:8080").api_key("berth_live_…").build()?;
+//! let task = client.submit(&client::NewTask::command(["echo", "hi"])).await?;
+//! println!("{} is {}", task.id, client.get(task.id).await?.state);
+//! # Ok(())
+//! # }
+//! ```
+#![warn(missing_docs)]
+
+mod answer;
+mod builder;
+mod error;
+mod idempotency;
+mod model;
+mod retry;
+mod send;
+mod verb;
+
+pub use answer::Answer;
+pub use builder::{Client, ClientBuilder};
+pub use error::{ApiError, ClientError, FieldError};
+pub use idempotency::{IdempotencyKey, ParseKeyError};
+pub use model::{
+    Amounts, Attempt, BatchItem, BatchResult, BatchTask, CancelDone, Cancelled, LogChunk, LogFilter, NewTask, Page,
+    PageRequest, Stream, Task, TaskFilter, Usage, UsageOfDay,
+};
+pub use retry::RetryPolicy;

@@ -1,0 +1,23 @@
+//! What goes to the API and what comes back, field by field.
+//!
+//! What is sent is exact; what is received may have fields that this version does not know, which are passed over.
+
+mod attempt;
+mod batch;
+mod cancel;
+mod filter;
+mod log;
+mod new_task;
+mod page;
+mod task;
+mod usage;
+
+pub use attempt::Attempt;
+pub use batch::{BatchItem, BatchResult, BatchTask};
+pub use cancel::{CancelDone, Cancelled};
+pub use filter::TaskFilter;
+pub use log::{LogChunk, LogFilter, Stream};
+pub use new_task::NewTask;
+pub use page::{Page, PageRequest};
+pub use task::Task;
+pub use usage::{Amounts, Usage, UsageOfDay};

@@ -1,0 +1,135 @@
+//! A task to submit. What is left out takes the server's default.
+
+use domain::resources::{Resources, Tier};
+use domain::task::{CommandRun, Delivery, NoopRun, RetryPolicy, Run};
+use domain::time::{Timestamp, format_duration};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A task to submit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NewTask {
+    /// What it runs.
+    pub run: Run,
+    /// What to call it; need not be unique.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A name for a resource vector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// What it needs, instead of a tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
+    /// How long after the submit it becomes due.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "duration")]
+    pub delay: Option<Duration>,
+    /// When it becomes due, instead of a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_at: Option<Timestamp>,
+    /// How long after it became due it may start and still be on time.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "duration")]
+    pub delay_tolerance: Option<Duration>,
+    /// The longest one attempt may run.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "duration")]
+    pub execution_cap: Option<Duration>,
+    /// End as `expired` when it could not start in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expire_if_late: Option<bool>,
+    /// Attempts that count, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u32>,
+    /// What to do when an attempt fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryPolicy>,
+    /// What a lost attempt means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// Group of executors to run on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    /// Unique among the tenant's tasks that have not ended; a conflict answers with the one that exists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unique_key: Option<String>,
+    /// To find it by.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl NewTask {
+    /// A task that runs a program with its arguments, without a shell.
+    pub fn command<A: Into<String>>(argv: impl IntoIterator<Item = A>) -> Self {
+        let argv = argv.into_iter().map(Into::into).collect();
+        Self::new(Run::Command(CommandRun { argv, env: BTreeMap::new(), stdin: None }))
+    }
+
+    /// A task that does nothing, for a while.
+    #[must_use]
+    pub fn noop(sleep: Duration) -> Self {
+        Self::new(Run::Noop(NoopRun { sleep }))
+    }
+
+    /// A task of any kind.
+    #[must_use]
+    pub fn new(run: Run) -> Self {
+        Self {
+            run,
+            name: None,
+            tier: None,
+            resources: None,
+            delay: None,
+            run_at: None,
+            delay_tolerance: None,
+            execution_cap: None,
+            expire_if_late: None,
+            max_attempts: None,
+            retry: None,
+            delivery: None,
+            pool: None,
+            unique_key: None,
+            labels: BTreeMap::new(),
+        }
+    }
+}
+
+fn duration<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    duration.map(format_duration).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_was_given_is_sent() {
+        let task = NewTask::command(["echo", "hi"]);
+        assert_eq!(serde_json::to_value(task).unwrap(), json!({"run": {"command": {"argv": ["echo", "hi"]}}}));
+    }
+
+    #[test]
+    fn every_field_has_the_apis_name_and_form() {
+        let task = NewTask {
+            name: Some("n".to_owned()),
+            tier: Some(Tier::Premium),
+            delay: Some(Duration::from_secs(90)),
+            run_at: "2030-01-31T12:00:00Z".parse().ok(),
+            delay_tolerance: Some(Duration::from_millis(250)),
+            execution_cap: Some(Duration::from_secs(3600)),
+            expire_if_late: Some(true),
+            max_attempts: Some(3),
+            delivery: Some(Delivery::AtMostOnce),
+            pool: Some("eu".to_owned()),
+            unique_key: Some("u".to_owned()),
+            labels: BTreeMap::from([("team".to_owned(), "media".to_owned())]),
+            ..NewTask::noop(Duration::from_secs(5))
+        };
+        assert_eq!(
+            serde_json::to_value(task).unwrap(),
+            json!({"run": {"noop": {"sleep": "5s"}}, "name": "n", "tier": "premium", "delay": "1m30s",
+                "run_at": "2030-01-31T12:00:00Z", "delay_tolerance": "250ms", "execution_cap": "1h",
+                "expire_if_late": true, "max_attempts": 3, "delivery": "at_most_once", "pool": "eu",
+                "unique_key": "u", "labels": {"team": "media"}})
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! Sends one request, again where that may help, and reads the answer.
+//!
+//! Every verb goes through `Call`. A read may always be repeated; a write carries a key, which makes the server do it
+//! once. So everything that says "perhaps" (no connection, a broken one, 429, 503) is tried again within the policy.
+
+use crate::answer::Answer;
+use crate::builder::Client;
+use crate::error::{ApiError, ClientError, Problem};
+use crate::idempotency::IdempotencyKey;
+use bytes::Bytes;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+const REPLAYED: &str = "idempotency-replayed";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// One request. The same bytes go out in each try: the server compares them.
+pub(crate) struct Call {
+    method: Method,
+    path: String,
+    query: Vec<(&'static str, String)>,
+    key: Option<IdempotencyKey>,
+    body: Option<Bytes>,
+}
+
+/// A success, as it came.
+struct Received {
+    body: Bytes,
+    replayed: bool,
+}
+
+/// Why one try failed.
+enum Failed {
+    Transport(reqwest::Error),
+    Refused(Box<ApiError>),
+}
+
+impl Call {
+    /// A read of `path`, which is relative to the server.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::GET, path: path.into(), query: Vec::new(), key: None, body: None }
+    }
+
+    /// A write, named by `key`.
+    pub fn post(path: impl Into<String>, key: IdempotencyKey) -> Self {
+        Self { method: Method::POST, path: path.into(), query: Vec::new(), key: Some(key), body: None }
+    }
+
+    /// With parameters; those without a value are left out.
+    pub fn query(mut self, parameters: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Self {
+        self.query.extend(parameters.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))));
+        self
+    }
+
+    /// With a body that is JSON already.
+    pub fn json(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+}
+
+impl Client {
+    /// Sends `call` and reads its answer as `T`.
+    pub(crate) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, ClientError> {
+        let mut tried = 1;
+        let received = loop {
+            let failed = match self.send_once(&call).await {
+                Ok(received) => break received,
+                Err(failed) => failed,
+            };
+            match failed.repeat_after().and_then(|asked| self.retry.wait(tried, asked, rand::random())) {
+                Some(wait) => pause(wait).await,
+                None => return Err(failed.into_error(self.server(), tried)),
+            }
+            tried += 1;
+        };
+        let value = serde_json::from_slice(&received.body)
+            .map_err(|source| ClientError::Answer { server: self.server().to_owned(), source })?;
+        Ok(Answer::new(value, received.body, received.replayed))
+    }
+
+    async fn send_once(&self, call: &Call) -> Result<Received, Failed> {
+        let mut url = (*self.base).clone();
+        url.set_path(&format!("{}{}", url.path(), call.path));
+        if !call.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&call.query);
+        }
+        let mut request = self.http.request(call.method.clone(), url);
+        if let Some(key) = &call.key {
+            request = request.header(IDEMPOTENCY_KEY, key.as_str());
+        }
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
+        }
+        let response = request.send().await.map_err(Failed::Transport)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = response.bytes().await.map_err(Failed::Transport)?;
+        if status.is_success() {
+            let replayed = headers.get(REPLAYED).is_some_and(|value| value == "true");
+            return Ok(Received { body, replayed });
+        }
+        Err(Failed::Refused(Box::new(Problem::read(status, &body, retry_after(&headers)))))
+    }
+}
+
+impl Failed {
+    /// `Some` when another try may help, with the wait that the server asks for.
+    fn repeat_after(&self) -> Option<Option<Duration>> {
+        match self {
+            // A request that cannot even be built never will be.
+            Self::Transport(error) => (!error.is_builder()).then_some(None),
+            Self::Refused(error) => {
+                let asked = matches!(error.status, 429 | 502 | 503 | 504) || error.retryable;
+                asked.then_some(error.retry_after)
+            }
+        }
+    }
+
+    fn into_error(self, server: &str, tries: u32) -> ClientError {
+        match self {
+            Self::Transport(source) => {
+                ClientError::Unreachable { server: server.to_owned(), tries, source: source.without_url() }
+            }
+            Self::Refused(error) => ClientError::Api(error),
+        }
+    }
+}
+
+/// Seconds; the other form of the header, a date, would need this machine's clock to be right.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a client is used outside Berth's processes and has none of their runtime")]
+async fn pause(wait: Duration) {
+    tokio::time::sleep(wait).await;
+}
+
+/// A body of `value`.
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<Bytes, ClientError> {
+    let json = serde_json::to_vec(value)
+        .map_err(|error| ClientError::Settings(format!("the task cannot be written as JSON: {error}")))?;
+    Ok(Bytes::from(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_seconds_are_taken_from_retry_after() {
+        let of = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            retry_after(&headers)
+        };
+        assert_eq!(of("7"), Some(Duration::from_secs(7)));
+        assert_eq!(of("Wed, 21 Oct 2015 07:28:00 GMT"), None);
+    }
+
+    #[test]
+    fn a_mistake_is_not_repeated_and_too_much_load_is() {
+        let repeated = |status: u16| {
+            let status = StatusCode::from_u16(status).unwrap();
+            Failed::Refused(Box::new(Problem::read(status, b"{}", None))).repeat_after().is_some()
+        };
+        let outcome = [400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504].map(repeated);
+        assert_eq!(outcome, [false, false, false, false, false, false, true, false, true, true, true]);
+    }
+}

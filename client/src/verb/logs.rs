@@ -1,0 +1,24 @@
+//! `GET /v1/tasks/{id}/logs`.
+
+use crate::send::Call;
+use crate::{Answer, Client, ClientError, LogChunk, LogFilter, Page, PageRequest};
+use domain::id::TaskId;
+
+impl Client {
+    /// One page of a task's output: by attempt, stream and order of writing. A page may be shorter than its limit.
+    ///
+    /// # Errors
+    /// 404 when there is no such task among yours; no answer.
+    pub async fn logs(
+        &self,
+        id: TaskId,
+        filter: LogFilter,
+        page: &PageRequest,
+    ) -> Result<Answer<Page<LogChunk>>, ClientError> {
+        let wanted = [
+            ("attempt", filter.attempt.map(|attempt| attempt.to_string())),
+            ("stream", filter.stream.map(|stream| stream.to_string())),
+        ];
+        self.send(Call::get(format!("v1/tasks/{id}/logs")).query(wanted).query(page.parameters())).await
+    }
+}

@@ -1,0 +1,33 @@
+//! `POST /v1/tasks/batch`.
+
+use crate::send::{Call, to_json};
+use crate::{Answer, BatchResult, Client, ClientError, IdempotencyKey, NewTask};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Batch<'a> {
+    tasks: &'a [NewTask],
+}
+
+impl Client {
+    /// Submits many tasks, 1 to 10 000. Those without mistakes are stored together, durably, when this returns; the
+    /// others are errors in the result.
+    ///
+    /// # Errors
+    /// What is wrong with the batch as a whole; no answer.
+    pub async fn submit_batch(&self, tasks: &[NewTask]) -> Result<Answer<BatchResult>, ClientError> {
+        self.submit_batch_with_key(tasks, IdempotencyKey::fresh()).await
+    }
+
+    /// The same under a key of your own.
+    ///
+    /// # Errors
+    /// As [`Self::submit_batch`], and when the key was used for another batch.
+    pub async fn submit_batch_with_key(
+        &self,
+        tasks: &[NewTask],
+        key: IdempotencyKey,
+    ) -> Result<Answer<BatchResult>, ClientError> {
+        self.send(Call::post("v1/tasks/batch", key).json(to_json(&Batch { tasks })?)).await
+    }
+}
