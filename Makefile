@@ -1,0 +1,27 @@
+# The only commands to remember. Each is a script in scripts/, which says what it does and why.
+.PHONY: up test check bench chaos
+.DEFAULT_GOAL := test
+
+SERVICES := scripts/with-services --postgres --rabbitmq --redis --
+
+# Build and start Berth on private engines.
+up:
+	@scripts/up
+
+# Every test of the workspace, on private engines.
+test:
+	@scripts/test
+
+# Formatting, lints, docs, walls, licences, unused dependencies, query data.
+check:
+	@scripts/check
+
+# Measurements; ARGS="..." goes to the bench program.
+bench:
+	@scripts/setup
+	@$(SERVICES) cargo run --release -p bench -- $(ARGS)
+
+# Real processes on real engines, with faults.
+chaos:
+	@scripts/setup
+	@$(SERVICES) cargo nextest run -p e2e --profile chaos $(ARGS)

@@ -1,0 +1,76 @@
+//! What can be typed after `make bench ARGS=`.
+
+use clap::{Parser, ValueEnum};
+use std::time::Duration;
+
+/// Measures Berth on this machine. Needs the engines of scripts/with-services.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "bench", max_term_width = 100)]
+pub struct Arguments {
+    /// Measure only this. May be repeated. `layout` runs only when asked for: it takes some minutes.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub only: Vec<Name>,
+    /// One short round of each, about a minute: to see that all of it works, not to quote.
+    #[arg(long)]
+    pub quick: bool,
+    /// Seconds that each round of a timed figure lasts.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=120))]
+    pub seconds: Option<u64>,
+    /// Rounds of each figure.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
+    pub rounds: Option<u32>,
+    /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
+    pub tasks: Option<u32>,
+    /// Ended tasks that `layout` puts into the tables beforehand.
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    pub history: u32,
+}
+
+/// What can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Name {
+    /// How often the disk makes 8 kB durable.
+    Fdatasync,
+    /// Rows of a task inserted with nothing but Postgres.
+    RawInsert,
+    /// Messages and hints through the broker, with nothing but the bus.
+    RawHop,
+    /// Batches in, nobody runs them; then executors start and all is run.
+    Drain,
+    /// One task a request, as fast as answers come.
+    SingleSubmit,
+    /// The same while everything runs.
+    EndToEnd,
+    /// From the moment a submit was meant to be sent to the start of its attempt, at 200 a second.
+    SubmitToStart,
+    /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
+    Layout,
+}
+
+impl Arguments {
+    /// Whether this is to be measured.
+    pub fn wants(&self, name: Name) -> bool {
+        if self.only.is_empty() { name != Name::Layout } else { self.only.contains(&name) }
+    }
+
+    /// Rounds of each figure.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(if self.quick { 1 } else { 3 })
+    }
+
+    /// How long a timed round lasts.
+    pub fn length(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 10 }))
+    }
+
+    /// Tasks in a round of `drain`.
+    pub fn drain_tasks(&self) -> u64 {
+        u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 100_000 }))
+    }
+
+    /// Tasks in a round of `layout`.
+    pub fn layout_tasks(&self) -> u32 {
+        self.tasks.unwrap_or(if self.quick { 20_000 } else { 200_000 })
+    }
+}

@@ -1,0 +1,63 @@
+//! Adds up what named processes used between two readings.
+
+use super::process::{Processes, TICKS_PER_SECOND, machine_busy};
+use runtime::clock::{self, Instant};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The processes of a phase, by the name they are shown under. Several may share a name.
+#[derive(Debug, Clone, Default)]
+pub struct Meter {
+    watched: Vec<(&'static str, u32)>,
+}
+
+/// What each name has used so far.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    at: Instant,
+    ticks: BTreeMap<&'static str, u64>,
+    machine: u64,
+}
+
+/// What a phase used.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cpu {
+    /// Microseconds an item, by process.
+    pub us_per_item: BTreeMap<&'static str, f64>,
+    /// Cores kept busy by those processes, on average.
+    pub busy_cores: f64,
+    /// Cores kept busy by anything else: kernel threads, and whatever disturbs the measurement.
+    pub other_cores: f64,
+}
+
+impl Meter {
+    /// Watches a process and its children under a name.
+    pub fn watch(&mut self, name: &'static str, pid: u32) {
+        self.watched.push((name, pid));
+    }
+
+    /// Reads the counters. This program counts as `bench`, without its children.
+    pub fn read(&self) -> Reading {
+        let processes = Processes::now();
+        let mut ticks = BTreeMap::from([("bench", processes.alone(std::process::id()))]);
+        for (name, pid) in &self.watched {
+            *ticks.entry(*name).or_default() += processes.tree(*pid);
+        }
+        Reading { at: clock::monotonic(), ticks, machine: machine_busy() }
+    }
+
+    /// What was used since `before`, for `items` things done. A process that was not there before counts from zero.
+    pub fn since(&self, before: &Reading, items: u64) -> Cpu {
+        let now = self.read();
+        let elapsed = (now.at - before.at).as_secs_f64().max(1e-3);
+        let used = |name: &'static str, ticks: u64| ticks.saturating_sub(before.ticks.get(name).copied().unwrap_or(0));
+        let total: u64 = now.ticks.iter().map(|(name, ticks)| used(name, *ticks)).sum();
+        let machine = now.machine.saturating_sub(before.machine);
+        let us = |ticks: u64| ticks as f64 / TICKS_PER_SECOND * 1e6 / items.max(1) as f64;
+        Cpu {
+            us_per_item: now.ticks.iter().map(|(name, ticks)| (*name, us(used(name, *ticks)))).collect(),
+            busy_cores: total as f64 / TICKS_PER_SECOND / elapsed,
+            other_cores: machine.saturating_sub(total) as f64 / TICKS_PER_SECOND / elapsed,
+        }
+    }
+}

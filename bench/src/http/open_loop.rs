@@ -1,0 +1,60 @@
+//! At a fixed rate, whatever the answers do: a slow answer delays no other request and hides none.
+
+use super::Connection;
+use anyhow::Context;
+use bytes::Bytes;
+use domain::time::Timestamp;
+use futures::future::try_join_all;
+use runtime::clock;
+use serde::Deserialize;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// One submit.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// The id it was answered with.
+    pub task: String,
+    /// When it was meant to be sent, by this machine's clock.
+    pub intended: Timestamp,
+    /// How much later it was sent: the timer's grain, and this program's own delay.
+    pub late_ms: f64,
+    /// From the intended time to the answer.
+    pub answered_ms: f64,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    id: String,
+}
+
+/// Submits `count` tasks, one every `every`. The connections take turns; there should be enough of them that one is free.
+pub async fn open_loop(
+    connections: &mut [Connection],
+    body: &Bytes,
+    every: Duration,
+    count: u32,
+) -> anyhow::Result<Vec<Sent>> {
+    let next = Cell::new(0);
+    // Both clocks once, together: later steps of the wall clock do not matter.
+    let (start, start_wall) = (clock::monotonic() + Duration::from_millis(100), clock::wall() + Duration::from_millis(100));
+    let one = |connection| {
+        let next = &next;
+        async move {
+            let connection: &mut Connection = connection;
+            let mut sent = Vec::new();
+            while next.get() < count {
+                let number = next.replace(next.get() + 1);
+                let offset = every * number;
+                clock::sleep_until(start + offset).await;
+                let late = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
+                let answer = connection.post("/v1/tasks", body.clone(), 201).await?;
+                let answered = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
+                let answer: Answer = serde_json::from_slice(&answer).context("the answer to a submit")?;
+                sent.push(Sent { task: answer.id, intended: start_wall + offset, late_ms: late, answered_ms: answered });
+            }
+            anyhow::Ok(sent)
+        }
+    };
+    Ok(try_join_all(connections.iter_mut().map(one)).await?.concat())
+}

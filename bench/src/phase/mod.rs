@@ -1,0 +1,18 @@
+//! One file a figure, or a pair that is measured in one go. Each runs one round and fails when its tasks did not end well.
+
+mod batch_and_drain;
+mod body;
+mod end_to_end;
+mod fdatasync;
+mod raw_hop;
+mod raw_insert;
+mod single_submit;
+mod submit_to_start;
+
+pub use batch_and_drain::batch_and_drain;
+pub use end_to_end::end_to_end;
+pub use fdatasync::fdatasync;
+pub use raw_hop::raw_hop;
+pub use raw_insert::raw_insert;
+pub use single_submit::single_submit;
+pub use submit_to_start::submit_to_start;

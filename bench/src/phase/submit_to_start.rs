@@ -1,0 +1,56 @@
+//! How long a task waits for its start in a quiet system: 200 submits a second, each counted from when it should have gone out.
+
+use super::body;
+use crate::clock_offset;
+use crate::http::{Sent, open_loop};
+use crate::report::Measured;
+use crate::rig::Rig;
+use crate::statistics::percentile;
+use anyhow::Context;
+use std::collections::HashMap;
+use std::time::Duration;
+
+const RATE: u32 = 200;
+const CONNECTIONS: usize = 32;
+
+/// For `length`, after a second to warm up.
+pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
+    let mut rig = Rig::start(1).await?;
+    let mut connections = rig.connections(CONNECTIONS).await?;
+    let every = Duration::from_secs(1) / RATE;
+    let warm = open_loop(&mut connections, &body::task(), every, RATE).await?;
+    let meter = rig.meter().await?;
+    let before = meter.read();
+    let count = RATE * u32::try_from(length.as_secs())?;
+    let sent = open_loop(&mut connections, &body::task(), every, count).await?;
+    let cpu = meter.since(&before, u64::from(count));
+    rig.drained(Duration::from_secs(30)).await?;
+    rig.ended_well((sent.len() + warm.len()) as u64).await?;
+    let offset = clock_offset::measure(rig.database_url()).await?;
+    let waited = waited_ms(&rig, &sent, offset.ms).await?;
+    let of = |values: &[f64], share| percentile(values, share).unwrap_or_default();
+    let answered: Vec<f64> = sent.iter().map(|one| one.answered_ms).collect();
+    let late: Vec<f64> = sent.iter().map(|one| one.late_ms).collect();
+    Ok(vec![
+        Measured::new("submit_to_start_p50_ms", of(&waited, 0.5))
+            .with_cpu(cpu)
+            .with("answer_p50_ms", of(&answered, 0.5))
+            .with("answer_p99_ms", of(&answered, 0.99))
+            .with("sent_late_p50_ms", of(&late, 0.5)),
+        Measured::new("submit_to_start_p99_ms", of(&waited, 0.99))
+            .with("max_ms", of(&waited, 1.0))
+            .with("clock_uncertainty_ms", offset.uncertainty_ms),
+    ])
+}
+
+/// Of each, from the intended send to the start of its first attempt.
+async fn waited_ms(rig: &Rig, sent: &[Sent], offset_ms: f64) -> anyhow::Result<Vec<f64>> {
+    let rows = rig.sql("select replace(task_id::text, '-', ''), extract(epoch from min(placed_at)) * 1000 from attempt group by task_id").await?;
+    let placed: HashMap<&str, f64> = rows.lines().filter_map(|row| row.split_once('|')).filter_map(|(id, at)| Some((id, at.parse().ok()?))).collect();
+    let waited = sent.iter().map(|one| {
+        let id = one.task.trim_start_matches("task_");
+        let placed = placed.get(id).with_context(|| format!("no attempt of {}", one.task))?;
+        Ok(placed - offset_ms - one.intended.timestamp_micros() as f64 / 1e3)
+    });
+    waited.collect()
+}

@@ -1,0 +1,18 @@
+//! What was measured, as a table for people and as JSON for machines.
+
+mod file;
+mod machine;
+mod results;
+mod table;
+
+pub use machine::{Machine, Versions};
+pub use results::{Measured, Results};
+
+/// Prints the table and writes the file. Fails when a figure is void, after both were written.
+pub fn publish(results: &Results) -> anyhow::Result<()> {
+    table::print(results)?;
+    let path = file::write(results)?;
+    crate::progress::say(&format!("written to {}", path.display()));
+    anyhow::ensure!(results.problems.is_empty(), "void figures:\n  {}", results.problems.join("\n  "));
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! A cluster to measure: one process of each role, room that is not the bound, and one customer.
+//!
+//! Everything else is as the defaults have it. One process of each, because two cores do not hold more.
+
+use crate::cpu::{Meter, holder_of_port, postmaster};
+use crate::http::{Connection, Target};
+use anyhow::Context;
+use e2e::{Cluster, Customer, Oracle, Role, Shape};
+use runtime::clock;
+use runtime::tasks::TaskGroup;
+use std::time::Duration;
+use testkit::psql;
+
+/// What is told to every process. A basic task takes 250 millis of cpu and one port: 4000 fit.
+pub const SETTINGS: [(&str, &str); 7] = [
+    ("BERTH_RESOURCE_MANAGER__LEASE_TERM", "15s"),
+    ("BERTH_RESOURCE_MANAGER__KILL_GRACE", "5s"),
+    ("BERTH_EXECUTOR__CPU_MILLIS", "1000000"),
+    ("BERTH_EXECUTOR__MEMORY_MIB", "67108864"),
+    ("BERTH_EXECUTOR__DISK_MIB", "1073741824"),
+    ("BERTH_EXECUTOR__IOPS", "100000000"),
+    ("BERTH_EXECUTOR__PORT_COUNT", "4096"),
+];
+
+/// A running cluster and a customer of it.
+pub struct Rig {
+    cluster: Cluster,
+    target: Target,
+    tasks: TaskGroup,
+}
+
+impl Rig {
+    /// Starts one; without an executor nothing runs and everything waits.
+    pub async fn start(executors: usize) -> anyhow::Result<Self> {
+        let mut shape = Shape::default();
+        for role in [Role::Api, Role::Scheduler, Role::ResourceManager] {
+            shape = shape.with(role, 1);
+        }
+        shape = shape.with(Role::Executor, executors);
+        for (name, value) in SETTINGS {
+            shape = shape.set(name, value);
+        }
+        let cluster = Cluster::start(shape).await?;
+        let customer = Customer::sign_up(&cluster, "bench").await?;
+        let url = cluster.api_urls().first().context("no api")?;
+        let target = Target::new(url, customer.key())?;
+        let rig = Self { cluster, target, tasks: TaskGroup::new() };
+        // The first requests fill caches and prepare statements.
+        rig.sql("checkpoint").await?;
+        Ok(rig)
+    }
+
+    /// Adds an executor and waits until it is ready.
+    pub async fn add_executor(&mut self) -> anyhow::Result<()> {
+        self.cluster.join(Role::Executor).await.map(|_| ())
+    }
+
+    /// Connections to the api.
+    pub async fn connections(&self, count: usize) -> anyhow::Result<Vec<Connection>> {
+        Connection::open_many(&self.target, &self.tasks, count).await
+    }
+
+    /// Watches every process there is now, and the engines.
+    pub async fn meter(&mut self) -> anyhow::Result<Meter> {
+        let mut meter = Meter::default();
+        let roles = [
+            (Role::Api, "api"),
+            (Role::Scheduler, "scheduler"),
+            (Role::ResourceManager, "resource-manager"),
+            (Role::Executor, "executor"),
+        ];
+        for (role, name) in roles {
+            for at in self.cluster.of(role) {
+                meter.watch(name, self.cluster.process(at)?.pid());
+            }
+        }
+        if let Some(pid) = postmaster(self.cluster.database().owner_url()).await? {
+            meter.watch("postgres", pid);
+        }
+        if let Some(pid) = holder_of_port(self.cluster.broker().url()) {
+            meter.watch("rabbitmq", pid);
+        }
+        Ok(meter)
+    }
+
+    /// The owner's URL of the database.
+    pub fn database_url(&self) -> &str {
+        self.cluster.database().owner_url()
+    }
+
+    /// Runs SQL as the owner.
+    pub async fn sql(&self, sql: &str) -> anyhow::Result<String> {
+        psql::run(self.database_url(), sql).await
+    }
+
+    /// Some numbers of one row.
+    pub async fn numbers(&self, sql: &str) -> anyhow::Result<Vec<f64>> {
+        let row = self.sql(sql).await?;
+        row.split('|').map(|field| field.trim().parse().with_context(|| format!("`{sql}` answered `{row}`"))).collect()
+    }
+
+    /// Waits until no task lives. Asks four times a second: each question costs a process and a backend.
+    pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
+        let began = clock::monotonic();
+        while self.sql("select exists (select from task)").await? == "t" {
+            if began.elapsed() > limit {
+                let left = self.sql("select state, count(*) from task group by 1").await?;
+                anyhow::bail!("tasks still live after {limit:?}: {}", left.replace('\n', ", "));
+            }
+            clock::sleep(Duration::from_millis(250)).await;
+        }
+        Ok(())
+    }
+
+    /// Fails unless exactly `expected` tasks ended, all well, and every promise that the tables can prove was kept.
+    pub async fn ended_well(&self, expected: u64) -> anyhow::Result<()> {
+        let counts = self
+            .numbers(
+                "select (select count(*) from task), count(*), count(*) filter (where state = 'succeeded'),
+                    (select count(*) from attempt where outcome = 'succeeded') from task_history",
+            )
+            .await?;
+        let wanted = expected as f64;
+        anyhow::ensure!(
+            counts == [0.0, wanted, wanted, wanted],
+            "of {expected} tasks: live, ended, succeeded, succeeded attempts are {counts:?}"
+        );
+        let found = Oracle::of(&self.cluster).tables().await?;
+        anyhow::ensure!(found.is_empty(), "{}", found.join("; "));
+        Ok(())
+    }
+
+    /// Fails unless exactly `expected` tasks wait, each with its spec.
+    pub async fn stored_well(&self, expected: u64) -> anyhow::Result<()> {
+        let counts =
+            self.numbers("select count(*), count(s.id), (select count(*) from task_history) from task t left join task_spec s using (id)").await?;
+        let wanted = expected as f64;
+        anyhow::ensure!(counts == [wanted, wanted, 0.0], "of {expected} submits: live, with spec, ended are {counts:?}");
+        Ok(())
+    }
+}

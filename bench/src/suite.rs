@@ -1,0 +1,103 @@
+//! Runs the figures in turn, round by round, and gathers what they say.
+//!
+//! A round that fails is told and left out; the others go on. Rounds of one figure are minutes apart where several are
+//! measured, so that a disturbance hits one of them, and the median drops it.
+
+use crate::arguments::{Arguments, Name};
+use crate::layout;
+use crate::phase;
+use crate::progress::say;
+use crate::report::{Machine, Measured, Results, Versions};
+use crate::rig::SETTINGS;
+use anyhow::Context;
+use std::collections::BTreeMap;
+use testkit::{psql, settings};
+
+/// Everything that the arguments ask for.
+pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
+    let admin_url = settings::database_url().context("no Postgres given; use `make bench`")?;
+    let amqp_url = settings::amqp_url().context("no RabbitMQ given; use `make bench`")?;
+    let mut results = Results {
+        machine: Machine::here()?,
+        versions: Versions::ask(&admin_url, &amqp_url).await?,
+        settings: told(arguments, &admin_url).await?,
+        figures: BTreeMap::new(),
+        layout: None,
+        problems: Vec::new(),
+    };
+    for round in 1..=arguments.rounds() {
+        for name in ALL.into_iter().filter(|name| arguments.wants(*name)) {
+            say(&format!("round {round} of {}: {}", arguments.rounds(), describe(name)));
+            match one(name, arguments).await {
+                Ok(round) => {
+                    let values = round.iter().map(|m| format!("{} {:.2}", m.key, m.value)).collect::<Vec<_>>();
+                    say(&format!("    {}", values.join(", ")));
+                    results.add(round);
+                }
+                Err(error) => {
+                    say(&format!("    void: {error:#}"));
+                    results.problems.push(format!("{}, round {round}: {error:#}", describe(name)));
+                }
+            }
+        }
+    }
+    if arguments.wants(Name::Layout) {
+        results.layout = Some(layout::compare(arguments).await?);
+    }
+    Ok(results)
+}
+
+/// In this order.
+const ALL: [Name; 7] = [
+    Name::Fdatasync,
+    Name::RawInsert,
+    Name::RawHop,
+    Name::Drain,
+    Name::SingleSubmit,
+    Name::EndToEnd,
+    Name::SubmitToStart,
+];
+
+async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>> {
+    let length = arguments.length();
+    match name {
+        Name::Fdatasync => phase::fdatasync(length / 5),
+        Name::RawInsert => phase::raw_insert(arguments.drain_tasks() / 500).await,
+        Name::RawHop => {
+            let messages = arguments.drain_tasks() / 2;
+            let mut both = phase::raw_hop(messages, 1).await?;
+            both.extend(phase::raw_hop(messages / 5, 100).await?);
+            Ok(both)
+        }
+        Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
+        Name::SingleSubmit => phase::single_submit(length).await,
+        Name::EndToEnd => phase::end_to_end(length).await,
+        Name::SubmitToStart => phase::submit_to_start(length).await,
+        Name::Layout => Ok(Vec::new()),
+    }
+}
+
+const fn describe(name: Name) -> &'static str {
+    match name {
+        Name::Fdatasync => "8 kB made durable",
+        Name::RawInsert => "rows inserted by Postgres alone",
+        Name::RawHop => "hints through the broker alone",
+        Name::Drain => "batches in, then all of it run",
+        Name::SingleSubmit => "single submits",
+        Name::EndToEnd => "single submits while everything runs",
+        Name::SubmitToStart => "from submit to start",
+        Name::Layout => "layout of the tables",
+    }
+}
+
+async fn told(arguments: &Arguments, admin_url: &str) -> anyhow::Result<BTreeMap<&'static str, String>> {
+    let mut told: BTreeMap<&'static str, String> = SETTINGS.into_iter().map(|(name, value)| (name, value.to_owned())).collect();
+    for name in ["fsync", "synchronous_commit", "shared_buffers", "max_wal_size"] {
+        told.insert(name, psql::run(admin_url, &format!("show {name}")).await?);
+    }
+    told.insert("processes", "1 api, 1 scheduler, 1 resource-manager, 1 executor".to_owned());
+    told.insert("rounds", arguments.rounds().to_string());
+    told.insert("round_length_s", arguments.length().as_secs().to_string());
+    told.insert("drain_tasks", arguments.drain_tasks().to_string());
+    Ok(told)
+}

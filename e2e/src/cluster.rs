@@ -1,0 +1,251 @@
+//! Starts the roles, kills them, and starts them again under the same addresses.
+
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::time::Duration;
+use testkit::db::{SERVICE_PASSWORD, TestDatabase};
+use testkit::process::{RoleCommand, RoleProcess};
+use testkit::services::TestBroker;
+
+/// Which role a process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// `berth api`
+    Api,
+    /// `berth scheduler`
+    Scheduler,
+    /// `berth resource-manager`
+    ResourceManager,
+    /// `berth executor`
+    Executor,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Api, Self::Scheduler, Self::ResourceManager, Self::Executor];
+
+    const fn command(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Scheduler => "scheduler",
+            Self::ResourceManager => "resource-manager",
+            Self::Executor => "executor",
+        }
+    }
+}
+
+/// How many of each, and what they are told.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Processes of each role.
+    pub counts: BTreeMap<Role, usize>,
+    /// Settings for every process, over the defaults of [`Shape::default`].
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Default for Shape {
+    /// Two of each and three executors, with a lease of 5 s and room for 64 basic tasks an executor.
+    fn default() -> Self {
+        let counts = [(Role::Api, 2), (Role::Scheduler, 2), (Role::ResourceManager, 2), (Role::Executor, 3)];
+        let settings = [
+            ("BERTH_RESOURCE_MANAGER__LEASE_TERM", "5s"),
+            ("BERTH_RESOURCE_MANAGER__KILL_GRACE", "1s"),
+            ("BERTH_EXECUTOR__CPU_MILLIS", "16000"),
+            ("BERTH_EXECUTOR__MEMORY_MIB", "32768"),
+            ("BERTH_EXECUTOR__DISK_MIB", "102400"),
+            ("BERTH_EXECUTOR__IOPS", "6000"),
+            ("BERTH_EXECUTOR__PORT_COUNT", "64"),
+            ("BERTH_TELEMETRY__FORMAT", "text"),
+        ];
+        let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        Self { counts: counts.into_iter().collect(), settings }
+    }
+}
+
+impl Shape {
+    /// Another number of processes of a role.
+    #[must_use]
+    pub fn with(mut self, role: Role, count: usize) -> Self {
+        self.counts.insert(role, count);
+        self
+    }
+
+    /// A setting for every process.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.settings.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+struct Member {
+    role: Role,
+    command: RoleCommand,
+    process: Option<RoleProcess>,
+}
+
+/// A running Berth.
+pub struct Cluster {
+    members: Vec<Member>,
+    api_urls: Vec<String>,
+    broker: TestBroker,
+    database: TestDatabase,
+    shape: Shape,
+    managers: String,
+    folder: tempfile::TempDir,
+}
+
+impl Cluster {
+    /// Starts everything, on a database and queues of its own, and waits until all are ready.
+    pub async fn start(shape: Shape) -> anyhow::Result<Self> {
+        Self::on(shape, TestDatabase::new().await?, TestBroker::new().await?, None).await
+    }
+
+    /// The same on given engines; `amqp_url` stands in for the broker's own, for example a proxy's.
+    pub async fn on(
+        shape: Shape,
+        database: TestDatabase,
+        broker: TestBroker,
+        amqp_url: Option<String>,
+    ) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("berth-e2e-").tempdir()?;
+        // Tasks run as an unprivileged user and must reach the ledger in here.
+        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777))?;
+        let mut cluster = Self { members: Vec::new(), api_urls: Vec::new(), broker, database, shape, managers: String::new(), folder };
+        if let Some(url) = amqp_url {
+            cluster.shape = cluster.shape.set("BERTH_BUS__URL", url);
+        }
+        let managers = cluster.count(Role::ResourceManager);
+        let manager_ports = (0..managers).map(|_| free_port()).collect::<anyhow::Result<Vec<u16>>>()?;
+        cluster.managers = manager_ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect::<Vec<_>>().join(",");
+        for (role, count) in cluster.shape.counts.clone() {
+            for number in 0..count {
+                let port = match role {
+                    Role::ResourceManager => manager_ports[number],
+                    Role::Api => free_port()?,
+                    Role::Scheduler | Role::Executor => 0,
+                };
+                cluster.add(role, number, port)?;
+            }
+        }
+        for at in 0..cluster.members.len() {
+            cluster.launch(at)?;
+        }
+        for at in 0..cluster.members.len() {
+            cluster.ready(at).await?;
+        }
+        Ok(cluster)
+    }
+
+    fn count(&self, role: Role) -> usize {
+        self.shape.counts.get(&role).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, role: Role, number: usize, port: u16) -> anyhow::Result<()> {
+        let name = format!("{}-{number}", role.command());
+        let mut command = RoleCommand::new(role.command(), &name, self.folder.path())?
+            .env("BERTH_DATABASE__URL", self.database.owner_url())
+            .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
+            .env("BERTH_BUS__URL", self.broker.url())
+            .env("BERTH_BUS__QUEUE_PREFIX", self.broker.queue_prefix())
+            .env("BERTH_AUTH__KEY_HASH_SECRET", "end-to-end key hash secret, thirty-two bytes and more")
+            .env("BERTH_AUTH__EXECUTOR_SECRET", "end-to-end executor secret, thirty-two bytes and more");
+        command = match role {
+            Role::Api => {
+                self.api_urls.push(format!("http://127.0.0.1:{port}"));
+                command.env("BERTH_API__LISTEN", format!("127.0.0.1:{port}"))
+            }
+            Role::Scheduler => command.env("BERTH_SCHEDULER__LISTEN", "127.0.0.1:0"),
+            Role::ResourceManager => command.env("BERTH_RESOURCE_MANAGER__LISTEN", format!("127.0.0.1:{port}")),
+            Role::Executor => command
+                .env("BERTH_EXECUTOR__ID", &name)
+                .env("BERTH_EXECUTOR__RESOURCE_MANAGERS", &self.managers)
+                .env("BERTH_EXECUTOR__PORT_FIRST", (20_000 + number * 5000).to_string())
+                .env("BERTH_EXECUTOR__DATA_DIR", self.folder.path().join(&name).to_string_lossy()),
+        };
+        for (setting, value) in &self.shape.settings {
+            command = command.env(setting, value);
+        }
+        self.members.push(Member { role, command, process: None });
+        Ok(())
+    }
+
+    /// Adds one more process of a role and waits until it is ready; answers its place.
+    pub async fn join(&mut self, role: Role) -> anyhow::Result<usize> {
+        let number = self.of(role).len();
+        let port = if role == Role::Api { free_port()? } else { 0 };
+        self.add(role, number, port)?;
+        let at = self.members.len() - 1;
+        self.launch(at)?;
+        self.ready(at).await?;
+        Ok(at)
+    }
+
+    /// The places of all processes of a role.
+    pub fn of(&self, role: Role) -> Vec<usize> {
+        (0..self.members.len()).filter(|at| self.members[*at].role == role).collect()
+    }
+
+    /// Starts a process again after it ended.
+    pub fn launch(&mut self, at: usize) -> anyhow::Result<()> {
+        let member = &mut self.members[at];
+        member.process = Some(member.command.start()?);
+        Ok(())
+    }
+
+    /// Waits until a process is ready.
+    pub async fn ready(&mut self, at: usize) -> anyhow::Result<()> {
+        self.process(at)?.ready(Duration::from_secs(30)).await.map(|_| ())
+    }
+
+    /// Kills a process without warning.
+    pub fn kill9(&mut self, at: usize) -> anyhow::Result<()> {
+        self.process(at)?.kill9()
+    }
+
+    /// A process, to freeze it, end it or read its log.
+    pub fn process(&mut self, at: usize) -> anyhow::Result<&mut RoleProcess> {
+        self.members[at].process.as_mut().context("the process was never started")
+    }
+
+    /// Base URLs of the api processes.
+    pub fn api_urls(&self) -> &[String] {
+        &self.api_urls
+    }
+
+    /// The database.
+    pub fn database(&self) -> &TestDatabase {
+        &self.database
+    }
+
+    /// The broker.
+    pub fn broker(&self) -> &TestBroker {
+        &self.broker
+    }
+
+    /// A folder that tasks may write to.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    /// Runs a `berth` command to its end, with the settings of this cluster, and gives its standard output.
+    pub async fn berth(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let program = testkit::program::find("cli", "berth")?;
+        let output = tokio::process::Command::new(program)
+            .args(arguments)
+            .env("BERTH_DATABASE__URL", self.database.owner_url())
+            .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
+            .env("BERTH_AUTH__KEY_HASH_SECRET", "end-to-end key hash secret, thirty-two bytes and more")
+            .output()
+            .await?;
+        anyhow::ensure!(output.status.success(), "berth {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
+    }
+}
+
+/// A port that is free now. Processes that are started again need the same one, so port 0 will not do.
+fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}

@@ -1,0 +1,14 @@
+//! A whole Berth on one machine, for end-to-end tests and measurements: real processes on real engines.
+//!
+//! The rule: nothing is mocked, every process is the `berth` binary, and all that is checked is read from
+//! outside (the API, the tables, the ledger that the tasks themselves write).
+
+mod cluster;
+mod customer;
+mod load;
+mod oracle;
+
+pub use cluster::{Cluster, Role, Shape};
+pub use customer::Customer;
+pub use load::{Mix, Submitted};
+pub use oracle::Oracle;

@@ -1,0 +1,119 @@
+//! Checks the promises after a run, from the tables and the ledger.
+//!
+//! Each check answers with sentences about what is wrong; none is good. It reads as the owner of the tables, past every policy,
+//! so that nothing is hidden from it.
+
+use crate::{Cluster, Submitted};
+use anyhow::Context;
+use std::time::Duration;
+use testkit::ledger::Ledger;
+use testkit::poll;
+
+/// Reads a cluster from outside.
+pub struct Oracle<'a> {
+    cluster: &'a Cluster,
+}
+
+impl<'a> Oracle<'a> {
+    /// For a cluster.
+    pub fn of(cluster: &'a Cluster) -> Self {
+        Self { cluster }
+    }
+
+    /// Waits until no task lives any more.
+    pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
+        let what = "every task to end";
+        let ended = poll::until(what, limit, || async { self.number("select count(*) from task").await.is_ok_and(|n| n == 0) }).await;
+        if ended.is_err() {
+            let left = self.cluster.database().sql("select state, count(*), min(wake_at - now()), max(attempt) from task group by 1").await?;
+            anyhow::bail!("tasks still live after {limit:?}:\n{left}");
+        }
+        Ok(())
+    }
+
+    /// Everything that holds of any run: promises 1 to 5 and 8.
+    pub async fn violations(&self, submitted: &Submitted, ledger: &Ledger) -> anyhow::Result<Vec<String>> {
+        let mut found = self.tables().await?;
+        found.extend(self.acknowledged(submitted).await?);
+        let runs = ledger.runs()?;
+        found.extend(runs.faults());
+        found.extend(runs.never_completed(submitted.commands.iter().map(String::as_str)));
+        found.extend(runs.unexpected(submitted.commands.iter().map(String::as_str)));
+        Ok(found)
+    }
+
+    /// What the tables alone can prove.
+    pub async fn tables(&self) -> anyhow::Result<Vec<String>> {
+        let checks = [
+            ("task(s) both live and ended", "select count(*) from task join task_history using (tenant_id, id)"),
+            ("task(s) ended more than once", "select count(*) from (select id from task_history group by id having count(*) > 1) d"),
+            ("task(s) with a hole or a double in their attempts", "select count(*) from (
+                select task_id from attempt group by task_id having max(attempt) <> count(*) or count(distinct attempt) <> count(*)) d"),
+            ("ended task(s) whose attempts are not those they count", "select count(*) from task_history h
+                where h.attempt <> (select count(*) from attempt a where a.tenant_id = h.tenant_id and a.task_id = h.id)"),
+            ("task(s) with more charged attempts than allowed", "select count(*) from task_history h
+                where (select count(*) from attempt a where a.task_id = h.id and a.charged) > h.max_attempts"),
+            ("pair(s) of overlapping leases of one task", "select count(*) from attempt a join attempt b
+                on a.task_id = b.task_id and a.attempt < b.attempt and b.placed_at < a.ended_at"),
+            ("pair(s) of leases whose fence went down", "select count(*) from attempt a join attempt b
+                on a.task_id = b.task_id and a.attempt < b.attempt and b.placed_at < a.placed_at"),
+            ("uncharged attempt(s) that are billed", "select count(*) from attempt where not charged and usage_ms <> 0"),
+            ("succeeded task(s) without exactly one succeeded attempt", "select count(*) from task_history h where h.state = 'succeeded'
+                and 1 <> (select count(*) from attempt a where a.task_id = h.id and a.outcome = 'succeeded')"),
+            ("lease(s) under a session that is over", "select count(*) from task t join executor_session s on s.id = t.session_id where s.state = 'over'"),
+            ("executor(s) that were granted more than they have, at some instant", OVER_GRANTED),
+        ];
+        let mut found = Vec::new();
+        for (what, sql) in checks {
+            let count = self.number(sql).await.with_context(|| what.to_owned())?;
+            if count > 0 {
+                found.push(format!("{count} {what}"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every acknowledged task exists, exactly as many as were acknowledged, and each has ended well.
+    async fn acknowledged(&self, submitted: &Submitted) -> anyhow::Result<Vec<String>> {
+        let mut found = Vec::new();
+        let ids: Vec<String> = submitted.all.iter().map(|id| format!("('{}'::uuid)", id.trim_start_matches("task_"))).collect();
+        let list = ids.join(",");
+        let missing = self.number(&format!("select count(*) from (values {list}) i(id) where not exists (select from task_history h where h.id = i.id)")).await?;
+        if missing > 0 {
+            found.push(format!("{missing} acknowledged task(s) are lost"));
+        }
+        let states = self.cluster.database().sql("select state || ' ' || count(*) from task_history where state <> 'succeeded' group by state").await?;
+        if !states.trim().is_empty() {
+            found.push(format!("task(s) that did not succeed: {states}"));
+        }
+        let doubled = self.number("select count(*) from task_history").await? - i64::try_from(submitted.all.len())?;
+        if doubled != 0 {
+            found.push(format!("{doubled} task(s) more than were acknowledged"));
+        }
+        Ok(found)
+    }
+
+    /// One number, from SQL.
+    pub async fn number(&self, sql: &str) -> anyhow::Result<i64> {
+        let text = self.cluster.database().sql(sql).await?;
+        text.trim().parse().with_context(|| format!("`{text}` is no number"))
+    }
+}
+
+/// Sums what each executor held at each instant at which something was granted on it.
+const OVER_GRANTED: &str = "
+    with changes as (
+        select session_id, placed_at as at, cpu_millis, memory_mib, disk_mib, iops, ports from attempt
+        union all
+        select session_id, ended_at, -cpu_millis, -memory_mib, -disk_mib, -iops, -ports from attempt
+    ), held as (
+        select session_id,
+            sum(cpu_millis) over w as cpu, sum(memory_mib) over w as memory, sum(disk_mib) over w as disk,
+            sum(iops) over w as iops, sum(ports) over w as ports
+        from changes
+        -- What ends at an instant is gone before what begins at it.
+        window w as (partition by session_id order by at, cpu_millis, memory_mib, disk_mib, iops, ports
+            rows between unbounded preceding and current row)
+    )
+    select count(distinct h.session_id) from held h join executor_session s on s.id = h.session_id
+    where h.cpu > s.cpu_millis or h.memory > s.memory_mib or h.disk > s.disk_mib or h.iops > s.iops or h.ports > s.port_count";

@@ -1,0 +1,86 @@
+//! One test's own database: cloned from the template, dropped with the value.
+//!
+//! Used by every test that needs Postgres. Where `BERTH_TEST_DATABASE_URL` is not set (a test started by hand) a
+//! private Postgres is started for it, about 1 s.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{template, urls};
+use crate::services::PrivatePostgres;
+use crate::{psql, settings};
+
+/// The password of every service role (`berth_api`, `berth_rm`, ...) in test databases.
+pub const SERVICE_PASSWORD: &str = "berth-test";
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A migrated, empty database of one test.
+pub struct TestDatabase {
+    admin_url: String,
+    owner_url: String,
+    name: String,
+    // Dropped after the database is, by order of the fields.
+    _private: Option<PrivatePostgres>,
+}
+
+impl TestDatabase {
+    /// A new database on the shared cluster.
+    pub async fn new() -> anyhow::Result<Self> {
+        if let Some(admin_url) = settings::database_url() {
+            return Self::on(&admin_url).await;
+        }
+        let private = PrivatePostgres::start().await?;
+        let mut database = Self::on(&private.url()?).await?;
+        database._private = Some(private);
+        Ok(database)
+    }
+
+    /// A new database on the cluster of this superuser's URL, for example a [`PrivatePostgres`].
+    pub async fn on(admin_url: &str) -> anyhow::Result<Self> {
+        let template = template::ensure(admin_url, SERVICE_PASSWORD).await?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("berth_test_{}_{number}", std::process::id());
+        // One of the same name can only be what a killed process with our pid has left.
+        psql::run(admin_url, &format!("drop database if exists {name} with (force)")).await?;
+        psql::run(admin_url, &format!("create database {name} template {template}")).await?;
+        let owner_url = urls::with_database(admin_url, &name)?;
+        Ok(Self { admin_url: admin_url.to_owned(), owner_url, name, _private: None })
+    }
+
+    /// The owner's URL: may do everything, passes row-level security.
+    pub fn owner_url(&self) -> &str {
+        &self.owner_url
+    }
+
+    /// The URL a service role logs in with, for example `berth_api`.
+    pub fn role_url(&self, role: &str) -> anyhow::Result<String> {
+        urls::with_user(&self.owner_url, role, SERVICE_PASSWORD)
+    }
+
+    /// The database's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs SQL as the owner; see [`psql::run`].
+    pub async fn sql(&self, sql: &str) -> anyhow::Result<String> {
+        psql::run(&self.owner_url, sql).await
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        // With a private engine all of it goes; without, a cluster that is down keeps a database nobody misses.
+        if self._private.is_none() {
+            let drop_it = format!("drop database if exists {} with (force)", self.name);
+            let _dropped = Command::new("psql")
+                .args(["-X", "-q", "-c", &drop_it, "-d", &self.admin_url])
+                .env("PGCONNECT_TIMEOUT", "3")
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+        }
+    }
+}

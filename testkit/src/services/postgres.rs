@@ -1,0 +1,42 @@
+//! A Postgres of one test: durable as in production, killable.
+//!
+//! Used by tests of crashes and outages. Other tests take [`crate::db::TestDatabase`], which shares one cluster.
+
+use std::ops::{Deref, DerefMut};
+
+use nix::sys::signal::Signal;
+
+use super::engine::{Engine, Recipe};
+
+static POSTGRES: Recipe = Recipe {
+    name: "postgres",
+    // A StartupMessage for a user nobody made. An engine still starting answers with an error (E), a ready one asks
+    // for the password (R).
+    greeting: b"\x00\x00\x00\x13\x00\x03\x00\x00user\x00none\x00\x00",
+    ready: b'R',
+    // "Fast": roll back what runs and stop.
+    stop_signal: Signal::SIGINT,
+};
+
+/// A private Postgres; see [`Engine`] for what can be done to it. `url()` is a superuser's.
+pub struct PrivatePostgres(Engine);
+
+impl PrivatePostgres {
+    /// Starts one, about 1 s. Fails when Postgres is not installed.
+    pub async fn start() -> anyhow::Result<Self> {
+        Ok(Self(Engine::start(&POSTGRES).await?))
+    }
+}
+
+impl Deref for PrivatePostgres {
+    type Target = Engine;
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
+
+impl DerefMut for PrivatePostgres {
+    fn deref_mut(&mut self) -> &mut Engine {
+        &mut self.0
+    }
+}

@@ -1,0 +1,40 @@
+//! A RabbitMQ of one test, killable, with an epmd of its own.
+//!
+//! Used by tests of broker outages. Other tests take [`super::TestBroker`] and a queue prefix of their own.
+
+use std::ops::{Deref, DerefMut};
+
+use nix::sys::signal::Signal;
+
+use super::engine::{Engine, Recipe};
+
+static RABBITMQ: Recipe = Recipe {
+    name: "rabbitmq",
+    greeting: b"AMQP\x00\x00\x09\x01",
+    // The frame type of Connection.Start.
+    ready: 1,
+    stop_signal: Signal::SIGTERM,
+};
+
+/// A private RabbitMQ; see [`Engine`] for what can be done to it.
+pub struct PrivateRabbit(Engine);
+
+impl PrivateRabbit {
+    /// Starts one, about 5 s. Fails when RabbitMQ is not installed.
+    pub async fn start() -> anyhow::Result<Self> {
+        Ok(Self(Engine::start(&RABBITMQ).await?))
+    }
+}
+
+impl Deref for PrivateRabbit {
+    type Target = Engine;
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
+
+impl DerefMut for PrivateRabbit {
+    fn deref_mut(&mut self) -> &mut Engine {
+        &mut self.0
+    }
+}

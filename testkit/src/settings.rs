@@ -1,0 +1,41 @@
+//! What tests are told from outside: the engines' URLs, exported by `scripts/with-services`, and where programs lie.
+//!
+//! The only place in testkit that reads the environment, so that a missing engine is always explained the same way.
+
+use std::path::PathBuf;
+
+/// A superuser's URL of a Postgres to make test databases in.
+pub fn database_url() -> Option<String> {
+    read("BERTH_TEST_DATABASE_URL")
+}
+
+/// The URL of a RabbitMQ to share with other tests.
+pub fn amqp_url() -> Option<String> {
+    read("BERTH_TEST_AMQP_URL")
+}
+
+/// The URL of a Redis to share with other tests.
+pub fn redis_url() -> Option<String> {
+    read("BERTH_TEST_REDIS_URL")
+}
+
+/// The folder in which `scripts/test` has built the workspace's programs.
+pub fn program_folder() -> Option<PathBuf> {
+    read("BERTH_TEST_BIN_DIR").map(PathBuf::from)
+}
+
+/// The task and attempt an executor has started this process for.
+pub fn task_and_attempt() -> Option<(String, String)> {
+    Some((read("BERTH_TASK_ID")?, read("BERTH_ATTEMPT")?))
+}
+
+/// The root of the checkout.
+pub fn workspace() -> PathBuf {
+    let testkit = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    testkit.parent().map_or_else(|| testkit.clone(), PathBuf::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "test settings are no part of Berth's configuration")]
+fn read(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,174 @@
+//! The walls between the crates: who may depend on whom, and who alone knows a library.
+//!
+//! Run by `make check`. The crates are the architecture: a handler cannot write SQL because `api` cannot name sqlx.
+//! The rule: the tables below are the whole truth for what is shipped (normal and build dependencies); a crate that is
+//! not in them fails, so that a new one is placed on purpose. Development dependencies are free: tests may look
+//! anywhere.
+
+#![expect(clippy::expect_used, reason = "a helper that cannot go on fails its test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// A crate and the crates of ours it may depend on.
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("domain", &[]),
+    ("runtime", &["domain"]),
+    ("store", &["domain", "runtime"]),
+    ("bus", &["domain", "runtime"]),
+    ("protocol", &["domain", "runtime"]),
+    ("api", &["domain", "runtime", "store", "bus"]),
+    ("scheduler", &["domain", "runtime", "store", "bus"]),
+    ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
+    ("executor", &["domain", "runtime", "protocol"]),
+    ("client", &["domain"]),
+    (
+        "cli",
+        &[
+            "domain",
+            "runtime",
+            "store",
+            "bus",
+            "client",
+            "api",
+            "scheduler",
+            "resource-manager",
+            "executor",
+        ],
+    ),
+    // Test support and measurements: never shipped, so they may look behind any wall but another's test code.
+    ("testkit", &["domain", "runtime", "store"]),
+    ("e2e", &["domain", "runtime", "store", "bus", "client", "testkit"]),
+    ("bench", &["domain", "runtime", "store", "bus", "client", "testkit"]),
+];
+
+/// A library, the only crates of ours that may name it, and what would break.
+const OWNERS: [(&str, &[&str], &str); 4] = [
+    (
+        "sqlx",
+        &["store"],
+        "SQL outside `store` escapes its guards: tenant scope, expected state, lease token",
+    ),
+    ("lapin", &["bus"], "a role that speaks AMQP itself cannot run embedded, without a broker"),
+    (
+        "actix-web",
+        &["api"],
+        "HTTP types outside `api` tie the logic to one web server and to its threads",
+    ),
+    ("tonic", &["protocol", "resource-manager", "executor"], "only the executor stream is gRPC"),
+];
+
+/// Libraries `domain` must not name: it is pure, so that `sim` and tests can run it under any clock.
+const IMPURE: [&str; 8] =
+    ["tokio", "sqlx", "actix-web", "lapin", "tonic", "reqwest", "hyper", "redis"];
+
+const ROLES: [&str; 4] = ["api", "scheduler", "resource-manager", "executor"];
+
+/// Normal and build dependencies by crate.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let arguments = [
+        "metadata",
+        "--format-version",
+        "1",
+        "--no-deps",
+        "--offline",
+        "--manifest-path",
+        manifest,
+    ];
+    let output = Command::new(env!("CARGO")).args(arguments).output().expect("cargo starts");
+    assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+    let shipped = |dependency: &&Value| dependency["kind"].as_str() != Some("dev");
+    let of = |package: &Value| {
+        package["dependencies"]
+            .as_array()
+            .expect("dependencies")
+            .iter()
+            .filter(shipped)
+            .map(name)
+            .collect()
+    };
+    packages.iter().map(|package| (name(package), of(package))).collect()
+}
+
+fn why(from: &str, to: &str) -> &'static str {
+    match (from, to) {
+        ("domain", _) => {
+            "`domain` is pure; everything may depend on it, so it can depend on nothing of ours"
+        }
+        (_, "testkit" | "e2e" | "bench") => "test code must not be shipped",
+        ("executor", "store" | "bus") => {
+            "an executor runs customers' work and must hold no database or broker access"
+        }
+        (from, to) if ROLES.contains(&from) && ROLES.contains(&to) => {
+            "roles meet in Postgres, on the bus and on the executor stream, never in code: each must run alone"
+        }
+        (_, "protocol") => "the executor stream is between resource-manager and executor only",
+        ("client", _) => "the client is what customers link; it must not carry the server",
+        _ => "arrows point one way: domain <- runtime <- store, bus, protocol <- roles <- cli",
+    }
+}
+
+#[test]
+fn crates_depend_only_along_the_arrows() {
+    let dependencies = dependencies();
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.into_iter().collect();
+    let mut broken = Vec::new();
+    for (from, needs) in &dependencies {
+        let Some(allowed) = allowed.get(from.as_str()) else {
+            broken.push(format!(
+                "`{from}` has no place yet: add it to ARROWS in testkit/tests/walls.rs"
+            ));
+            continue;
+        };
+        for to in needs.iter().filter(|to| dependencies.contains_key(*to)) {
+            if !allowed.contains(&to.as_str()) {
+                broken.push(format!("`{from}` -> `{to}` is forbidden: {}", why(from, to)));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "broken walls:\n  {}", broken.join("\n  "));
+}
+
+#[test]
+fn each_engine_library_is_known_to_its_owner_only() {
+    let mut broken = Vec::new();
+    for (from, needs) in dependencies() {
+        for (library, owners, reason) in OWNERS {
+            // `sqlx-core`, `lapin-...`, `tonic-prost` and the like are the same library under another name.
+            let named =
+                needs.iter().find(|to| *to == library || to.starts_with(&format!("{library}-")));
+            if let Some(named) = named.filter(|_| !owners.contains(&from.as_str())) {
+                broken.push(format!("`{from}` names `{named}`, only {owners:?} may: {reason}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "broken walls:\n  {}", broken.join("\n  "));
+}
+
+#[test]
+fn domain_names_no_library_that_waits_or_talks() {
+    let dependencies = dependencies();
+    let named: Vec<&str> =
+        IMPURE.into_iter().filter(|library| dependencies["domain"].contains(*library)).collect();
+    assert!(
+        named.is_empty(),
+        "`domain` names {named:?}: it must stay pure, or it cannot run under a virtual clock"
+    );
+}
+
+#[test]
+fn the_tables_name_only_crates_that_exist() {
+    let dependencies = dependencies();
+    let unknown: Vec<&str> = ARROWS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| !dependencies.contains_key(*name))
+        .collect();
+    assert!(unknown.is_empty(), "walls.rs has rows for {unknown:?}, which are gone");
+}
