@@ -56,6 +56,10 @@ impl Ending {
             CommandEnd::Refused(error) => {
                 Self::plain(AttemptOutcome::Failed, format!("could not be started: {error}"))
             }
+            CommandEnd::Unable(error) => match why {
+                Some(why) => Self::ours(why),
+                None => Self::plain(AttemptOutcome::NotStarted, error),
+            },
             CommandEnd::TooLate => Self::ours(why.unwrap_or(Why::Fence)),
             CommandEnd::SupervisorLost => match why {
                 Some(why) => Self::ours(why),

@@ -26,6 +26,9 @@ use tokio::task::spawn_blocking;
 /// outside its tree; no longer than this is waited for their end.
 const PIPES_CLOSE: Duration = Duration::from_secs(1);
 
+/// How long an attempt that could not be started keeps its place.
+const UNABLE_HOLD: Duration = Duration::from_secs(1);
+
 /// Everything an attempt needs.
 pub(crate) struct Assigned {
     pub(crate) lease: LeaseKey,
@@ -50,8 +53,10 @@ pub(crate) struct Assigned {
 pub(crate) enum CommandEnd {
     /// It ran, and nothing of it is left.
     Ended(Ended),
-    /// It never ran: why, for people.
+    /// It never ran, by its own fault: why, for people.
     Refused(String),
+    /// It never ran, by the executor's fault: no folder or no process could be made for it.
+    Unable(String),
     /// It never ran: it was killed, or the lease was over, before it could.
     TooLate,
     /// Its supervisor was killed; what was left of it has been killed, too.
@@ -64,11 +69,11 @@ pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
     let made = spawn_blocking(move || folders.make(&lease)).await;
     let folder = match made.map_err(io::Error::other).and_then(|made| made) {
         Ok(folder) => folder,
-        Err(error) => return CommandEnd::Refused(format!("no work folder: {error}")),
+        Err(error) => return unable(&format!("no work folder: {error}")).await,
     };
     let end = match supervised(&mut assigned, &folder).await {
         Ok(end) => end,
-        Err(error) => CommandEnd::Refused(format!("no supervisor: {error}")),
+        Err(error) => unable(&format!("no supervisor: {error}")).await,
     };
     let end = if end == CommandEnd::SupervisorLost {
         tracing::error!(task.id = %lease.task, attempt = lease.attempt, "The supervisor of attempt {} of `{}` was killed", lease.attempt, lease.task);
@@ -86,6 +91,14 @@ pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
         }
     });
     end
+}
+
+/// Keeps the attempt's place for a moment: an executor that can start nothing must not draw all work to
+/// itself by being free again at once.
+async fn unable(why: &str) -> CommandEnd {
+    tracing::error!("No command can be started: {why}");
+    clock::sleep(UNABLE_HOLD).await;
+    CommandEnd::Unable(why.to_owned())
 }
 
 async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<CommandEnd> {

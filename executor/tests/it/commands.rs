@@ -148,3 +148,14 @@ async fn an_attempt_is_accepted_before_anything_else_of_it_is_told() {
         .collect();
     assert_eq!(kinds, ["accepted", "output", "results"]);
 }
+
+#[tokio::test]
+async fn what_the_executor_cannot_start_is_no_fault_of_the_task() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    std::fs::remove_dir(home.path().join("data/work")).unwrap();
+    let result = rm.result(rm.assign(&bash("true"))).await;
+    assert_eq!(outcome(&result), Outcome::NotStarted);
+    assert!(result.reason.starts_with("no work folder"), "{}", result.reason);
+}

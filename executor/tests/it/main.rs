@@ -15,6 +15,7 @@ mod drains;
 mod fencing;
 mod noops;
 mod outputs;
+mod probes;
 mod spooling;
 mod streams;
 mod trees;

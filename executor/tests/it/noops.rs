@@ -31,6 +31,17 @@ async fn a_noop_sleeps_is_capped_and_is_stopped() {
 }
 
 #[tokio::test]
+async fn an_answer_to_a_heartbeat_stops_what_it_lists() {
+    let term = Duration::from_millis(900);
+    let (rm, home) = (Rm::start_with(|script| script.term = term).await, Home::new());
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let lease = rm.assign(r#"{"noop":{"sleep":"100s"}}"#);
+    rm.change(|script| script.stop = vec![lease]);
+    assert_eq!(outcome(&rm.result(lease).await), Outcome::Stopped);
+}
+
+#[tokio::test]
 async fn many_noops_go_in_groups_and_each_is_told_once() {
     let (rm, home) = (Rm::start().await, Home::new());
     let agent = Agent::start(&home, &[&rm.address]);

@@ -33,6 +33,8 @@ pub struct Script {
     /// Instead of a welcome.
     pub refuse: Option<refused::Reason>,
     pub heartbeats: bool,
+    /// Listed in every answer to a heartbeat.
+    pub stop: Vec<LeaseKey>,
     /// None: results are not answered.
     pub verdict: Option<Verdict>,
     pub output: bool,
@@ -75,6 +77,7 @@ impl Rm {
             kill_grace: Duration::from_secs(2),
             refuse: None,
             heartbeats: true,
+            stop: Vec::new(),
             verdict: Some(Verdict::Applied),
             output: true,
             leases: None,
@@ -249,9 +252,13 @@ impl Rm {
                 };
                 Some(welcome.into())
             }
-            Message::Heartbeat(beat) => script
-                .heartbeats
-                .then(|| HeartbeatAnswer { number: beat.number, stop: Vec::new() }.into()),
+            Message::Heartbeat(beat) => script.heartbeats.then(|| {
+                HeartbeatAnswer {
+                    number: beat.number,
+                    stop: script.stop.into_iter().map(Into::into).collect(),
+                }
+                .into()
+            }),
             Message::Results(results) => {
                 let verdict = script.verdict?;
                 let answers = results.results.iter().map(|result| ResultAnswer {
