@@ -11,7 +11,7 @@ pub enum PublishOutcome {
     Confirmed,
     /// There was no queue. It has been declared again; the batch is gone.
     Returned,
-    /// The broker refused it.
+    /// The broker refused it; also in the first moments of a pool whose queue two processes declare at once.
     Nacked,
     /// No answer within the limit. It may be on the queue.
     TimedOut,

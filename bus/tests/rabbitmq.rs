@@ -95,7 +95,7 @@ async fn a_waiting_consumer_survives_its_queue() {
     held.ack();
     assert!(metric("berth_bus_late_acks_total", &[]) >= 1.0);
     // Nobody published meanwhile: the consumer itself has declared the queue.
-    until_confirmed(&rig).await;
+    rig.until_confirmed().await;
     next(&mut consumer).await.ack();
 }
 
@@ -105,7 +105,7 @@ async fn a_message_nobody_can_read_is_dropped_and_counted() {
     let good = batch(1);
     rig.publish(vec![]).await;
     let mut consumer = rig.consume(2);
-    until_confirmed(&rig).await;
+    rig.until_confirmed().await;
     next(&mut consumer).await.ack();
     let admin = rig.admin().await;
     for body in [&b""[..], b"\x09from the future", b"\x01\x02\x03", b"{\"json\":true}"] {
@@ -123,7 +123,8 @@ async fn a_message_nobody_can_read_is_dropped_and_counted() {
 
 #[tokio::test]
 async fn a_queue_with_other_settings_is_used_as_it_is() {
-    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let mut rig = Carrier::RabbitMq.rig(|_| {}).await;
+    rig.pool = format!("older-{}", rig.pool).parse().unwrap();
     let mut other = FieldTable::default();
     other.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
     rig.admin().await.declare(&rig.queue(), other).await;
@@ -170,7 +171,7 @@ async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
         assert!(again.redelivered() && expected.contains(again.batch()));
         again.ack();
     }
-    until_confirmed(&rig).await;
+    rig.until_confirmed().await;
 }
 
 #[tokio::test]
@@ -199,7 +200,7 @@ async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
     let _missed = wakeups.notify(bus::Topic::Batcher);
     proxy.set(Mode::Pass);
     let healed = clock::monotonic();
-    until_confirmed(&rig).await;
+    rig.until_confirmed().await;
     // Those that timed out may come too.
     next(&mut consumer).await.ack();
     clock::timeout(SOON, wakeups.next()).await.unwrap();
@@ -224,7 +225,7 @@ async fn answers_that_get_lost_do_not_hang_a_publish() {
     until("the connection is lost", || metric("berth_bus_connections_lost_total", &[]) >= 1.0)
         .await;
     proxy.set(Mode::Pass);
-    until_confirmed(&rig).await;
+    rig.until_confirmed().await;
     // The broker had them all along: published again they are there twice, and nobody minds.
     let mut consumer = rig.consume(100);
     for _ in 0..502 {
@@ -242,12 +243,6 @@ async fn behind_a_proxy() -> (Rig, Proxy) {
     let through = rig.sibling().await;
     rig.stop.shut_down();
     (through.keeping(&rig), proxy)
-}
-
-/// Publishes until it works.
-async fn until_confirmed(rig: &Rig) {
-    let publish = || async { rig.publish_one().await.is_confirmed() };
-    testkit::poll::until("a publish is confirmed", SOON, publish).await.unwrap();
 }
 
 /// Threads of lapin in this process, one a connection.

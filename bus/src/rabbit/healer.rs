@@ -50,6 +50,9 @@ impl Healer {
         began: Instant,
         outcomes: &[PublishOutcome],
     ) {
+        if outcomes.is_empty() {
+            return;
+        }
         let answered = outcomes.iter().any(|outcome| *outcome != PublishOutcome::TimedOut);
         let mut silent = self.lock();
         match silent.entry(pool.clone()) {
@@ -65,7 +68,7 @@ impl Healer {
                     self.start(Arc::clone(session), pool.clone());
                 }
             }
-            Entry::Vacant(_) if answered || outcomes.is_empty() => {}
+            Entry::Vacant(_) if answered => {}
             Entry::Vacant(unknown) => {
                 unknown.insert(Silence::Since(began));
             }

@@ -17,9 +17,8 @@ use runtime::clock;
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 /// Calls waiting for the confirming task; beyond it callers wait, within their limit.
@@ -31,12 +30,12 @@ pub(crate) struct Publisher {
     limit: Duration,
     healer: Healer,
     /// The way into the live session's confirming task.
-    jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
+    jobs: watch::Sender<Option<mpsc::Sender<Job>>>,
 }
 
 impl Publisher {
     pub(crate) fn new(link: Link, limit: Duration, tasks: TaskGroup) -> Self {
-        Self { link, limit, healer: Healer::new(tasks), jobs: Arc::default() }
+        Self { link, limit, healer: Healer::new(tasks), jobs: watch::Sender::new(None) }
     }
 
     /// Publishes `bodies` to the pool's queue; one outcome each, in their order.
@@ -71,13 +70,9 @@ impl Publisher {
         }
         let queue = topology::hint_queue(&session.settings.prefix, pool);
         let (reply, answer) = oneshot::channel();
-        let jobs = self.jobs().ok_or(PublishOutcome::ConnectionLost)?;
         let left = deadline.saturating_duration_since(clock::monotonic());
-        match clock::timeout(left, jobs.send(Job { queue, bodies, deadline, reply })).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) => return Err(PublishOutcome::ConnectionLost),
-            Err(_) => return Err(PublishOutcome::TimedOut),
-        }
+        let handed_over = self.hand_over(&session, Job { queue, bodies, deadline, reply });
+        clock::timeout(left, handed_over).await.map_err(|_| PublishOutcome::TimedOut)??;
         // The task answers by the deadline. That it ends without a word means that the session did.
         let outcomes = answer.await.map_err(|_| PublishOutcome::ConnectionLost)?;
         self.healer.note(&session, pool, began, &outcomes);
@@ -87,6 +82,17 @@ impl Publisher {
             let _ = clock::timeout(left, self.restore(&session, pool)).await;
         }
         Ok(outcomes)
+    }
+
+    /// Gives a job to the session's confirming task, which may still be opening its channel.
+    async fn hand_over(&self, session: &Session, job: Job) -> Result<(), PublishOutcome> {
+        let mut entrance = self.jobs.subscribe();
+        let jobs = tokio::select! {
+            jobs = entrance.wait_for(Option::is_some) => jobs.ok().and_then(|jobs| jobs.clone()),
+            () = session.ended() => None,
+        };
+        let jobs = jobs.ok_or(PublishOutcome::ConnectionLost)?;
+        jobs.send(job).await.map_err(|_| PublishOutcome::ConnectionLost)
     }
 
     async fn ensure_pool(&self, session: &Session, pool: &PoolName) -> Result<(), PublishOutcome> {
@@ -120,8 +126,11 @@ impl Publisher {
                 () = shutdown.cancelled() => return,
             };
             let (entrance, jobs) = mpsc::channel(JOBS_WAITING);
-            let served = confirming::serve(&session, jobs, || self.set_jobs(Some(entrance))).await;
-            self.set_jobs(None);
+            let served = confirming::serve(&session, jobs, || {
+                self.jobs.send_replace(Some(entrance));
+            })
+            .await;
+            self.jobs.send_replace(None);
             // Where the session is over anyway, the link has said so.
             if let Err(fault) = served
                 && session.is_connected()
@@ -132,13 +141,5 @@ impl Publisher {
             }
             session.ended().await;
         }
-    }
-
-    fn jobs(&self) -> Option<mpsc::Sender<Job>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_jobs(&self, jobs: Option<mpsc::Sender<Job>>) {
-        *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = jobs;
     }
 }

@@ -56,6 +56,8 @@ impl Carrier {
         let mut rig = Rig::over(config);
         rig.broker = broker.map(Arc::new);
         assert!(rig.bus.wait_connected(SOON).await, "no connection to the broker");
+        // Declares the queue: RabbitMQ refuses messages while two connections declare it at once.
+        rig.publish(Vec::new()).await;
         rig
     }
 }
@@ -112,6 +114,12 @@ impl Rig {
     /// Publishes one batch and says how it ended.
     pub async fn publish_one(&self) -> PublishOutcome {
         self.bus.publish(&self.pool, vec![batch(1)]).await[0]
+    }
+
+    /// Publishes until it works; one batch of a hint arrives, or more.
+    pub async fn until_confirmed(&self) {
+        let publish = || async { self.publish_one().await.is_confirmed() };
+        testkit::poll::until("a publish is confirmed", SOON, publish).await.unwrap();
     }
 
     pub fn consume(&self, prefetch: u16) -> HintConsumer {
