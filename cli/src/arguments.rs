@@ -3,13 +3,30 @@
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
 use crate::admin::{KeyCreateArguments, TenantCreateArguments};
+use crate::customer::{
+    AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
+    LogsArguments, SubmitArguments, UsageArguments,
+};
 use crate::output::Format;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  it was tried and failed
+  2  arguments, settings or the task are not usable
+  3  what was named does not exist
+  4  the API key is missing, wrong or may not do this
+  5  the server or the database cannot be reached, or has no time now
+
+Example:
+  export BERTH_SERVER=https://berth.example.com BERTH_API_KEY=berth_live_…
+  berth submit --name hello -- echo hi";
+
 /// Berth runs commands for many customers, fairly and once.
 #[derive(Debug, Parser)]
-#[command(name = "berth", version, max_term_width = 100)]
+#[command(name = "berth", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -17,24 +34,51 @@ pub struct Arguments {
     /// For whom the output is.
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub output: Format,
+    #[command(flatten)]
+    pub connection: ConnectionArguments,
 }
 
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the HTTP API.
+    #[command(after_help = "Example:\n  berth api --config /etc/berth.toml")]
     Api(SettingsArguments),
     /// Run a scheduler: due times, and whose turn it is.
+    #[command(after_help = "Example:\n  berth scheduler --config /etc/berth.toml")]
     Scheduler(SettingsArguments),
     /// Run a resource manager: where tasks run, and under which lease.
+    #[command(
+        after_help = "Example:\n  BERTH_RESOURCE_MANAGER__LISTEN=0.0.0.0:7070 berth resource-manager"
+    )]
     ResourceManager(SettingsArguments),
     /// Run an executor: the agent that runs tasks on this machine.
+    #[command(
+        after_help = "Example:\n  BERTH_EXECUTOR__RESOURCE_MANAGERS=http://rm:7070 berth executor"
+    )]
     Executor(SettingsArguments),
     /// Bring the database to this version: tables, policies, logins of the services.
+    #[command(
+        after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
+    )]
     Migrate(SettingsArguments),
     /// What the platform's operators do, straight in the database.
     #[command(subcommand)]
     Admin(AdminCommand),
+    /// Submit a task and print its id.
+    Submit(Box<SubmitArguments>),
+    /// Show a task.
+    Get(GetArguments),
+    /// Show tasks, newest first.
+    List(ListArguments),
+    /// Write a task's output to standard output and standard error.
+    Logs(LogsArguments),
+    /// Cancel a task, or ask it to stop.
+    Cancel(CancelArguments),
+    /// Show the tries of a task.
+    Attempts(AttemptsArguments),
+    /// Show what was used, by day and tier.
+    Usage(UsageArguments),
 }
 
 /// What the platform's operators do.
@@ -65,7 +109,177 @@ pub enum KeyCommand {
 /// Where the settings of a role or an operator's command come from.
 #[derive(Debug, Args)]
 pub struct SettingsArguments {
-    /// File with settings, TOML. BERTH_CONFIG names it too; BERTH_<SECTION>__<KEY> sets a single one.
+    /// File with settings, TOML. BERTH_CONFIG names it too; `BERTH_SECTION__KEY` sets a single one.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+    use std::time::Duration;
+
+    fn parsed(line: &[&str]) -> Result<Command, ErrorKind> {
+        let line = ["berth"].iter().chain(line);
+        Arguments::try_parse_from(line)
+            .map(|arguments| arguments.command)
+            .map_err(|error| error.kind())
+    }
+
+    fn submitted(line: &[&str]) -> Result<SubmitArguments, ErrorKind> {
+        parsed(&[&["submit"], line].concat()).map(|command| match command {
+            Command::Submit(task) => *task,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn the_commands_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_is_for() {
+        fn walk(command: &clap::Command) {
+            for inner in command.get_subcommands() {
+                assert!(inner.get_about().is_some(), "{}", inner.get_name());
+                for argument in inner.get_arguments() {
+                    assert!(
+                        argument.get_help().is_some(),
+                        "{} {}",
+                        inner.get_name(),
+                        argument.get_id()
+                    );
+                }
+                walk(inner);
+            }
+        }
+        walk(&Arguments::command());
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_command_word_for_word() {
+        let task = submitted(&[
+            "--env",
+            "A=1=2",
+            "--label",
+            "team=media",
+            "--",
+            "bash",
+            "-c",
+            "echo $A",
+            "--name",
+        ])
+        .unwrap();
+        assert_eq!(task.command, ["bash", "-c", "echo $A", "--name"]);
+        assert_eq!(task.env, [("A".to_owned(), "1=2".to_owned())]);
+        assert_eq!(task.name, None);
+    }
+
+    #[test]
+    fn a_noop_has_a_duration_or_none() {
+        assert_eq!(submitted(&["--noop"]).unwrap().noop, Some(Duration::ZERO));
+        assert_eq!(
+            submitted(&["--noop", "5s", "--name", "n"]).unwrap().noop,
+            Some(Duration::from_secs(5))
+        );
+        assert!(submitted(&["--noop", "soon"]).is_err());
+    }
+
+    #[test]
+    fn a_task_is_exactly_one_of_command_noop_and_json() {
+        assert_eq!(submitted(&["--name", "n"]).unwrap_err(), ErrorKind::MissingRequiredArgument);
+        for line in [
+            ["--noop", "1s", "--", "a"].as_slice(),
+            &["--json", "f", "--", "a"],
+            &["--json", "f", "--noop"],
+            &["--json", "f", "--name", "n"],
+            &["--delay", "1s", "--run-at", "2030-01-31T12:00:00Z", "--", "a"],
+        ] {
+            assert_eq!(submitted(line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
+        }
+        assert_eq!(submitted(&["--json", "-"]).unwrap().json.as_deref(), Some("-"));
+    }
+
+    #[test]
+    fn what_only_a_command_has_is_refused_for_a_noop() {
+        assert!(submitted(&["--noop", "--env", "A=1"]).is_err());
+        assert!(submitted(&["--noop", "--stdin", "x"]).is_err());
+    }
+
+    #[test]
+    fn values_are_checked_where_they_are_typed() {
+        for line in [
+            ["--tier", "gold"].as_slice(),
+            &["--delay", "-1s"],
+            &["--delay", "5"],
+            &["--run-at", "tomorrow"],
+            &["--max-attempts", "0"],
+            &["--label", "team"],
+            &["--env", "=x"],
+            &["--delivery", "exactly_once"],
+            &["--idempotency-key", "a b"],
+        ] {
+            let line = [line, &["--", "a"]].concat();
+            assert!(
+                matches!(
+                    submitted(&line),
+                    Err(ErrorKind::ValueValidation
+                        | ErrorKind::InvalidValue
+                        | ErrorKind::UnknownArgument)
+                ),
+                "{line:?}"
+            );
+        }
+        assert!(parsed(&["get", "task_1"]).is_err());
+        assert!(parsed(&["list", "--limit", "201"]).is_err());
+        assert!(parsed(&["list", "--state", "done"]).is_err());
+        assert!(parsed(&["admin", "tenant", "create", "a", "--weight", "1001"]).is_err());
+        assert!(
+            parsed(&["admin", "key", "create", "--tenant", "a", "--name", "n"]).is_err(),
+            "a key without a scope"
+        );
+    }
+
+    #[test]
+    fn states_come_with_commas_or_several_times() {
+        let Ok(Command::List(list)) =
+            parsed(&["list", "--state", "ready,queued", "--state", "running", "--all"])
+        else {
+            panic!("a list");
+        };
+        assert_eq!(list.states.len(), 3);
+    }
+
+    #[test]
+    fn server_key_and_output_may_stand_anywhere_and_the_key_does_not_show() {
+        let line = [
+            "berth",
+            "usage",
+            "--output",
+            "json",
+            "--server",
+            "http://a:1",
+            "--api-key",
+            "hunter2",
+        ];
+        let arguments = Arguments::try_parse_from(line).unwrap();
+        assert_eq!(
+            (arguments.output, arguments.connection.server.as_str()),
+            (Format::Json, "http://a:1")
+        );
+        assert!(!format!("{arguments:?}").contains("hunter2"));
+        let line = ["berth", "--server", "http://a:1", "usage"];
+        assert_eq!(Arguments::try_parse_from(line).unwrap().connection.server, "http://a:1");
+    }
+
+    #[test]
+    fn roles_and_migrate_take_a_file_with_settings() {
+        for role in ["api", "scheduler", "resource-manager", "executor", "migrate"] {
+            assert!(parsed(&[role, "--config", "berth.toml"]).is_ok(), "{role}");
+            assert!(parsed(&[role, "--port", "1"]).is_err(), "{role}");
+        }
+    }
 }

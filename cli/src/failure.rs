@@ -8,6 +8,8 @@ use std::process::ExitCode;
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
+    /// Whoever read the output has seen enough and went away: all is well.
+    ReaderGone = 0,
     /// It was tried and did not work.
     Failed = 1,
     /// Arguments or settings are not usable; clap ends with the same code.
@@ -53,6 +55,22 @@ impl Failure {
     /// A failure with its causes in one line.
     pub fn caused(exit: Exit, error: &(dyn std::error::Error + 'static)) -> Self {
         Self::new(exit, runtime::error_chain::ErrorChain(error).to_string())
+    }
+
+    /// The reader of the output went away.
+    pub fn reader_gone() -> Self {
+        Self::new(Exit::ReaderGone, "the reader of the output went away")
+    }
+
+    /// Whether nothing went wrong: the reader of the output went away.
+    pub fn is_reader_gone(&self) -> bool {
+        self.exit == Exit::ReaderGone
+    }
+
+    /// The same, saying more.
+    pub fn adding(mut self, text: &str) -> Self {
+        self.message.push_str(text);
+        self
     }
 
     /// The code.

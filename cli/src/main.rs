@@ -5,12 +5,14 @@
 
 mod admin;
 mod arguments;
+mod customer;
 mod failure;
 mod output;
 mod role;
 
 use arguments::{AdminCommand, Arguments, Command, KeyCommand, TenantCommand};
 use clap::Parser;
+use customer::Connection;
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
     let format = arguments.output;
+    let connect = || Connection::new(arguments.connection, format);
     match arguments.command {
         Command::Api(settings) => Box::pin(role::api(&settings)).await,
         Command::Scheduler(settings) => Box::pin(role::scheduler(&settings)).await,
@@ -50,5 +53,12 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
             Box::pin(admin::key_create(&key, format)).await
         }
+        Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
+        Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,
+        Command::List(which) => Box::pin(customer::list(&connect()?, &which)).await,
+        Command::Logs(which) => Box::pin(customer::logs(&connect()?, &which)).await,
+        Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
+        Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
+        Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
     }
 }

@@ -101,19 +101,25 @@ impl ClientBuilder {
         if is_this_machine(&base) {
             http = http.no_proxy();
         }
-        let http = http
-            .build()
-            .map_err(|error| ClientError::Settings(format!("the HTTP client cannot be made: {}", causes(&error))))?;
+        let http = http.build().map_err(|error| {
+            ClientError::Settings(format!("the HTTP client cannot be made: {}", causes(&error)))
+        })?;
         Ok(Client { http, base: Arc::new(base), retry: self.retry })
     }
 }
 
 fn base(server: &str) -> Result<Url, ClientError> {
     let refused = || {
-        ClientError::Settings("the server must be a URL such as https://berth.example.com or http://127.0.0.1:8080".to_owned())
+        ClientError::Settings(
+            "the server must be a URL such as https://berth.example.com or http://127.0.0.1:8080"
+                .to_owned(),
+        )
     };
     let mut base = Url::parse(server).map_err(|_| refused())?;
-    let plain = base.username().is_empty() && base.password().is_none() && base.query().is_none() && base.fragment().is_none();
+    let plain = base.username().is_empty()
+        && base.password().is_none()
+        && base.query().is_none()
+        && base.fragment().is_none();
     if !matches!(base.scheme(), "http" | "https") || !base.has_host() || !plain {
         return Err(refused());
     }
@@ -129,7 +135,9 @@ fn headers(api_key: Option<&SecretString>) -> Result<HeaderMap, ClientError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = api_key {
         let mut bearer = HeaderValue::try_from(format!("Bearer {}", key.expose_secret().trim()))
-            .map_err(|_| ClientError::Settings("the API key holds characters that no key has".to_owned()))?;
+            .map_err(|_| {
+                ClientError::Settings("the API key holds characters that no key has".to_owned())
+            })?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }
@@ -161,16 +169,29 @@ mod tests {
 
     #[test]
     fn a_url_that_cannot_be_a_server_is_refused_without_quoting_it() {
-        for bad in ["", "127.0.0.1:8080", "ftp://a", "http://", "http://u:hunter2@a", "http://a/?key=hunter2"] {
+        for bad in [
+            "",
+            "127.0.0.1:8080",
+            "ftp://a",
+            "http://",
+            "http://u:hunter2@a",
+            "http://a/?key=hunter2",
+        ] {
             let error = Client::builder(bad).build().unwrap_err().to_string();
-            assert!(error.contains("must be a URL") && !error.contains("hunter2"), "{bad}: {error}");
+            assert!(
+                error.contains("must be a URL") && !error.contains("hunter2"),
+                "{bad}: {error}"
+            );
         }
     }
 
     #[test]
     fn a_server_may_live_under_a_path() {
         let client = Client::builder("https://example.com/berth").build().unwrap();
-        assert_eq!(client.base.join("v1/tasks").unwrap().as_str(), "https://example.com/berth/v1/tasks");
+        assert_eq!(
+            client.base.join("v1/tasks").unwrap().as_str(),
+            "https://example.com/berth/v1/tasks"
+        );
         assert_eq!(client.server(), "https://example.com/berth");
     }
 

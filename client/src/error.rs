@@ -79,7 +79,13 @@ pub struct FieldError {
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = if self.detail.is_empty() { &self.title } else { &self.detail };
-        write!(f, "{text} ({}{}{})", self.status, if self.code.is_empty() { "" } else { " " }, self.code)
+        write!(
+            f,
+            "{text} ({}{}{})",
+            self.status,
+            if self.code.is_empty() { "" } else { " " },
+            self.code
+        )
     }
 }
 
@@ -113,10 +119,15 @@ impl<'de> Deserialize<'de> for ApiError {
 
 impl Problem {
     /// Reads an error's body; one that is no problem document still has its status.
-    pub(crate) fn read(status: reqwest::StatusCode, body: &[u8], retry_after: Option<Duration>) -> ApiError {
+    pub(crate) fn read(
+        status: reqwest::StatusCode,
+        body: &[u8],
+        retry_after: Option<Duration>,
+    ) -> ApiError {
         let mut problem: Self = serde_json::from_slice(body).unwrap_or_default();
         if problem.title.is_empty() {
-            problem.title = status.canonical_reason().unwrap_or("an error without a name").to_owned();
+            problem.title =
+                status.canonical_reason().unwrap_or("an error without a name").to_owned();
         }
         problem.into_error(status.as_u16(), retry_after)
     }
@@ -147,7 +158,10 @@ mod tests {
             "detail":"/name: is too long","code":"validation_failed","retryable":false,"request_id":"req_1",
             "errors":[{"pointer":"/name","detail":"is too long"}],"new_field":1}"#;
         let error = Problem::read(StatusCode::UNPROCESSABLE_ENTITY, body, None);
-        assert_eq!((error.status, error.code.as_str(), error.retryable), (422, "validation_failed", false));
+        assert_eq!(
+            (error.status, error.code.as_str(), error.retryable),
+            (422, "validation_failed", false)
+        );
         assert_eq!(error.errors[0].pointer, "/name");
         assert_eq!(error.request_id.as_deref(), Some("req_1"));
         assert_eq!(error.to_string(), "/name: is too long (422 validation_failed)");

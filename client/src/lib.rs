@@ -28,7 +28,7 @@ pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    Amounts, Attempt, BatchItem, BatchResult, BatchTask, CancelDone, Cancelled, LogChunk, LogFilter, NewTask, Page,
-    PageRequest, Stream, Task, TaskFilter, Usage, UsageOfDay,
+    Amounts, Attempt, BatchItem, BatchResult, BatchTask, CancelDone, Cancelled, LogChunk,
+    LogFilter, NewTask, Page, PageRequest, Stream, Task, TaskFilter, Usage, UsageOfDay,
 };
 pub use retry::RetryPolicy;

@@ -29,12 +29,19 @@ impl RetryPolicy {
 
     /// The wait after try number `tried` (1 upwards) failed; `None` when that was the last. `unit` is a random number
     /// from 0 to 1.
-    pub(crate) fn wait(&self, tried: u32, retry_after: Option<Duration>, unit: f64) -> Option<Duration> {
+    pub(crate) fn wait(
+        &self,
+        tried: u32,
+        retry_after: Option<Duration>,
+        unit: f64,
+    ) -> Option<Duration> {
         let asked = retry_after.unwrap_or_default();
         if tried >= self.tries || asked > self.wait_max {
             return None;
         }
-        let doubled = self.first_wait.saturating_mul(1_u32.checked_shl(tried.saturating_sub(1)).unwrap_or(u32::MAX));
+        let doubled = self
+            .first_wait
+            .saturating_mul(1_u32.checked_shl(tried.saturating_sub(1)).unwrap_or(u32::MAX));
         let spread = doubled.min(self.wait_max).mul_f64(unit.clamp(0.0, 1.0));
         // On top of what was asked for, or all who were told the same second would come in it.
         Some(asked.saturating_add(spread).min(self.wait_max.max(asked)))
@@ -45,8 +52,11 @@ impl RetryPolicy {
 mod tests {
     use super::*;
 
-    const POLICY: RetryPolicy =
-        RetryPolicy { tries: 4, first_wait: Duration::from_millis(100), wait_max: Duration::from_millis(350) };
+    const POLICY: RetryPolicy = RetryPolicy {
+        tries: 4,
+        first_wait: Duration::from_millis(100),
+        wait_max: Duration::from_millis(350),
+    };
 
     #[test]
     fn waits_double_up_to_their_bound_and_then_end() {

@@ -8,8 +8,8 @@ use crate::builder::Client;
 use crate::error::{ApiError, ClientError, Problem};
 use crate::idempotency::IdempotencyKey;
 use bytes::Bytes;
+use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -45,12 +45,23 @@ impl Call {
 
     /// A write, named by `key`.
     pub fn post(path: impl Into<String>, key: IdempotencyKey) -> Self {
-        Self { method: Method::POST, path: path.into(), query: Vec::new(), key: Some(key), body: None }
+        Self {
+            method: Method::POST,
+            path: path.into(),
+            query: Vec::new(),
+            key: Some(key),
+            body: None,
+        }
     }
 
     /// With parameters; those without a value are left out.
-    pub fn query(mut self, parameters: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Self {
-        self.query.extend(parameters.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))));
+    pub fn query(
+        mut self,
+        parameters: impl IntoIterator<Item = (&'static str, Option<String>)>,
+    ) -> Self {
+        self.query.extend(
+            parameters.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))),
+        );
         self
     }
 
@@ -63,14 +74,20 @@ impl Call {
 
 impl Client {
     /// Sends `call` and reads its answer as `T`.
-    pub(crate) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, ClientError> {
+    pub(crate) async fn send<T: DeserializeOwned>(
+        &self,
+        call: Call,
+    ) -> Result<Answer<T>, ClientError> {
         let mut tried = 1;
         let received = loop {
             let failed = match self.send_once(&call).await {
                 Ok(received) => break received,
                 Err(failed) => failed,
             };
-            match failed.repeat_after().and_then(|asked| self.retry.wait(tried, asked, rand::random())) {
+            match failed
+                .repeat_after()
+                .and_then(|asked| self.retry.wait(tried, asked, rand::random()))
+            {
                 Some(wait) => pause(wait).await,
                 None => return Err(failed.into_error(self.server(), tried)),
             }
@@ -92,7 +109,9 @@ impl Client {
             request = request.header(IDEMPOTENCY_KEY, key.as_str());
         }
         if let Some(body) = &call.body {
-            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
+            request = request
+                .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+                .body(body.clone());
         }
         let response = request.send().await.map_err(Failed::Transport)?;
         let (status, headers) = (response.status(), response.headers().clone());
@@ -120,9 +139,11 @@ impl Failed {
 
     fn into_error(self, server: &str, tries: u32) -> ClientError {
         match self {
-            Self::Transport(source) => {
-                ClientError::Unreachable { server: server.to_owned(), tries, source: source.without_url() }
-            }
+            Self::Transport(source) => ClientError::Unreachable {
+                server: server.to_owned(),
+                tries,
+                source: source.without_url(),
+            },
             Self::Refused(error) => ClientError::Api(error),
         }
     }
@@ -133,21 +154,26 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a client is used outside Berth's processes and has none of their runtime")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a client is used outside Berth's processes and has none of their runtime"
+)]
 async fn pause(wait: Duration) {
     tokio::time::sleep(wait).await;
 }
 
 /// A body of `value`.
 pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<Bytes, ClientError> {
-    let json = serde_json::to_vec(value)
-        .map_err(|error| ClientError::Settings(format!("the task cannot be written as JSON: {error}")))?;
+    let json = serde_json::to_vec(value).map_err(|error| {
+        ClientError::Settings(format!("the task cannot be written as JSON: {error}"))
+    })?;
     Ok(Bytes::from(json))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reqwest::StatusCode;
 
     #[test]
     fn only_whole_seconds_are_taken_from_retry_after() {
@@ -167,6 +193,9 @@ mod tests {
             Failed::Refused(Box::new(Problem::read(status, b"{}", None))).repeat_after().is_some()
         };
         let outcome = [400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504].map(repeated);
-        assert_eq!(outcome, [false, false, false, false, false, false, true, false, true, true, true]);
+        assert_eq!(
+            outcome,
+            [false, false, false, false, false, false, true, false, true, true, true]
+        );
     }
 }

@@ -17,7 +17,9 @@ pub(super) fn failure(error: &StoreError) -> Failure {
     match error {
         StoreError::Unavailable(_) => Failure::new(
             Exit::Unreachable,
-            format!("cannot reach Postgres: {text}. Is it running, and is database.url (BERTH_DATABASE__URL) right?"),
+            format!(
+                "cannot reach Postgres: {text}. Is it running, and is database.url (BERTH_DATABASE__URL) right?"
+            ),
         ),
         StoreError::Config(_) => Failure::usage(text.to_string()),
         // A pool cannot tell a database that is away from one that has no connection free.

@@ -18,7 +18,9 @@ use store::key::NewKey;
 
 /// What can be said about a new key.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  BERTH_API_KEY=$(berth admin key create --tenant acme --name ci --scope read --scope submit --expires-in 90d)")]
+#[command(
+    after_help = "Example:\n  BERTH_API_KEY=$(berth admin key create --tenant acme --name ci --scope read --scope submit --expires-in 90d)"
+)]
 pub struct KeyCreateArguments {
     /// Whose key it is: the tenant's name.
     #[arg(long)]
@@ -72,7 +74,9 @@ async fn make(
 ) -> Result<(NewKey, config::SecretString), Failure> {
     let made = key::generate(&config.auth.environment, config.auth.key_hash_secret()?)
         .map_err(|error| Failure::failed(format!("a key {error}")))?;
-    let tenant = store::tenant::find_by_name(db, &arguments.tenant).await.map_err(|error| database::failure(&error))?;
+    let tenant = store::tenant::find_by_name(db, &arguments.tenant)
+        .await
+        .map_err(|error| database::failure(&error))?;
     let tenant = tenant.ok_or_else(|| {
         let name = &arguments.tenant;
         Failure::new(
@@ -102,13 +106,16 @@ fn end_of(now: Timestamp, life: TimeDelta) -> Option<Timestamp> {
 /// As durations are written everywhere, and days and weeks, which only people use.
 fn lifetime(text: &str) -> Result<TimeDelta, String> {
     const FORM: &str = "expected a duration such as 90d, 2w or 12h, up to 3650d";
-    let days = |number: &str, each: i64| number.parse::<i64>().ok().and_then(|n| TimeDelta::try_days(n.checked_mul(each)?));
+    let days = |number: &str, each: i64| {
+        number.parse::<i64>().ok().and_then(|n| TimeDelta::try_days(n.checked_mul(each)?))
+    };
     let life = match (text.strip_suffix('d'), text.strip_suffix('w')) {
         (Some(number), _) => days(number, 1),
         (_, Some(number)) => days(number, 7),
         (None, None) => parse_duration(text).ok().and_then(|life| TimeDelta::from_std(life).ok()),
     };
-    life.filter(|life| *life > TimeDelta::zero() && *life <= TimeDelta::days(3650)).ok_or_else(|| FORM.to_owned())
+    life.filter(|life| *life > TimeDelta::zero() && *life <= TimeDelta::days(3650))
+        .ok_or_else(|| FORM.to_owned())
 }
 
 #[cfg(test)]
@@ -117,16 +124,21 @@ mod tests {
 
     #[test]
     fn lifetimes_are_days_weeks_or_durations() {
-        for (text, wanted) in
-            [("90d", TimeDelta::days(90)), ("2w", TimeDelta::days(14)), ("12h", TimeDelta::hours(12)), ("PT5M", TimeDelta::minutes(5))]
-        {
+        for (text, wanted) in [
+            ("90d", TimeDelta::days(90)),
+            ("2w", TimeDelta::days(14)),
+            ("12h", TimeDelta::hours(12)),
+            ("PT5M", TimeDelta::minutes(5)),
+        ] {
             assert_eq!(lifetime(text), Ok(wanted), "{text}");
         }
     }
 
     #[test]
     fn a_lifetime_that_is_none_or_too_long_is_refused() {
-        for text in ["0d", "-1d", "", "d", "90", "3651d", "9999999999999999999d", "1317624576693539402w"] {
+        for text in
+            ["0d", "-1d", "", "d", "90", "3651d", "9999999999999999999d", "1317624576693539402w"]
+        {
             assert!(lifetime(text).is_err(), "{text}");
         }
     }

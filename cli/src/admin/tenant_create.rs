@@ -29,10 +29,14 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
     let created = store::tenant::create(&db, id, name, arguments.weight).await;
     db.close().await;
     if !created.map_err(|error| database::failure(&error))? {
-        return Err(Failure::failed(format!("a tenant named `{name}` exists already; use it or take another name")));
+        return Err(Failure::failed(format!(
+            "a tenant named `{name}` exists already; use it or take another name"
+        )));
     }
     match format {
-        Format::Json => output::line(&json!({"id": id, "name": name, "weight": arguments.weight}).to_string()),
+        Format::Json => {
+            output::line(&json!({"id": id, "name": name, "weight": arguments.weight}).to_string())
+        }
         Format::Table => output::line(&id.to_string()),
     }
 }

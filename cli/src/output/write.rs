@@ -1,6 +1,7 @@
-//! Writes to standard output and standard error without ever failing on a reader that went away.
+//! Writes to standard output and standard error.
 //!
-//! Used by every command instead of `println!`, which panics when `berth list | head` has seen enough.
+//! Used by every command instead of `println!`, which panics when `berth list | head` has seen enough: here that ends
+//! the command quietly, and successfully.
 
 use crate::failure::Failure;
 use std::io::{self, ErrorKind, Write};
@@ -10,12 +11,24 @@ pub fn line(text: &str) -> Result<(), Failure> {
     bytes(&mut io::stdout().lock(), format!("{text}\n").as_bytes())
 }
 
-/// Writes and flushes. A reader that has gone is no failure: it has what it wanted.
+/// Lines on standard output, each with its end.
+pub fn text(text: &str) -> Result<(), Failure> {
+    bytes(&mut io::stdout().lock(), text.as_bytes())
+}
+
+/// A JSON document as the API gave it, on a line of its own.
+pub fn document(json: &[u8]) -> Result<(), Failure> {
+    let mut line = json.to_vec();
+    line.push(b'\n');
+    bytes(&mut io::stdout().lock(), &line)
+}
+
+/// Writes and flushes.
 pub fn bytes(to: &mut impl Write, bytes: &[u8]) -> Result<(), Failure> {
-    match to.write_all(bytes).and_then(|()| to.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(format!("cannot write: {error}"))),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    to.write_all(bytes).and_then(|()| to.flush()).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::failed(format!("cannot write: {error}")),
+    })
 }
 
 /// A remark for people on standard error, so that standard output holds only what was asked for.
@@ -25,5 +38,7 @@ pub fn remark(text: &str) {
 
 /// The failure on standard error. Where even that cannot be written the exit code has to do.
 pub fn complain(failure: &Failure) {
-    let _unwritable = writeln!(io::stderr().lock(), "berth: {failure}");
+    if !failure.is_reader_gone() {
+        remark(&format!("berth: {failure}"));
+    }
 }

@@ -24,7 +24,8 @@ impl OwnBus {
     pub fn connect(config: &BusConfig) -> Result<Self, Failure> {
         let tasks = TaskGroup::new();
         let (stop, stopping) = Shutdown::new();
-        let bus = Bus::connect(config, &tasks, &stopping).map_err(|error| Failure::caused(Exit::Usage, &error))?;
+        let bus = Bus::connect(config, &tasks, &stopping)
+            .map_err(|error| Failure::caused(Exit::Usage, &error))?;
         Ok(Self { bus, tasks, stop })
     }
 

@@ -18,7 +18,8 @@ impl Process {
     /// Reads the settings, starts the logs of `role` and listens to signals.
     pub fn begin(role: &str, arguments: &SettingsArguments) -> Result<Self, Failure> {
         let config = config::load(arguments.config.as_deref())?;
-        telemetry::init(role, &config.telemetry).map_err(|error| Failure::caused(Exit::Usage, &error))?;
+        telemetry::init(role, &config.telemetry)
+            .map_err(|error| Failure::caused(Exit::Usage, &error))?;
         let (_handle, shutdown) = Shutdown::from_signals(&TaskGroup::new())
             .map_err(|error| Failure::failed(format!("cannot listen to signals: {error}")))?;
         Ok(Self { config, shutdown })

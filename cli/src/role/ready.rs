@@ -23,12 +23,20 @@ pub(super) struct Ready {
 
 impl Ready {
     pub fn announce(self) -> Result<(), Failure> {
-        let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
-        if let Some(path) = runtime::config::variable("BERTH_READY_FILE").filter(|path| !path.is_empty()) {
-            self.write_file(Path::new(&path))
-                .map_err(|error| Failure::failed(format!("cannot write the ready file {path}: {error}")))?;
+        let json =
+            serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
+        if let Some(path) =
+            runtime::config::variable("BERTH_READY_FILE").filter(|path| !path.is_empty())
+        {
+            self.write_file(Path::new(&path)).map_err(|error| {
+                Failure::failed(format!("cannot write the ready file {path}: {error}"))
+            })?;
         }
-        output::line(&json)
+        match output::line(&json) {
+            // A role serves its clients, not its reader.
+            Err(failure) if failure.is_reader_gone() => Ok(()),
+            written => written,
+        }
     }
 
     fn write_file(self, path: &Path) -> io::Result<()> {
@@ -40,7 +48,10 @@ impl Ready {
 
     fn lines(self) -> String {
         let addresses = [("listen", self.listen), ("health", self.health)];
-        addresses.iter().filter_map(|(name, address)| address.map(|address| format!("{name} {address}\n"))).collect()
+        addresses
+            .iter()
+            .filter_map(|(name, address)| address.map(|address| format!("{name} {address}\n")))
+            .collect()
     }
 }
 
@@ -48,8 +59,11 @@ impl Ready {
 mod tests {
     use super::*;
 
-    const EXECUTOR: Ready =
-        Ready { role: "executor", listen: None, health: Some(SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 81)) };
+    const EXECUTOR: Ready = Ready {
+        role: "executor",
+        listen: None,
+        health: Some(SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 81)),
+    };
 
     #[test]
     fn the_line_names_the_role_and_both_addresses_null_where_there_is_none() {

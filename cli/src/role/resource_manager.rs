@@ -14,7 +14,12 @@ pub async fn run(arguments: &SettingsArguments) -> Result<(), Failure> {
     let manager = ResourceManager::start(&process.config, own.bus.clone(), &process.shutdown)
         .await
         .map_err(|error| Failure::caused(Exit::Failed, &error))?;
-    Ready { role: "resource-manager", listen: Some(manager.addr), health: Some(manager.health_addr) }.announce()?;
+    Ready {
+        role: "resource-manager",
+        listen: Some(manager.addr),
+        health: Some(manager.health_addr),
+    }
+    .announce()?;
     process.shutdown.cancelled().await;
     manager.stopped(process.config.resource_manager.shutdown_grace).await;
     own.close().await;

@@ -24,7 +24,9 @@ pub struct TaskFilter {
 impl TaskFilter {
     pub(crate) fn parameters(&self) -> [(&'static str, Option<String>); 6] {
         let states: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
-        let time = |at: Option<Timestamp>| at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true));
+        let time = |at: Option<Timestamp>| {
+            at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
+        };
         [
             ("state", (!states.is_empty()).then(|| states.join(","))),
             ("tier", self.tier.map(|tier| tier.to_string())),

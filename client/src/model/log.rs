@@ -81,7 +81,8 @@ impl<'de> Deserialize<'de> for LogChunk {
             text: Option<String>,
             base64: Option<String>,
         }
-        let Shown { attempt, stream, seq, offset, at, text, base64 } = Shown::deserialize(deserializer)?;
+        let Shown { attempt, stream, seq, offset, at, text, base64 } =
+            Shown::deserialize(deserializer)?;
         let data = match (text, base64) {
             (Some(text), _) => text.into_bytes(),
             (None, Some(base64)) => STANDARD.decode(base64).map_err(serde::de::Error::custom)?,
@@ -96,7 +97,8 @@ mod tests {
     use super::*;
 
     fn read(data: &str) -> Result<LogChunk, serde_json::Error> {
-        let start = r#"{"attempt":1,"stream":"stderr","seq":0,"offset":0,"at":"2030-01-31T12:00:00Z""#;
+        let start =
+            r#"{"attempt":1,"stream":"stderr","seq":0,"offset":0,"at":"2030-01-31T12:00:00Z""#;
         serde_json::from_str(&format!("{start}{data}}}"))
     }
 

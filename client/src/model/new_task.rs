@@ -104,7 +104,10 @@ mod tests {
     #[test]
     fn only_what_was_given_is_sent() {
         let task = NewTask::command(["echo", "hi"]);
-        assert_eq!(serde_json::to_value(task).unwrap(), json!({"run": {"command": {"argv": ["echo", "hi"]}}}));
+        assert_eq!(
+            serde_json::to_value(task).unwrap(),
+            json!({"run": {"command": {"argv": ["echo", "hi"]}}})
+        );
     }
 
     #[test]

@@ -30,6 +30,8 @@ impl<T> Page<T> {
     /// The request for the page after this one, with the same limit; `None` on the last.
     #[must_use]
     pub fn next(&self, request: &PageRequest) -> Option<PageRequest> {
-        self.next_cursor.clone().map(|cursor| PageRequest { cursor: Some(cursor), ..request.clone() })
+        self.next_cursor
+            .clone()
+            .map(|cursor| PageRequest { cursor: Some(cursor), ..request.clone() })
     }
 }

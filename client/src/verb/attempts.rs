@@ -9,7 +9,11 @@ impl Client {
     ///
     /// # Errors
     /// 404 when there is no such task among yours; no answer.
-    pub async fn attempts(&self, id: TaskId, page: &PageRequest) -> Result<Answer<Page<Attempt>>, ClientError> {
+    pub async fn attempts(
+        &self,
+        id: TaskId,
+        page: &PageRequest,
+    ) -> Result<Answer<Page<Attempt>>, ClientError> {
         self.send(Call::get(format!("v1/tasks/{id}/attempts")).query(page.parameters())).await
     }
 }

@@ -8,7 +8,11 @@ impl Client {
     ///
     /// # Errors
     /// A filter or cursor that the server refuses; no answer.
-    pub async fn list(&self, filter: &TaskFilter, page: &PageRequest) -> Result<Answer<Page<Task>>, ClientError> {
+    pub async fn list(
+        &self,
+        filter: &TaskFilter,
+        page: &PageRequest,
+    ) -> Result<Answer<Page<Task>>, ClientError> {
         self.send(Call::get("v1/tasks").query(filter.parameters()).query(page.parameters())).await
     }
 }

@@ -19,6 +19,7 @@ impl Client {
             ("attempt", filter.attempt.map(|attempt| attempt.to_string())),
             ("stream", filter.stream.map(|stream| stream.to_string())),
         ];
-        self.send(Call::get(format!("v1/tasks/{id}/logs")).query(wanted).query(page.parameters())).await
+        self.send(Call::get(format!("v1/tasks/{id}/logs")).query(wanted).query(page.parameters()))
+            .await
     }
 }

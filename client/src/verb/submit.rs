@@ -17,7 +17,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::submit`], and when the key was used for another task.
-    pub async fn submit_with_key(&self, task: &NewTask, key: IdempotencyKey) -> Result<Answer<Task>, ClientError> {
+    pub async fn submit_with_key(
+        &self,
+        task: &NewTask,
+        key: IdempotencyKey,
+    ) -> Result<Answer<Task>, ClientError> {
         self.submit_json(to_json(task)?, key).await
     }
 
@@ -25,7 +29,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::submit_with_key`].
-    pub async fn submit_json(&self, body: impl Into<bytes::Bytes> + Send, key: IdempotencyKey) -> Result<Answer<Task>, ClientError> {
+    pub async fn submit_json(
+        &self,
+        body: impl Into<bytes::Bytes> + Send,
+        key: IdempotencyKey,
+    ) -> Result<Answer<Task>, ClientError> {
         self.send(Call::post("v1/tasks", key).json(body)).await
     }
 }

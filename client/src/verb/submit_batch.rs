@@ -15,7 +15,10 @@ impl Client {
     ///
     /// # Errors
     /// What is wrong with the batch as a whole; no answer.
-    pub async fn submit_batch(&self, tasks: &[NewTask]) -> Result<Answer<BatchResult>, ClientError> {
+    pub async fn submit_batch(
+        &self,
+        tasks: &[NewTask],
+    ) -> Result<Answer<BatchResult>, ClientError> {
         self.submit_batch_with_key(tasks, IdempotencyKey::fresh()).await
     }
 

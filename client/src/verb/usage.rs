@@ -9,7 +9,11 @@ impl Client {
     ///
     /// # Errors
     /// A range that the server refuses; no answer.
-    pub async fn usage(&self, from: Option<NaiveDate>, to: Option<NaiveDate>) -> Result<Answer<Usage>, ClientError> {
+    pub async fn usage(
+        &self,
+        from: Option<NaiveDate>,
+        to: Option<NaiveDate>,
+    ) -> Result<Answer<Usage>, ClientError> {
         let day = |day: Option<NaiveDate>| day.map(|day| day.to_string());
         self.send(Call::get("v1/usage").query([("from", day(from)), ("to", day(to))])).await
     }

@@ -1,0 +1,151 @@
+//! What a failed call means to the person who typed it: what happened, what to do next, and the exit code.
+//!
+//! The only place that knows which answer of the API ends with which code.
+
+use crate::failure::{Exit, Failure};
+use client::{ApiError, ClientError};
+use domain::time::format_duration;
+use runtime::error_chain::ErrorChain;
+use std::fmt::Write;
+
+/// What a failed call means.
+pub(super) fn failure(error: &ClientError) -> Failure {
+    match error {
+        ClientError::Settings(text) => Failure::usage(text.clone()),
+        ClientError::Unreachable { .. } => Failure::new(
+            Exit::Unreachable,
+            format!(
+                "{}. Is it running, and is the address right (--server, BERTH_SERVER)?",
+                ErrorChain(error)
+            ),
+        ),
+        ClientError::Answer { .. } => Failure::failed(format!(
+            "{}. Is the address that of a Berth API (--server, BERTH_SERVER)?",
+            ErrorChain(error)
+        )),
+        ClientError::Api(problem) => Failure::new(exit(problem), text(problem)),
+    }
+}
+
+fn exit(problem: &ApiError) -> Exit {
+    match problem.status {
+        401 | 403 => Exit::NotAllowed,
+        404 => Exit::NotFound,
+        400 | 405 | 413 | 415 | 422 => Exit::Usage,
+        502..=504 => Exit::Unreachable,
+        _ => Exit::Failed,
+    }
+}
+
+fn text(problem: &ApiError) -> String {
+    let said = if problem.detail.is_empty() { &problem.title } else { &problem.detail };
+    let mut text = said.trim_end_matches('.').to_owned();
+    if problem.errors.len() > 1 {
+        text = format!("{} ({} mistakes)", problem.title, problem.errors.len());
+        for error in &problem.errors {
+            let place = if error.pointer.is_empty() { "the task" } else { &error.pointer };
+            text.push_str(&format!("\n  {place}: {}", error.detail));
+        }
+        text.push('\n');
+    } else {
+        text.push_str(". ");
+    }
+    text.push_str(&advice(problem));
+    if let (500.., Some(id)) = (problem.status, &problem.request_id) {
+        let _infallible = write!(text, " (request {id})");
+    }
+    text.trim_end().to_owned()
+}
+
+/// What to do next.
+fn advice(problem: &ApiError) -> String {
+    let later = || match problem.retry_after {
+        Some(wait) => format!("Please try again in {}.", format_duration(wait)),
+        None => "Please try again in a moment.".to_owned(),
+    };
+    match problem.status {
+        401 => "Check the API key (BERTH_API_KEY, --api-key): is it whole, of this server, and not expired?".to_owned(),
+        403 => "Use a key with that scope; an operator makes one with `berth admin key create --scope …`.".to_owned(),
+        404 if problem.code == "route_not_found" => "Is the address that of a Berth API of this version (--server)?".to_owned(),
+        404 => "Check the id, and that the key is of the tenant that owns it.".to_owned(),
+        429 => later(),
+        _ if problem.retryable => later(),
+        500.. => "Please report it if it happens again.".to_owned(),
+        300..=399 => "The server sends elsewhere; give that address with --server.".to_owned(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use client::FieldError;
+    use std::time::Duration;
+
+    fn problem(status: u16, code: &str) -> ApiError {
+        ApiError {
+            status,
+            code: code.to_owned(),
+            title: "Title".to_owned(),
+            detail: "Detail.".to_owned(),
+            retryable: matches!(status, 429 | 503),
+            request_id: Some("req_1".to_owned()),
+            errors: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    fn told(problem: ApiError) -> (Exit, String) {
+        let failure = failure(&ClientError::Api(Box::new(problem)));
+        (failure.exit(), failure.to_string())
+    }
+
+    #[test]
+    fn every_kind_of_refusal_has_its_exit_code() {
+        for (status, wanted) in [
+            (400, Exit::Usage),
+            (401, Exit::NotAllowed),
+            (403, Exit::NotAllowed),
+            (404, Exit::NotFound),
+            (409, Exit::Failed),
+            (422, Exit::Usage),
+            (429, Exit::Failed),
+            (500, Exit::Failed),
+            (503, Exit::Unreachable),
+        ] {
+            assert_eq!(told(problem(status, "x")).0, wanted, "{status}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_shown_at_its_place() {
+        let error = |pointer: &str, detail: &str| FieldError {
+            pointer: pointer.to_owned(),
+            detail: detail.to_owned(),
+        };
+        let several = ApiError {
+            errors: vec![error("/name", "is too long"), error("/tier", "is no tier")],
+            ..problem(422, "validation_failed")
+        };
+        assert_eq!(
+            told(several).1,
+            "Title (2 mistakes)\n  /name: is too long\n  /tier: is no tier"
+        );
+    }
+
+    #[test]
+    fn a_busy_server_says_when_to_come_back() {
+        let busy =
+            ApiError { retry_after: Some(Duration::from_secs(90)), ..problem(429, "rate_limited") };
+        assert_eq!(told(busy).1, "Detail. Please try again in 1m30s.");
+        assert!(
+            told(problem(503, "unavailable")).1.ends_with("try again in a moment. (request req_1)")
+        );
+    }
+
+    #[test]
+    fn a_bad_key_and_a_missing_scope_say_what_to_change() {
+        assert!(told(problem(401, "unauthenticated")).1.contains("BERTH_API_KEY"));
+        assert!(told(problem(403, "scope_missing")).1.contains("--scope"));
+    }
+}

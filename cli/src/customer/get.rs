@@ -1,0 +1,98 @@
+//! `berth get`.
+
+use super::connection::Connection;
+use super::failure::failure;
+use crate::failure::Failure;
+use crate::output::{self, Details, Format, age, cell};
+use client::Task;
+use domain::id::TaskId;
+use domain::time::{Timestamp, format_duration};
+use runtime::clock;
+use serde_json::Value;
+
+/// Which task.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth get task_0190a6f3c1d27a3e8b1f0c2d4e5f6071")]
+pub struct GetArguments {
+    /// Id of the task.
+    pub id: TaskId,
+}
+
+/// Shows one task.
+pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<(), Failure> {
+    let task = connection.client.get(arguments.id).await.map_err(|error| failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(task.json()),
+        Format::Table => output::text(&details(&task, clock::wall())),
+    }
+}
+
+fn details(task: &Task, now: Timestamp) -> String {
+    let at = |at: Timestamp| {
+        format!(
+            "{} ({})",
+            at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true),
+            age::ago(at, now)
+        )
+    };
+    let mut details = Details::default();
+    details.row("id", task.id);
+    details.some("name", task.name.as_deref());
+    details.row("state", task.state);
+    details.some("reason", task.reason.as_deref());
+    details.some("exit code", task.exit_code);
+    details.row("run", runs(&task.run));
+    details.row("resources", resources(task));
+    details.row("pool", &task.pool);
+    details.some("executor", task.executor.as_deref());
+    let (failed, most) = (task.failures, task.max_attempts);
+    details.row("attempts", format!("{} ({failed} of at most {most} failed)", task.attempts));
+    details.row("delivery", task.delivery);
+    details.some("unique key", task.unique_key.as_deref());
+    for (key, value) in &task.labels {
+        details.row("label", format!("{key}={value}"));
+    }
+    details.row("created", at(task.created_at));
+    details.row("due", at(task.run_at));
+    let late = if task.expire_if_late { "; then it expires" } else { "" };
+    details.row("start by", format!("{}{late}", at(task.start_deadline)));
+    details.some("started", task.started_at.map(at));
+    details.some("finished", task.finished_at.map(at));
+    details.row("cap", format_duration(task.execution_cap));
+    details.to_string()
+}
+
+/// What a task runs, on one line. Its environment and input are left to `--output json`: they may be secret.
+fn runs(run: &Value) -> String {
+    if let Some(argv) = run.pointer("/command/argv").and_then(Value::as_array) {
+        let words: Vec<String> = argv.iter().filter_map(Value::as_str).map(cell::word).collect();
+        return words.join(" ");
+    }
+    if let Some(sleep) = run.pointer("/noop/sleep").and_then(Value::as_str) {
+        return format!("noop for {sleep}");
+    }
+    run.as_object().and_then(|run| run.keys().next()).cloned().unwrap_or_default()
+}
+
+fn resources(task: &Task) -> String {
+    let needs = task.resources;
+    let tier = task.tier.map(|tier| format!("{tier}: ")).unwrap_or_default();
+    format!(
+        "{tier}{} millicores, {} MiB memory, {} MiB disk, {} iops, {} ports",
+        needs.cpu_millis, needs.memory_mib, needs.disk_mib, needs.iops, needs.ports
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_task_runs_is_shown_on_one_line_without_its_environment() {
+        let run = json!({"command": {"argv": ["bash", "-c", "echo \"hi\"\n"], "env": {"TOKEN": "hunter2"}, "stdin": "hunter2"}});
+        assert_eq!(runs(&run), r#"bash -c 'echo "hi"\n'"#);
+        assert_eq!(runs(&json!({"noop": {"sleep": "5s"}})), "noop for 5s");
+        assert_eq!(runs(&json!({"of_tomorrow": {}})), "of_tomorrow");
+    }
+}

@@ -1,0 +1,169 @@
+//! `berth submit`.
+//!
+//! Prints the id of the task and nothing else, so that a script can take it. When it cannot be known whether the task
+//! was stored, the message holds the idempotency key with which the same command finds out.
+
+use super::connection::Connection;
+use super::failure::failure;
+use crate::failure::{Exit, Failure};
+use crate::output::{self, Format};
+use client::{Answer, ClientError, IdempotencyKey, NewTask, Task};
+use domain::resources::Tier;
+use domain::task::{CommandRun, Delivery, NoopRun, Run};
+use domain::time::{Timestamp, parse_duration};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::time::Duration;
+
+/// What to submit.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "berth submit [OPTIONS] -- COMMAND [ARGS]...\n       berth submit [OPTIONS] --noop [DURATION]\n       \
+                      berth submit [--idempotency-key KEY] --json FILE",
+    after_help = "Examples:\n  berth submit --name hello --tier basic --delay 10s -- bash -c 'echo hi'\n  \
+                  berth submit --json task.json",
+    group = clap::ArgGroup::new("what").args(["command", "noop", "json"]).required(true)
+)]
+pub struct SubmitArguments {
+    /// What to call it; need not be unique.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// What it needs: basic, regular or premium.
+    #[arg(long)]
+    pub tier: Option<Tier>,
+    /// How long from now it becomes due, such as 10s.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "run_at")]
+    pub delay: Option<Duration>,
+    /// When it becomes due, such as 2030-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub run_at: Option<Timestamp>,
+    /// How long after it became due it may start and still be on time.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub delay_tolerance: Option<Duration>,
+    /// The longest one attempt may run; then it is killed.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub execution_cap: Option<Duration>,
+    /// Let it expire when it could not start in time.
+    #[arg(long)]
+    pub expire_if_late: bool,
+    /// Attempts that count, at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_attempts: Option<u32>,
+    /// What a lost attempt means: at_least_once runs it again, at_most_once does not.
+    #[arg(long)]
+    pub delivery: Option<Delivery>,
+    /// Group of executors to run on.
+    #[arg(long)]
+    pub pool: Option<String>,
+    /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
+    #[arg(long, value_name = "KEY")]
+    pub unique_key: Option<String>,
+    /// A label to find it by; may be repeated.
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = pair)]
+    pub labels: Vec<(String, String)>,
+    /// A variable of the command's environment; may be repeated. Nothing else is inherited.
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = pair)]
+    pub env: Vec<(String, String)>,
+    /// What the command reads on its standard input.
+    #[arg(long, value_name = "TEXT")]
+    pub stdin: Option<String>,
+    /// Makes repeating this command safe: the same key submits the same task once.
+    #[arg(long, value_name = "KEY")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// Submit the task in this file as the API takes it; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "max_attempts",
+        "delivery", "pool", "unique_key", "labels", "env", "stdin",
+    ])]
+    pub json: Option<String>,
+    /// Do nothing, for a while: to measure and to try things out.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
+        conflicts_with_all = ["env", "stdin"])]
+    pub noop: Option<Duration>,
+    /// Program and arguments; no shell is involved unless it is the program.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// Submits a task and prints its id. It is stored durably then.
+pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<(), Failure> {
+    let key = arguments.idempotency_key.clone().unwrap_or_else(IdempotencyKey::fresh);
+    let answer = match &arguments.json {
+        Some(file) => connection.client.submit_json(read(file)?, key.clone()).await,
+        None => connection.client.submit_with_key(&task(arguments), key.clone()).await,
+    };
+    let task = answer.map_err(|error| not_submitted(&error, &key))?;
+    show(connection.format, &task)
+}
+
+fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
+    match format {
+        Format::Json => output::document(task.json()),
+        Format::Table => {
+            if task.is_replayed() {
+                output::remark(
+                    "It was submitted before under this idempotency key; this is that task.",
+                );
+            }
+            output::line(&task.id.to_string())
+        }
+    }
+}
+
+fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
+    let failure = failure(error);
+    if failure.exit() != Exit::Unreachable {
+        return failure;
+    }
+    failure.adding(&format!("\nIt may have been stored or not. To go on safely, repeat the command with --idempotency-key {key}"))
+}
+
+fn task(arguments: SubmitArguments) -> NewTask {
+    let run = match arguments.noop {
+        Some(sleep) => Run::Noop(NoopRun { sleep }),
+        None => Run::Command(CommandRun {
+            argv: arguments.command,
+            env: arguments.env.into_iter().collect(),
+            stdin: arguments.stdin,
+        }),
+    };
+    NewTask {
+        name: arguments.name,
+        tier: arguments.tier,
+        delay: arguments.delay,
+        run_at: arguments.run_at,
+        delay_tolerance: arguments.delay_tolerance,
+        execution_cap: arguments.execution_cap,
+        expire_if_late: arguments.expire_if_late.then_some(true),
+        max_attempts: arguments.max_attempts,
+        delivery: arguments.delivery,
+        pool: arguments.pool,
+        unique_key: arguments.unique_key,
+        labels: BTreeMap::from_iter(arguments.labels),
+        ..NewTask::new(run)
+    }
+}
+
+fn read(file: &str) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let read = match file {
+        "-" => std::io::stdin().lock().read_to_end(&mut text).map(|_| ()),
+        path => std::fs::read(path).map(|bytes| text = bytes),
+    };
+    read.map_err(|error| Failure::usage(format!("cannot read {file}: {error}")))?;
+    Ok(text)
+}
+
+/// `KEY=VALUE`; the value may hold further `=`.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    let time = chrono::DateTime::parse_from_rfc3339(text);
+    time.map(|time| time.to_utc())
+        .map_err(|_| "expected a time such as 2030-01-31T12:00:00Z".to_owned())
+}

@@ -1,0 +1,87 @@
+//! `berth usage`.
+
+use super::connection::Connection;
+use super::failure::failure;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use chrono::NaiveDate;
+use client::{Amounts, Usage};
+use domain::time::format_duration;
+use std::time::Duration;
+
+/// Which days.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth usage --from 2030-01-01 --to 2030-01-31")]
+pub struct UsageArguments {
+    /// First day, UTC. The first of the month when left out.
+    #[arg(long, value_name = "DAY")]
+    pub from: Option<NaiveDate>,
+    /// Last day, included. The last of the month when left out.
+    #[arg(long, value_name = "DAY")]
+    pub to: Option<NaiveDate>,
+}
+
+const COLUMNS: [&str; 7] =
+    ["DAY", "TIER", "ATTEMPTS", "CHARGED", "RUN TIME", "CORE HOURS", "GIB HOURS"];
+
+/// Shows what was used, by day and tier.
+pub async fn run(connection: &Connection, arguments: &UsageArguments) -> Result<(), Failure> {
+    let usage = connection
+        .client
+        .usage(arguments.from, arguments.to)
+        .await
+        .map_err(|error| failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(usage.json()),
+        Format::Table => output::text(&table(&usage)),
+    }
+}
+
+fn table(usage: &Usage) -> String {
+    let mut table = Table::new(COLUMNS);
+    for row in &usage.data {
+        let tier = row.tier.map_or_else(|| "own".to_owned(), |tier| tier.to_string());
+        table.row(cells(row.day.to_string(), tier, row.amounts));
+    }
+    table.row(cells("total".to_owned(), String::new(), usage.total));
+    table.take()
+}
+
+fn cells(day: String, tier: String, amounts: Amounts) -> [String; 7] {
+    let ms = u64::try_from(amounts.run_ms).unwrap_or_default();
+    [
+        day,
+        tier,
+        amounts.attempts.to_string(),
+        amounts.charged_attempts.to_string(),
+        format_duration(Duration::from_millis(ms)),
+        thousandths(amounts.cpu_millis_ms, 1000 * 3_600_000),
+        thousandths(amounts.memory_mib_ms, 1024 * 3_600_000),
+    ]
+}
+
+/// `amount / unit` with three decimals, cut and never rounded up: a bill is made from the integers, not from this.
+fn thousandths(amount: i64, unit: i64) -> String {
+    let whole = i128::from(amount) * 1000 / i128::from(unit);
+    format!("{}.{:03}", whole / 1000, whole % 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_shown_in_hours_with_its_total_below() {
+        let amounts = r#""attempts":2,"charged_attempts":1,"run_ms":3600000,"cpu_millis_ms":900000000,"memory_mib_ms":1843200000"#;
+        let usage: Usage = serde_json::from_str(&format!(
+            r#"{{"from":"2030-01-01","to":"2030-01-31","data":[{{"day":"2030-01-02","tier":"basic",{amounts}}}],"total":{{{amounts}}}}}"#
+        ))
+        .unwrap();
+        assert_eq!(
+            table(&usage),
+            "DAY         TIER   ATTEMPTS  CHARGED  RUN TIME  CORE HOURS  GIB HOURS\n\
+             2030-01-02  basic  2         1        1h        0.250       0.500\n\
+             total              2         1        1h        0.250       0.500\n"
+        );
+    }
+}

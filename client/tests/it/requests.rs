@@ -1,0 +1,143 @@
+//! What each verb asks for, and what it makes of the answer.
+
+use crate::server::{Line, Server, task};
+use client::{
+    CancelDone, Client, ClientError, LogFilter, NewTask, PageRequest, Stream, TaskFilter,
+};
+use domain::id::TaskId;
+use domain::resources::Tier;
+use domain::task::State;
+
+fn client(server: &Server) -> Client {
+    Client::builder(&server.url).api_key("berth_test_key").build().unwrap()
+}
+
+fn id() -> TaskId {
+    "task_0190a6f3c1d27a3e8b1f0c2d4e5f6071".parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_submit_sends_the_task_with_key_and_bearer_and_reads_the_task() {
+    let server = Server::with([Line::json(201, task("ready"))]).await;
+    let answer = client(&server).submit(&NewTask::command(["echo", "hi"])).await.unwrap();
+    assert_eq!((answer.id, answer.state, answer.is_replayed()), (id(), State::Ready, false));
+    assert_eq!(
+        answer.json(),
+        task("ready").as_bytes(),
+        "what the API said, unknown fields included"
+    );
+    let asked = &server.asked()[0];
+    assert_eq!(asked.line, "POST /v1/tasks");
+    assert_eq!(asked.authorization.as_deref(), Some("Bearer berth_test_key"));
+    assert_eq!(asked.body, r#"{"run":{"command":{"argv":["echo","hi"]}}}"#);
+    assert!(asked.key.is_some());
+}
+
+#[tokio::test]
+async fn a_key_of_ones_own_is_sent_and_a_replay_is_told() {
+    let replay = Line::Answer(201, vec![("idempotency-replayed", "true")], task("ready"));
+    let server = Server::with([replay]).await;
+    let task = NewTask::noop(std::time::Duration::ZERO);
+    let answer = client(&server).submit_with_key(&task, "mine".parse().unwrap()).await.unwrap();
+    assert!(answer.is_replayed());
+    assert_eq!(server.asked()[0].key.as_deref(), Some("mine"));
+}
+
+#[tokio::test]
+async fn a_batch_answers_for_each_of_its_tasks() {
+    let body = r#"{"accepted":1,"rejected":1,"results":[
+        {"index":0,"task":{"id":"task_0190a6f3c1d27a3e8b1f0c2d4e5f6071","state":"ready"}},
+        {"index":1,"error":{"type":"x","title":"The request has mistakes","status":422,"detail":"/tasks/1/name: is too long",
+         "code":"validation_failed","retryable":false,"errors":[{"pointer":"/tasks/1/name","detail":"is too long"}]}}]}"#;
+    let server = Server::with([Line::json(200, body)]).await;
+    let tasks = [NewTask::command(["a"]), NewTask::command(["b"])];
+    let answer = client(&server).submit_batch(&tasks).await.unwrap();
+    assert_eq!((answer.accepted, answer.rejected), (1, 1));
+    assert_eq!(answer.results[0].task.unwrap().id, id());
+    assert_eq!(answer.results[1].error.as_ref().unwrap().errors[0].pointer, "/tasks/1/name");
+    let asked = &server.asked()[0];
+    assert_eq!((asked.line.as_str(), asked.key.is_some()), ("POST /v1/tasks/batch", true));
+    assert!(asked.body.starts_with(r#"{"tasks":[{"run":"#));
+}
+
+#[tokio::test]
+async fn a_list_passes_its_filter_and_follows_its_pages() {
+    let page = |next: &str| {
+        Line::json(200, format!(r#"{{"data":[{}],"next_cursor":{next}}}"#, task("running")))
+    };
+    let server = Server::with([page(r#""c+/=""#), page("null")]).await;
+    let client = client(&server);
+    let filter = TaskFilter {
+        states: vec![State::Running, State::Ready],
+        tier: Some(Tier::Basic),
+        name: Some("a b".to_owned()),
+        label: Some(("team".to_owned(), "x=y".to_owned())),
+        ..TaskFilter::default()
+    };
+    let request = PageRequest { limit: Some(1), cursor: None };
+    let first = client.list(&filter, &request).await.unwrap();
+    assert_eq!(first.data[0].state, State::Running);
+    let second = client.list(&filter, &first.next(&request).unwrap()).await.unwrap();
+    assert_eq!(second.next(&request), None);
+    let query = "state=running%2Cready&tier=basic&name=a+b&label=team%3Dx%3Dy&limit=1";
+    let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line).collect();
+    assert_eq!(
+        lines,
+        [format!("GET /v1/tasks?{query}"), format!("GET /v1/tasks?{query}&cursor=c%2B%2F%3D")]
+    );
+}
+
+#[tokio::test]
+async fn a_cancel_tells_what_it_did() {
+    let body = task("cancelling").replacen('{', r#"{"cancel":"requested","#, 1);
+    let server = Server::with([Line::json(202, body)]).await;
+    let answer = client(&server).cancel(id()).await.unwrap();
+    assert_eq!((answer.cancel, answer.task.state), (CancelDone::Requested, State::Cancelling));
+    let asked = &server.asked()[0];
+    assert_eq!(asked.line, "POST /v1/tasks/task_0190a6f3c1d27a3e8b1f0c2d4e5f6071/cancel");
+    assert!(asked.key.is_some() && asked.body.is_empty());
+}
+
+#[tokio::test]
+async fn logs_are_bytes_of_one_attempt_and_stream() {
+    let chunk = r#"{"attempt":2,"stream":"stderr","seq":0,"offset":0,"at":"2030-01-31T12:00:00Z","base64":"//4="}"#;
+    let server =
+        Server::with([Line::json(200, format!(r#"{{"data":[{chunk}],"next_cursor":null}}"#))])
+            .await;
+    let filter = LogFilter { attempt: Some(2), stream: Some(Stream::Stderr) };
+    let page = client(&server).logs(id(), filter, &PageRequest::default()).await.unwrap();
+    assert_eq!(page.data[0].data, [0xff, 0xfe]);
+    assert!(server.asked()[0].line.ends_with("/logs?attempt=2&stream=stderr"));
+}
+
+#[tokio::test]
+async fn usage_and_attempts_are_read() {
+    let amounts =
+        r#""attempts":2,"charged_attempts":1,"run_ms":5,"cpu_millis_ms":6,"memory_mib_ms":7"#;
+    let usage = format!(
+        r#"{{"from":"2030-01-01","to":"2030-01-31","data":[{{"day":"2030-01-02","tier":null,{amounts}}}],"total":{{{amounts}}}}}"#
+    );
+    let attempt = r#"{"data":[{"attempt":1,"state":"lost","charged":false,"executor":"e","placed_at":"2030-01-31T12:00:00Z",
+        "ended_at":null,"usage_ms":0,"exit_code":null,"signal":null,"reason":null,"stdout_bytes":0,"stderr_bytes":0}],"next_cursor":null}"#;
+    let server = Server::with([Line::json(200, usage), Line::json(200, attempt)]).await;
+    let client = client(&server);
+    let usage = client.usage("2030-01-01".parse().ok(), None).await.unwrap();
+    assert_eq!((usage.total.run_ms, usage.data[0].tier), (5, None));
+    assert_eq!(server.asked()[0].line, "GET /v1/usage?from=2030-01-01");
+    let attempts = client.attempts(id(), &PageRequest::default()).await.unwrap();
+    assert_eq!((attempts.data[0].state.as_str(), attempts.data[0].charged), ("lost", false));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_the_apis_is_told_so() {
+    let server = Server::with([Line::json(200, "<html>welcome</html>")]).await;
+    assert!(matches!(client(&server).get(id()).await, Err(ClientError::Answer { .. })));
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_with_the_key_in_hand() {
+    let elsewhere = Line::Answer(307, vec![("location", "http://127.0.0.1:1/")], String::new());
+    let server = Server::with([elsewhere]).await;
+    let error = client(&server).get(id()).await.unwrap_err();
+    assert_eq!(error.api().unwrap().status, 307);
+}

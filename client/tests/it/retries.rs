@@ -1,0 +1,86 @@
+//! What is sent again, and that it is the same request each time.
+
+use crate::server::{Line, Server, task};
+use client::{Client, ClientError, NewTask, RetryPolicy};
+use std::time::Duration;
+
+fn client(url: &str, tries: u32) -> Client {
+    let policy = RetryPolicy {
+        tries,
+        first_wait: Duration::from_millis(1),
+        wait_max: Duration::from_secs(2),
+    };
+    Client::builder(url).api_key("k").retry(policy).build().unwrap()
+}
+
+fn problem(status: u16, retryable: bool) -> Line {
+    Line::json(
+        status,
+        format!(
+            r#"{{"title":"t","status":{status},"code":"c","detail":"d","retryable":{retryable}}}"#
+        ),
+    )
+}
+
+#[tokio::test]
+async fn a_write_is_repeated_with_the_same_key_and_body_until_it_is_answered() {
+    let busy = Line::Answer(429, vec![("retry-after", "0")], String::new());
+    let script = [
+        problem(503, true),
+        Line::HangUp,
+        busy,
+        problem(409, true),
+        Line::json(201, task("ready")),
+    ];
+    let server = Server::with(script).await;
+    client(&server.url, 5).submit(&NewTask::command(["a"])).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked.len(), 5);
+    assert!(asked.iter().all(|one| *one == asked[0]), "{asked:?}");
+}
+
+#[tokio::test]
+async fn two_writes_have_different_keys() {
+    let server =
+        Server::with([Line::json(201, task("ready")), Line::json(201, task("ready"))]).await;
+    let client = client(&server.url, 1);
+    for _ in 0..2 {
+        client.submit(&NewTask::command(["a"])).await.unwrap();
+    }
+    let asked = server.asked();
+    assert_ne!(asked[0].key, asked[1].key);
+}
+
+#[tokio::test]
+async fn the_tries_are_bounded_and_the_last_answer_is_told() {
+    let server = Server::with((0..10).map(|_| problem(503, true))).await;
+    let error = client(&server.url, 3).submit(&NewTask::command(["a"])).await.unwrap_err();
+    assert_eq!(error.api().unwrap().status, 503);
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn a_mistake_is_not_repeated() {
+    for status in [400, 401, 403, 404, 422, 500] {
+        let server = Server::with([problem(status, false), Line::json(201, task("ready"))]).await;
+        let error = client(&server.url, 5).submit(&NewTask::command(["a"])).await.unwrap_err();
+        assert_eq!((error.api().unwrap().status, server.asked().len()), (status, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_more_patience_than_there_is_is_not_waited_for() {
+    let server =
+        Server::with([Line::Answer(429, vec![("retry-after", "3600")], String::new())]).await;
+    let error = client(&server.url, 5).submit(&NewTask::command(["a"])).await.unwrap_err();
+    assert_eq!(error.api().unwrap().retry_after, Some(Duration::from_secs(3600)));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_there_is_unreachable_after_all_tries() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error =
+        client(&format!("http://{free}"), 2).submit(&NewTask::command(["a"])).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unreachable { tries: 2, .. }), "{error:?}");
+}
