@@ -9,13 +9,15 @@ use super::key::{KeyHasher, KeyId, PresentedKey};
 use super::scope::{Scope, ScopeSet};
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
+use crate::submit::REPEATS;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use domain::id::TenantId;
 use runtime::clock::monotonic;
 use std::sync::Arc;
 use std::time::Duration;
-use store::TenantScope;
 use store::connect::SubmitDb;
+use store::key::KeyRecord;
+use store::{StoreError, TenantScope};
 use subtle::ConstantTimeEq;
 
 /// An authenticated request's authority: handlers that act for a tenant take it.
@@ -86,8 +88,7 @@ impl Authenticator {
         let presented = PresentedKey::parse(bearer(headers)?, &self.environment)
             .map_err(|error| unauthenticated(format!("The API key {error}.")))?;
         let id = presented.id();
-        let look_up = || async { store::key::find(&self.db, id.as_str()).await };
-        let (slot, answer) = self.cache.get(id, look_up).await;
+        let (slot, answer) = self.cache.get(id, || self.look_up(id)).await;
         match answer {
             Answer::Known(key) if self.opens(&presented, &key) => {
                 if slot.first_use() {
@@ -102,6 +103,20 @@ impl Authenticator {
                 Err(Problem::new(code, "The API key cannot be checked at the moment."))
             }
         }
+    }
+
+    /// A connection that turns out to be broken is no reason to turn a client away while there are others.
+    async fn look_up(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+        let mut found = store::key::find(&self.db, id.as_str()).await;
+        for _ in 0..REPEATS {
+            match &found {
+                Err(error) if error.outcome_unknown() => {
+                    found = store::key::find(&self.db, id.as_str()).await
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
+        found
     }
 
     fn opens(&self, presented: &PresentedKey<'_>, known: &KnownKey) -> bool {

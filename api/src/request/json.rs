@@ -6,6 +6,7 @@
 
 use crate::problem::{Code, FieldError, Problem};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 
@@ -33,27 +34,26 @@ fn explain<'a, T: Deserialize<'a>>(
     base: &str,
     error: &serde_json::Error,
 ) -> Problem {
-    match error.classify() {
-        Category::Data => {
-            let mut deserializer = serde_json::Deserializer::from_slice(body);
-            match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-                Err(error) => misfit(pointer_of(base, error.path()), error.inner()),
-                Ok(_) => misfit(base.to_owned(), error),
-            }
-        }
-        Category::Io | Category::Syntax | Category::Eof => {
-            let detail = if body.is_empty() {
-                "A JSON body is needed; this one is empty.".to_owned()
-            } else {
-                format!("The body is not JSON that can be read: {}.", shortened(&error.to_string()))
-            };
-            if base.is_empty() {
-                Problem::new(Code::InvalidJson, detail)
-            } else {
-                Problem::at(Code::InvalidJson, base, detail)
-            }
-        }
+    // Some misfits look like syntax errors to a typed reader: an array where an enum is wanted, a number that no type holds.
+    let is_json = error.classify() == Category::Data || is_json(body);
+    if is_json {
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        return match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
+            Err(error) => misfit(pointer_of(base, error.path()), error.inner()),
+            Ok(_) => misfit(base.to_owned(), error),
+        };
     }
+    let detail = if body.is_empty() {
+        "A JSON body is needed; this one is empty.".to_owned()
+    } else {
+        format!("The body is not JSON that can be read: {}.", shortened(&error.to_string()))
+    };
+    Problem::new(Code::InvalidJson, detail)
+}
+
+/// Text, and JSON as far as its form goes.
+fn is_json(body: &[u8]) -> bool {
+    std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
 }
 
 fn misfit(mut pointer: String, error: &serde_json::Error) -> Problem {
@@ -114,6 +114,14 @@ mod tests {
         inner: Option<Inner>,
         #[expect(dead_code, reason = "only read")]
         list: Option<Vec<u32>>,
+        #[expect(dead_code, reason = "only read")]
+        word: Option<Word>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        One,
     }
 
     #[derive(Debug, Deserialize)]
@@ -138,6 +146,10 @@ mod tests {
             (r#"{"inner":{"a":1,"b~/":2}}"#, "/inner/b~0~1"),
             (r#"{"inner":[]}"#, "/inner"),
             (r#"{"list":[1,2,-3]}"#, "/list/2"),
+            (r#"{"list":[1,1e999]}"#, "/list/1"),
+            (r#"{"word":["one"]}"#, "/word"),
+            (r#"{"word":{"one":1}}"#, "/word/one"),
+            (r#"{"word":"\ud800"}"#, "/word"),
             (r#"{"other":1}"#, "/other"),
             (r#"[]"#, ""),
             (r#"null"#, ""),
@@ -155,17 +167,9 @@ mod tests {
     #[test]
     fn what_is_no_json_is_said_so() {
         let deep = format!("{{\"list\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        for text in [
-            "",
-            "{",
-            "{]",
-            "nul",
-            "{\"list\":[1],}",
-            "{} {}",
-            "{\"list\":[1e999]}",
-            "\u{0}",
-            "{\"list\":\"\u{0}\"}",
-        ] {
+        for text in
+            ["", "{", "{]", "nul", "{\"list\":[1],}", "{} {}", "\u{0}", "{\"list\":\"\u{0}\"}"]
+        {
             assert_eq!(refused(text).0, Code::InvalidJson, "{text:?}");
         }
         assert_ne!(refused(&deep).0, Code::Internal);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use store::connect::{ApiDb, SubmitDb};
 
 /// Between "not ready" and closing the door, so that load balancers can look once.
-const NOTICE: Duration = Duration::from_millis(500);
+const NOTICE: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 

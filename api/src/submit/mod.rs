@@ -13,4 +13,4 @@ mod writer;
 pub use outcome::Verdict;
 pub(crate) use pools::Pools;
 pub(crate) use queue::{Intake, queue};
-pub(crate) use writer::Writer;
+pub(crate) use writer::{REPEATS, Writer};

@@ -14,6 +14,10 @@ use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::connect::SubmitDb;
 use store::task::submit::SubmitAnswer;
 
+/// Tries of a group with keys after its connection broke: when Postgres restarts, all connections of the pool are broken
+/// and each is found out once.
+pub(crate) const REPEATS: usize = 4;
+
 static BEFORE_INSERT: FaultPoint = FaultPoint::new("api.submit.before_insert");
 static AFTER_COMMIT: FaultPoint = FaultPoint::new("api.submit.after_commit");
 
@@ -75,18 +79,16 @@ impl Writer {
         if keyed.tasks.is_empty() {
             return Vec::new();
         }
-        match self.insert(&keyed).await {
-            Ok(answers) => keyed.answer(answers),
-            Err(again) => {
-                tracing::warn!(
-                    error = again.cause(),
-                    "Submits with a key could not be tried again: {}",
-                    again.cause()
-                );
-                // Whatever the second try says, the first one may have been committed.
-                refuse(keyed, failure)
+        for _ in 0..REPEATS {
+            match self.insert(&keyed).await {
+                Ok(answers) => return keyed.answer(answers),
+                // The next connection may be a broken one, too.
+                Err(Failure::Unknown(_)) => {}
+                Err(Failure::Later(..) | Failure::Refused(_)) => break,
             }
         }
+        // Whatever the other tries say, the first one may have been committed.
+        refuse(keyed, failure)
     }
 
     /// Some row was refused: each is tried alone, so that it fails nobody else.

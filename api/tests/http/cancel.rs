@@ -8,7 +8,8 @@ async fn run(server: &Server, id: &str) {
     server
         .db
         .sql(&format!(
-            "update task set state = 'running', attempt = 1, session_id = gen_random_uuid(), assignment = 1, placed_at = now()
+            "update task set state = 'running', attempt = 1, session_id = gen_random_uuid(), assignment = 1, placed_at = now(),
+                wake_at = now() + interval '1 minute'
              where replace(id::text, '-', '') = '{hex}'"
         ))
         .await

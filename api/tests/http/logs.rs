@@ -75,8 +75,14 @@ async fn large_output_comes_in_bounded_pages_and_raw_as_a_whole() {
     let server = Server::start().await;
     let id = server.noop().await;
     let piece = |n: u32| vec![b'a' + (n % 26) as u8; 65_536];
-    let chunks: Vec<_> = (0..40).map(|n| (1, 1, n, piece(n))).collect();
-    store(&server, &id, &chunks).await;
+    let sql = format!(
+        "insert into task_output (tenant_id, task_id, attempt, stream, seq, \"offset\", data)
+         select '{}', '{}'::uuid, 1, 1, n, n * 65536, decode(repeat(to_hex(97 + n % 26), 65536), 'hex')
+         from generate_series(0, 39) n",
+        server.tenant.uuid(),
+        id.trim_start_matches("task_")
+    );
+    server.db.sql(&sql).await.unwrap();
     let (mut seqs, mut cursor) = (Vec::new(), String::new());
     loop {
         let answer = server.get(&format!("/v1/tasks/{id}/logs?limit=200{cursor}")).await;

@@ -112,7 +112,7 @@ async fn a_shutdown_lets_open_requests_end_and_is_not_ready_first() {
 
     server.stop.shut_down();
     let not_ready = || async { (probe(server.addr, "/readyz").await.status == 503).then_some(()) };
-    until_some("readyz to say no while the door is open", Duration::from_millis(450), not_ready)
+    until_some("readyz to say no while the door is open", Duration::from_millis(950), not_ready)
         .await
         .unwrap();
     let closed = || async { TcpStream::connect(server.addr).await.is_err().then_some(()) };

@@ -35,6 +35,8 @@ impl Server {
     pub async fn start_with(settings: &[(&str, &str)]) -> Self {
         let db = TestDatabase::new().await.unwrap();
         let config = config(&db, settings);
+        // Shown for tests that fail. Set once a process: a second server's fails, and logs to the first's.
+        let _set_before = runtime::telemetry::init("test", &config.telemetry);
         let admin = AdminDb::connect(&config.database).unwrap();
         let (stop, shutdown) = Shutdown::new();
         let bus = bus::Bus::connect(&config.bus, &TaskGroup::new(), &shutdown).unwrap();
@@ -138,6 +140,7 @@ pub fn config(db: &TestDatabase, settings: &[(&str, &str)]) -> Config {
         ("BERTH_API__LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
         ("BERTH_AUTH__KEY_HASH_SECRET".to_owned(), HASH_SECRET.to_owned()),
         ("BERTH_BUS__KIND".to_owned(), "in_process".to_owned()),
+        ("BERTH_TELEMETRY__LOG".to_owned(), "warn".to_owned()),
     ];
     environment
         .extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));

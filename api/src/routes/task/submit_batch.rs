@@ -9,6 +9,7 @@ use crate::openapi::{AnswerDoc, Content, Doc, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, json, wrong_parameter};
 use crate::server::State;
+use crate::submit::REPEATS;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -194,16 +195,16 @@ async fn stored(
         })
     };
     let scope = call.scope();
-    let first =
-        store::task::submit::insert_batch(&state.submit, &scope, key, &judged.tasks, render).await;
-    let answer = match first {
-        // With a key, trying again tells what became of it.
-        Err(error) if error.outcome_unknown() && key.is_some() => {
-            store::task::submit::insert_batch(&state.submit, &scope, key, &judged.tasks, render)
-                .await
+    let insert =
+        || store::task::submit::insert_batch(&state.submit, &scope, key, &judged.tasks, render);
+    let mut answer = insert().await;
+    for _ in 0..REPEATS {
+        match &answer {
+            // With a key, trying again tells what became of it.
+            Err(error) if error.outcome_unknown() && key.is_some() => answer = insert().await,
+            Ok(_) | Err(_) => break,
         }
-        answer => answer,
-    };
+    }
     let answer = answer.map_err(|error| not_stored(&error))?;
     if broken.load(Ordering::Relaxed) {
         return Err(Problem::new(Code::Internal, Code::Internal.advice()));
