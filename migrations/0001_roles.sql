@@ -16,6 +16,8 @@ begin
 end
 $$;
 
+-- Before Postgres 15 everybody may make tables here.
+revoke create on schema public from public;
 grant usage on schema public to berth_api, berth_submit, berth_scheduler, berth_rm, berth_admin;
 
 -- The tenant of the present transaction, set with set_config('berth.tenant_id', ..., true); null when unset, and

@@ -89,7 +89,9 @@ impl ApiDb {
     /// # Errors
     /// When it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.pool)).await.map(|_| ())
+        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.pool))
+            .await
+            .map(|_| ())
     }
 
     /// Closes the pool's connections.
@@ -121,7 +123,8 @@ impl SchedulerDb {
     /// # Errors
     /// When the URL is not usable.
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        let quick: &[(&str, &str)] = if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
+        let quick: &[(&str, &str)] =
+            if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
         Ok(Self {
             main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
             dispatch: open(config, ServiceRole::Scheduler, 2, quick)?,
@@ -133,7 +136,9 @@ impl SchedulerDb {
     /// # Errors
     /// When it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.main)).await.map(|_| ())
+        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.main))
+            .await
+            .map(|_| ())
     }
 
     /// Closes both pools' connections.

@@ -70,17 +70,23 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::PoolTimedOut => Self::Busy,
-            sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => {
-                Self::Unavailable(error)
-            }
+            sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::WorkerCrashed
+            | sqlx::Error::Protocol(_) => Self::Unavailable(error),
             sqlx::Error::Database(db) => match db.code().as_deref() {
                 // Serialization failure, deadlock, a lock not to be had in time.
                 Some("40001" | "40P01" | "55P03") => Self::Contended,
                 Some("57014") => Self::Timeout,
                 // Shut down, crashing, starting up, idle for too long, read-only after a failover.
-                Some("57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25006") => Self::Unavailable(error),
+                Some("57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25006") => {
+                    Self::Unavailable(error)
+                }
                 // Connection lost; out of connections, memory or disk; broken below.
-                Some(code) if ["08", "53", "58"].iter().any(|class| code.starts_with(class)) => Self::Unavailable(error),
+                Some(code) if ["08", "53", "58"].iter().any(|class| code.starts_with(class)) => {
+                    Self::Unavailable(error)
+                }
                 _ => Self::Database(error),
             },
             _ => Self::Database(error),

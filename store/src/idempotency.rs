@@ -42,7 +42,11 @@ pub enum Begun {
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn begin(db: &ApiDb, scope: &TenantScope, key: &IdempotencyKey) -> Result<Begun, StoreError> {
+pub async fn begin(
+    db: &ApiDb,
+    scope: &TenantScope,
+    key: &IdempotencyKey,
+) -> Result<Begun, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     let begun = take(&mut tx, scope, key).await?;
     named("commit", tx.commit()).await?;
@@ -74,7 +78,7 @@ pub async fn purge(db: &SchedulerDb, retention: Duration, limit: i64) -> Result<
         "delete from idempotency where ctid = any (array(
                 select o.ctid from idempotency o
                 where o.created_at < now() - $1 * interval '1 second'
-                order by o.created_at limit $2 for update skip locked))",
+                order by o.created_at limit $2))",
         retention.as_secs_f64(),
         limit
     );

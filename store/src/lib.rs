@@ -1,7 +1,7 @@
 //! The only crate with SQL: one noun a folder, one verb a file.
 //!
 //! Rows are the truth; messages are hints. Every statement has a name, which is its metric label
-//! ([`statement`]). Every update that can race names the state and the token it expects, and answers per row.
+//! (`statement.rs`). Every update that can race names the state and the token it expects, and answers per row.
 //! Functions take the handle of the role that may run them ([`connect`]), tenant functions a [`TenantScope`] too.
 #![warn(missing_docs)]
 

@@ -8,8 +8,13 @@ use crate::StoreError;
 use runtime::config::ServiceRole;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
-const ROLES: [ServiceRole; 5] =
-    [ServiceRole::Api, ServiceRole::Submit, ServiceRole::Scheduler, ServiceRole::ResourceManager, ServiceRole::Admin];
+const ROLES: [ServiceRole; 5] = [
+    ServiceRole::Api,
+    ServiceRole::Submit,
+    ServiceRole::Scheduler,
+    ServiceRole::ResourceManager,
+    ServiceRole::Admin,
+];
 
 /// What the hot roles' sessions are set to. Their statements are index look-ups by design; a plan
 /// made while a table was small must not scan it when it is large.
@@ -62,7 +67,10 @@ async fn let_log_in(connection: &mut PgConnection, password: &str) -> Result<(),
             script.push_str(&format!(" password '{}'", password.replace('\'', "''")));
         }
         script.push(';');
-        let hot = matches!(role, ServiceRole::Submit | ServiceRole::Scheduler | ServiceRole::ResourceManager);
+        let hot = matches!(
+            role,
+            ServiceRole::Submit | ServiceRole::Scheduler | ServiceRole::ResourceManager
+        );
         for setting in SETTINGS.iter().chain(HOT_SETTINGS.iter().filter(|_| hot)) {
             script.push_str(&format!("alter role {user} set {setting};"));
         }

@@ -1,20 +1,48 @@
 //! Day partitions: made ahead, dropped whole. See `migrations/0006_partitions.sql`.
+//!
+//! One partition a statement, because each locks its whole table for a moment. A statement that finds the table in long
+//! use gives up after half a second: everything else would queue behind it, and there are days to try again.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 
-/// Makes the partitions from yesterday to `days_ahead` days ahead; says how many were missing.
+const PARENTS: [&str; 4] = ["attempt", "task_output", "task_history", "task_spec"];
+
+/// Makes the partitions from yesterday to `days_ahead` days ahead; says how many were missing. Several at once are fine.
 ///
 /// # Errors
-/// When the database cannot answer. [`StoreError::Contended`] where a long statement was in the way: it waits half a second,
-/// because everything else would queue behind it, and there are days to try again.
+/// When the database cannot answer. [`StoreError::Contended`] where a table was in long use; what could be made was.
 pub async fn ensure(db: &SchedulerDb, days_ahead: u32) -> Result<u64, StoreError> {
-    let query = sqlx::query_scalar!(
-        r#"select berth_partitions_ensure((now() at time zone 'UTC')::date - 1, (now() at time zone 'UTC')::date + $1::integer) as "made!""#,
-        i32::try_from(days_ahead).unwrap_or(30)
-    );
-    Ok(named("partition.ensure", query.fetch_one(db.pool())).await?.unsigned_abs().into())
+    let days = i32::try_from(days_ahead).unwrap_or(30);
+    each_until_done(|parent| async move {
+        let query = sqlx::query_scalar!(
+            r#"select berth_partition_make($1, (now() at time zone 'UTC')::date - 1,
+                (now() at time zone 'UTC')::date + $2::integer) as "made!""#,
+            parent,
+            days
+        );
+        named("partition.make", query.fetch_one(db.pool())).await
+    })
+    .await
+}
+
+/// Drops what ended more than `retention_days` days ago; says how many partitions went. A day of specs that something kept still
+/// needs stays.
+///
+/// # Errors
+/// When the database cannot answer. [`StoreError::Contended`] where a table was in long use; what could be dropped was.
+pub async fn drop_expired(db: &SchedulerDb, retention_days: u32) -> Result<u64, StoreError> {
+    let days = i32::try_from(retention_days).unwrap_or(i32::MAX);
+    each_until_done(|parent| async move {
+        let query = sqlx::query_scalar!(
+            r#"select berth_partition_drop($1, (now() at time zone 'UTC')::date - $2::integer) as "dropped!""#,
+            parent,
+            days
+        );
+        named("partition.drop", query.fetch_one(db.pool())).await
+    })
+    .await
 }
 
 /// Rows that no day's partition took, because some clock is days off. Not 0: a person should look.
@@ -26,15 +54,25 @@ pub async fn strays(db: &SchedulerDb) -> Result<u64, StoreError> {
     Ok(named("partition.strays", query.fetch_one(db.pool())).await?.unsigned_abs())
 }
 
-/// Drops what ended more than `retention_days` days ago; says how many partitions went. What is in use at the moment stays
-/// for the next time.
-///
-/// # Errors
-/// When the database cannot answer.
-pub async fn drop_expired(db: &SchedulerDb, retention_days: u32) -> Result<u64, StoreError> {
-    let query = sqlx::query_scalar!(
-        r#"select berth_partitions_drop((now() at time zone 'UTC')::date - $1::integer) as "dropped!""#,
-        i32::try_from(retention_days).unwrap_or(i32::MAX)
-    );
-    Ok(named("partition.drop_expired", query.fetch_one(db.pool())).await?.unsigned_abs().into())
+/// Repeats `step` for each partitioned table while it has something to do; a table in use keeps no other from its turn.
+async fn each_until_done<F, Fut>(step: F) -> Result<u64, StoreError>
+where
+    F: Fn(&'static str) -> Fut,
+    Fut: Future<Output = Result<bool, StoreError>>,
+{
+    let (mut done, mut in_use) = (0, None);
+    for parent in PARENTS {
+        loop {
+            match step(parent).await {
+                Ok(true) => done += 1,
+                Ok(false) => break,
+                Err(StoreError::Contended) => {
+                    in_use = Some(StoreError::Contended);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    in_use.map_or(Ok(done), Err)
 }

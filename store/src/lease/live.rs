@@ -63,7 +63,8 @@ pub async fn live(db: &RmDb, session: SessionId) -> Result<Vec<LiveLease>, Store
             },
             assignment: row.assignment.unsigned_abs(),
             resources: Resources::from_dimensions(
-                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports].map(i32::unsigned_abs),
+                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports]
+                    .map(i32::unsigned_abs),
             ),
             port_first: row.port_first.unsigned_abs(),
             slots: row.slots.unsigned_abs(),

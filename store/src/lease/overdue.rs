@@ -16,5 +16,9 @@ pub async fn overdue(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<SessionId>
         r#"select distinct t.session_id as "id!" from task t where t.session_id = any ($1) and t.wake_at <= now()"#,
         &ids
     );
-    Ok(named("lease.overdue", query.fetch_all(db.pool())).await?.into_iter().map(SessionId).collect())
+    Ok(named("lease.overdue", query.fetch_all(db.pool()))
+        .await?
+        .into_iter()
+        .map(SessionId)
+        .collect())
 }

@@ -9,7 +9,8 @@ use crate::statement::named;
 /// # Errors
 /// When the database cannot answer.
 pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
-    let query =
-        sqlx::query!("delete from pool_load where reported_at < clock_timestamp() - interval '10 minutes'");
+    let query = sqlx::query!(
+        "delete from pool_load where reported_at < clock_timestamp() - interval '10 minutes'"
+    );
     Ok(named("load.prune", query.execute(db.pool())).await?.rows_affected())
 }

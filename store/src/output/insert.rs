@@ -39,7 +39,8 @@ pub async fn insert(db: &RmDb, chunks: &[NewChunk]) -> Result<u64, StoreError> {
     let sessions: Vec<_> = chunks.iter().map(|c| c.session.uuid()).collect();
     let streams: Vec<i16> = chunks.iter().map(|c| c.stream.number()).collect();
     let seqs: Vec<i32> = chunks.iter().map(|c| i32::try_from(c.seq).unwrap_or(i32::MAX)).collect();
-    let offsets: Vec<i64> = chunks.iter().map(|c| i64::try_from(c.offset).unwrap_or(i64::MAX)).collect();
+    let offsets: Vec<i64> =
+        chunks.iter().map(|c| i64::try_from(c.offset).unwrap_or(i64::MAX)).collect();
     let data: Vec<&[u8]> = chunks.iter().map(|c| c.data.as_slice()).collect();
     let query = sqlx::query!(
         r#"insert into task_output (tenant_id, task_id, attempt, stream, seq, "offset", data)

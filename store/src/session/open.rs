@@ -66,7 +66,12 @@ pub async fn open_or_adopt(
     .await
 }
 
-async fn adopt(db: &RmDb, id: SessionId, owner: NodeId, term: Duration) -> Result<Option<i64>, StoreError> {
+async fn adopt(
+    db: &RmDb,
+    id: SessionId,
+    owner: NodeId,
+    term: Duration,
+) -> Result<Option<i64>, StoreError> {
     let query = sqlx::query_scalar!(
         "update executor_session
             set owner = $2, owner_epoch = owner_epoch + 1,
@@ -80,7 +85,12 @@ async fn adopt(db: &RmDb, id: SessionId, owner: NodeId, term: Duration) -> Resul
     named("session.adopt", query.fetch_optional(db.pool())).await
 }
 
-async fn open(db: &RmDb, session: &NewSession, owner: NodeId, term: Duration) -> Result<bool, StoreError> {
+async fn open(
+    db: &RmDb,
+    session: &NewSession,
+    owner: NodeId,
+    term: Duration,
+) -> Result<bool, StoreError> {
     let size = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
     let query = sqlx::query!(
         "insert into executor_session (id, executor_id, pool, state, owner, owner_epoch, expires_at, cpu_millis,

@@ -38,19 +38,20 @@ pub async fn renew(
     term: Duration,
 ) -> Result<Vec<Renewed>, StoreError> {
     let mut sorted: Vec<&Renewal> = renewals.iter().collect();
-    sorted.sort_by_key(|r| r.session);
+    // Of two heartbeats of a session the one that drains counts.
+    sorted.sort_by_key(|r| (r.session, !r.draining));
     let ids: Vec<_> = sorted.iter().map(|r| r.session.uuid()).collect();
     let epochs: Vec<i64> = sorted.iter().map(|r| r.epoch).collect();
     let draining: Vec<bool> = sorted.iter().map(|r| r.draining).collect();
     let live: std::collections::HashSet<_> = repeated(|| async {
-        let query = sqlx::query_scalar!(
+        let query = sqlx::query!(
             "update executor_session s
                 set expires_at = clock_timestamp() + $5 * interval '1 millisecond',
                     state = case when i.draining then 'draining' else s.state end
                 from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as i(id, epoch, draining)
                 where s.id = any (array[i.id]) and s.owner = $4 and s.owner_epoch = i.epoch and s.state <> 'over'
                     and s.expires_at > clock_timestamp()
-                returning s.id",
+                returning s.id, s.owner_epoch",
             &ids,
             &epochs,
             &draining,
@@ -61,7 +62,10 @@ pub async fn renew(
     })
     .await?
     .into_iter()
+    .map(|row| (row.id, row.owner_epoch))
     .collect();
-    let answer = |r: &Renewal| if live.contains(&r.session.uuid()) { Renewed::Live } else { Renewed::Over };
+    let answer = |r: &Renewal| {
+        if live.contains(&(r.session.uuid(), r.epoch)) { Renewed::Live } else { Renewed::Over }
+    };
     Ok(renewals.iter().map(answer).collect())
 }

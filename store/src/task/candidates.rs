@@ -1,7 +1,8 @@
 //! What the batcher may choose from: the heads of every tenant that has something ready.
 //!
 //! Tenants are found by skipping through the index from one to the next, so the cost follows the
-//! active tenants and what is read of each, never the backlog.
+//! active tenants and what is read of each, never the backlog. Each `order by` names the state, which is the same in all
+//! rows: under row-level security the planner does not know that (enum equality is not leakproof), and would sort.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -26,6 +27,8 @@ pub struct CandidateRow {
     pub slots: u32,
     /// How long it may run.
     pub cap: Duration,
+    /// Attempts claimed so far: unchanged after a dispatch that came to nothing.
+    pub attempt: u32,
 }
 
 /// Per active tenant of `pool`, up to `per_tenant` ready tasks by start deadline. Leaves out what no
@@ -43,24 +46,24 @@ pub async fn candidates(
     let most = largest.dimensions().map(|n| i32::try_from(n).unwrap_or(i32::MAX));
     let query = sqlx::query!(
         r#"with recursive active as (
-                (select tenant_id from task where pool = $1 and state = 'ready' order by tenant_id limit 1)
+                (select tenant_id from task where pool = $1 and state = 'ready' order by state, tenant_id limit 1)
                 union all
                 select (select t.tenant_id from task t where t.pool = $1 and t.state = 'ready' and t.tenant_id > a.tenant_id
-                    order by t.tenant_id limit 1)
+                    order by t.state, t.tenant_id limit 1)
                 from active a where a.tenant_id is not null
             )
             select c.tenant_id, c.id, c.start_deadline, c.cpu_millis, c.memory_mib, c.disk_mib, c.iops, c.ports, c.slots,
-                c.cap_ms
+                c.cap_ms, c.attempt
             from active a
             cross join lateral (
                 select t.tenant_id, t.id, t.start_deadline, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
-                    t.slots, t.cap_ms
+                    t.slots, t.cap_ms, t.attempt
                 from task t
                 where t.pool = $1 and t.state = 'ready' and t.tenant_id = a.tenant_id
                     and t.cpu_millis <= $3 and t.memory_mib <= $4 and t.disk_mib <= $5 and t.iops <= $6 and t.ports <= $7
                     and ($8 or t.parked_until is null or t.parked_until <= now())
                     and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
-                order by t.start_deadline, t.id
+                order by t.state, t.start_deadline, t.id
                 limit $2
             ) c
             where a.tenant_id is not null"#,
@@ -81,10 +84,12 @@ pub async fn candidates(
             task: TaskId(row.id),
             start_deadline: row.start_deadline,
             resources: Resources::from_dimensions(
-                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports].map(i32::unsigned_abs),
+                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports]
+                    .map(i32::unsigned_abs),
             ),
             slots: row.slots.unsigned_abs(),
             cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
+            attempt: row.attempt.unsigned_abs(),
         })
         .collect())
 }

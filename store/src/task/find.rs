@@ -53,7 +53,8 @@ pub async fn find(
     limit: u32,
 ) -> Result<Vec<TaskRecord>, StoreError> {
     let of = |terminal: bool| {
-        filter.states.is_empty() || filter.states.iter().any(|state| state.is_terminal() == terminal)
+        filter.states.is_empty()
+            || filter.states.iter().any(|state| state.is_terminal() == terminal)
     };
     let mut parts = Vec::new();
     if of(false) {
@@ -70,7 +71,9 @@ pub async fn find(
         push_conditions(&mut query, scope, filter);
         query.push(" order by t.id desc limit ").push_bind(i64::from(limit)).push(")");
     }
-    query.push(" order by id desc limit ").push_bind(i64::from(limit));
+    if parts.len() > 1 {
+        query.push(" order by id desc limit ").push_bind(i64::from(limit));
+    }
     let mut tx = super::scoped_read(db, scope).await?;
     let rows = named("task.find", query.build_query_as::<Row>().fetch_all(&mut *tx)).await?;
     rows.into_iter().map(TryInto::try_into).collect()
@@ -79,8 +82,10 @@ pub async fn find(
 fn push_conditions(query: &mut QueryBuilder<Postgres>, scope: &TenantScope, filter: &TaskFilter) {
     query.push(" where t.tenant_id = ").push_bind(scope.tenant().uuid());
     if !filter.states.is_empty() {
-        let names: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
-        query.push(" and t.state::text = any (").push_bind(names.into_iter().map(str::to_owned).collect::<Vec<_>>()).push(")");
+        let names: Vec<String> =
+            filter.states.iter().map(|state| state.as_str().to_owned()).collect();
+        // The cast is on this side, so that the planner knows how many rows are in these states.
+        query.push(" and t.state = any (").push_bind(names).push("::text[]::task_state[])");
     }
     if let Some(tier) = filter.tier {
         query.push(" and t.tier = ").push_bind(tier.as_str()).push("::task_tier");
@@ -89,7 +94,11 @@ fn push_conditions(query: &mut QueryBuilder<Postgres>, scope: &TenantScope, filt
         query.push(" and s.name = ").push_bind(name.clone());
     }
     if let Some((key, value)) = &filter.label {
-        query.push(" and s.labels ->> ").push_bind(key.clone()).push(" = ").push_bind(value.clone());
+        query
+            .push(" and s.labels ->> ")
+            .push_bind(key.clone())
+            .push(" = ")
+            .push_bind(value.clone());
     }
     if let Some(from) = filter.created_from {
         query.push(" and s.created_at >= ").push_bind(from);

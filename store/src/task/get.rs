@@ -12,7 +12,11 @@ use domain::id::TaskId;
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn get(db: &ApiDb, scope: &TenantScope, id: TaskId) -> Result<Option<TaskRecord>, StoreError> {
+pub async fn get(
+    db: &ApiDb,
+    scope: &TenantScope,
+    id: TaskId,
+) -> Result<Option<TaskRecord>, StoreError> {
     let mut tx = super::scoped_read(db, scope).await?;
     let live = sqlx::query_as!(
         Row,
@@ -22,7 +26,7 @@ pub async fn get(db: &ApiDb, scope: &TenantScope, id: TaskId) -> Result<Option<T
                 t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
                 e.executor_id as "executor?", s.traceparent
             from task t
-            cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s
+            cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
             where t.tenant_id = $1 and t.id = $2"#,
         scope.tenant().uuid(),
@@ -39,7 +43,7 @@ pub async fn get(db: &ApiDb, scope: &TenantScope, id: TaskId) -> Result<Option<T
                 t.first_started_at, t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor,
                 s.traceparent
             from task_history t
-            cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s
+            cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             where t.tenant_id = $1 and t.id = $2 limit 1"#,
         scope.tenant().uuid(),
         id.uuid()

@@ -157,7 +157,8 @@ impl TryFrom<Row> for TaskRecord {
                 Some(tier) => Some(tier.parse().map_err(|_| malformed("tier", tier))?),
             },
             resources: Resources::from_dimensions(
-                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports].map(i32::unsigned_abs),
+                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports]
+                    .map(i32::unsigned_abs),
             ),
             state: row.state.parse().map_err(|_| malformed("state", &row.state))?,
             name: row.name,

@@ -9,7 +9,12 @@ use domain::id::TenantId;
 ///
 /// # Errors
 /// When the weight is not in 0..=1000 or the database cannot answer.
-pub async fn create(db: &AdminDb, id: TenantId, name: &str, weight: f64) -> Result<bool, StoreError> {
+pub async fn create(
+    db: &AdminDb,
+    id: TenantId,
+    name: &str,
+    weight: f64,
+) -> Result<bool, StoreError> {
     let query = sqlx::query!(
         "insert into tenant (id, name, weight) values ($1, $2, $3) on conflict (name) do nothing",
         id.uuid(),

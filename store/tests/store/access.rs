@@ -1,1 +1,149 @@
-//! Soon.
+//! What the service roles see and may do.
+
+use crate::support::{World, log_in, refused, two_tenants};
+use sqlx::AssertSqlSafe;
+
+const ROLES: [&str; 5] =
+    ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"];
+
+async fn tables_with_a_tenant(world: &World) -> Vec<String> {
+    sqlx::query_scalar(
+        "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+            where n.nspname = 'public' and c.relkind in ('r', 'p')
+                and (c.relname = 'tenant' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id'))",
+    )
+    .fetch_all(&world.owner)
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn every_table_of_tenants_and_every_partition_forces_row_level_security() {
+    let world = World::new().await;
+    let open = world
+        .text(
+            "select string_agg(c.relname, ' ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                where n.nspname = 'public' and c.relkind in ('r', 'p')
+                    and (c.relname in ('tenant', 'api_key') or exists (
+                        select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id'))
+                    and not (c.relrowsecurity and c.relforcerowsecurity)",
+        )
+        .await;
+    assert_eq!(open, None);
+    let partitions = world.number("select count(*) from pg_inherits i join pg_class c on c.oid = i.inhrelid where c.relkind = 'r'").await;
+    assert!(partitions >= 40, "{partitions}");
+}
+
+#[tokio::test]
+async fn no_service_role_owns_anything_is_superuser_or_passes_row_level_security() {
+    let world = World::new().await;
+    let roles = "from pg_roles where rolname like 'berth\\_%'";
+    assert_eq!(world.number(format!("select count(*) {roles}")).await, 5);
+    let mighty = format!(
+        "select count(*) {roles} and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolinherit)"
+    );
+    assert_eq!(world.number(mighty).await, 0);
+    let owns = "select count(*) from pg_class c join pg_roles r on r.oid = c.relowner where r.rolname like 'berth\\_%'";
+    assert_eq!(world.number(owns).await, 0);
+    let member = "select count(*) from pg_auth_members m join pg_roles r on r.oid = m.member where r.rolname like 'berth\\_%'";
+    assert_eq!(world.number(member).await, 0);
+}
+
+#[tokio::test]
+async fn without_a_tenant_the_api_sees_no_row_of_any_table() {
+    let world = World::new().await;
+    two_tenants(&world).await;
+    let api = log_in(&world, "berth_api").await;
+    let mut seen = 0;
+    for table in tables_with_a_tenant(&world).await {
+        let all = world.number(format!("select count(*) from {table}")).await;
+        let count =
+            sqlx::query_scalar::<_, i64>(AssertSqlSafe(format!("select count(*) from {table}")));
+        match count.fetch_one(&api).await {
+            Ok(count) => assert_eq!(count, 0, "{table} of {all}"),
+            Err(error) => {
+                assert_eq!(error.as_database_error().unwrap().code().unwrap(), "42501", "{table}")
+            }
+        }
+        seen += all;
+    }
+    assert!(seen > 50, "there was something to see: {seen}");
+}
+
+#[tokio::test]
+async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
+    let world = World::new().await;
+    two_tenants(&world).await;
+    let sees = |role: &str| match role {
+        "berth_submit" => {
+            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency"]
+        }
+        "berth_scheduler" => {
+            vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
+        }
+        "berth_rm" => vec!["task", "task_spec", "task_history", "attempt", "task_output"],
+        "berth_admin" => vec!["tenant", "api_key"],
+        _ => vec![],
+    };
+    for role in &ROLES[1..] {
+        let pool = log_in(&world, role).await;
+        for table in tables_with_a_tenant(&world).await {
+            let count = sqlx::query_scalar::<_, i64>(AssertSqlSafe(format!(
+                "select count(*) from {table}"
+            )))
+            .fetch_one(&pool)
+            .await;
+            let expected = sees(role).contains(&table.as_str());
+            assert_eq!(count.is_ok_and(|count| count > 0), expected, "{role} reads {table}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_role_has_no_statement_for_it_may_not_do() {
+    let world = World::new().await;
+    let tries = [
+        ("berth_api", "insert into task select * from task"),
+        ("berth_api", "update task_history set state = 'succeeded'"),
+        ("berth_api", "delete from task_history"),
+        ("berth_api", "delete from attempt"),
+        ("berth_api", "update attempt set usage_ms = 0"),
+        ("berth_api", "select owner from executor_session"),
+        ("berth_api", "select * from leadership"),
+        ("berth_api", "update api_key set scopes = '{admin}'"),
+        ("berth_api", "update tenant set weight = 1000"),
+        ("berth_api", "select berth_partition_drop('attempt', '2100-01-01')"),
+        ("berth_api", "truncate task"),
+        ("berth_submit", "update task set state = 'ready'"),
+        ("berth_submit", "delete from task"),
+        ("berth_submit", "update api_key set scopes = '{admin}'"),
+        ("berth_submit", "delete from idempotency"),
+        ("berth_submit", "select * from attempt"),
+        ("berth_scheduler", "insert into task select * from task"),
+        ("berth_scheduler", "insert into attempt select * from attempt"),
+        ("berth_scheduler", "update executor_session set owner_epoch = 1"),
+        ("berth_scheduler", "select * from api_key"),
+        ("berth_scheduler", "delete from task_history"),
+        ("berth_rm", "select * from api_key"),
+        ("berth_rm", "select * from idempotency"),
+        ("berth_rm", "update leadership set epoch = 1"),
+        ("berth_rm", "update attempt set usage_ms = 0"),
+        ("berth_rm", "delete from executor_session"),
+        ("berth_admin", "select * from task"),
+        ("berth_admin", "delete from tenant"),
+    ];
+    for (role, sql) in tries {
+        let pool = log_in(&world, role).await;
+        assert_eq!(refused(&pool, sql).await.as_deref(), Some("42501"), "{role}: {sql}");
+    }
+    for role in ROLES {
+        let pool = log_in(&world, role).await;
+        for sql in [
+            "create table mine (n integer)",
+            "alter table task disable row level security",
+            "set role postgres",
+        ] {
+            assert_eq!(refused(&pool, sql).await.as_deref(), Some("42501"), "{role}: {sql}");
+        }
+    }
+}

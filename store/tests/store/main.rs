@@ -21,6 +21,7 @@ mod sessions;
 mod storm;
 mod submitting;
 mod support;
+mod tenancy;
 mod tokens;
 mod unique_keys;
 mod what_moves;

@@ -5,9 +5,7 @@ use domain::id::NodeId;
 use domain::task::{AttemptOutcome, Event, State, next};
 use std::time::Duration;
 use store::TenantScope;
-use store::task::transition::{
-    self, Answer, CancelAnswer, Claim, FailedAttempt, SessionEpoch,
-};
+use store::task::transition::{self, Answer, CancelAnswer, Claim, FailedAttempt, SessionEpoch};
 
 /// What a statement answered, whatever its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,20 +45,32 @@ impl Stage {
                 let failed = [FailedAttempt { ended, retry_after: Duration::from_secs(60) }];
                 one(transition::attempt_failed(rm, &failed).await.unwrap())
             }
-            Event::AttemptsExhausted => one(transition::attempts_exhausted(rm, &told).await.unwrap()),
+            Event::AttemptsExhausted => {
+                one(transition::attempts_exhausted(rm, &told).await.unwrap())
+            }
             Event::AttemptAborted => one(transition::attempt_aborted(rm, &told).await.unwrap()),
             Event::AttemptKilled => one(transition::attempt_killed(rm, &told).await.unwrap()),
-            Event::LeaseLapsed => one(transition::lease_lapsed(rm, &[(put.lease, false)]).await.unwrap()),
-            Event::LeaseLapsedForGood => one(transition::lease_lapsed(rm, &[(put.lease, true)]).await.unwrap()),
+            Event::LeaseLapsed => {
+                one(transition::lease_lapsed(rm, &[(put.lease, false)]).await.unwrap())
+            }
+            Event::LeaseLapsedForGood => {
+                one(transition::lease_lapsed(rm, &[(put.lease, true)]).await.unwrap())
+            }
             Event::HandedBack => one(transition::handed_back(rm, &told).await.unwrap()),
             Event::NotStarted => one(transition::not_started(rm, &told).await.unwrap()),
             Event::Stopped => one(transition::stopped(rm, &told).await.unwrap()),
             Event::CancelRequested => {
                 let scope = TenantScope::new(put.tenant);
                 let grace = Duration::from_secs(40);
-                Told::Cancel(transition::cancel_requested(&world.api, &scope, &[put.task], grace).await.unwrap()[0])
+                Told::Cancel(
+                    transition::cancel_requested(&world.api, &scope, &[put.task], grace)
+                        .await
+                        .unwrap()[0],
+                )
             }
-            Event::Expired => Told::Moved(transition::expired(&world.scheduler, &task).await.unwrap()),
+            Event::Expired => {
+                Told::Moved(transition::expired(&world.scheduler, &task).await.unwrap())
+            }
         }
     }
 
@@ -79,9 +89,12 @@ impl Stage {
     fn expected(state: State, event: Event, before: Option<AttemptOutcome>) -> Told {
         let to = next(state, event);
         match event {
-            Event::Due | Event::Dispatched | Event::DispatchStale | Event::Unplaced | Event::Placed | Event::Expired => {
-                Told::Moved(u64::from(to.is_some()))
-            }
+            Event::Due
+            | Event::Dispatched
+            | Event::DispatchStale
+            | Event::Unplaced
+            | Event::Placed
+            | Event::Expired => Told::Moved(u64::from(to.is_some())),
             Event::CancelRequested => Told::Cancel(match (state, to) {
                 (_, Some(State::Cancelled)) => CancelAnswer::Cancelled,
                 (_, Some(_)) => CancelAnswer::Requested,
@@ -108,7 +121,11 @@ impl Stage {
         assert_eq!(told, Self::expected(state, event, before), "{event} in {state}");
         let to = next(state, event);
         assert_eq!(world.state(put.task).await, Some(to.unwrap_or(state)), "{event} in {state}");
-        assert_eq!(world.fingerprint(Some(put.task)).await, others, "{event} in {state} touched another row");
+        assert_eq!(
+            world.fingerprint(Some(put.task)).await,
+            others,
+            "{event} in {state} touched another row"
+        );
         if to.is_none() {
             assert_eq!(world.fingerprint(None).await, all, "{event} in {state} changed something");
         }
@@ -126,7 +143,11 @@ impl Stage {
         let before = self.attempt(put).await;
         let told = self.raise(event, put).await;
         assert_eq!(told, Self::expected(state, event, before), "{event} again, in {state}");
-        assert_eq!(self.world.fingerprint(None).await, all, "{event} again, in {state}, changed something");
+        assert_eq!(
+            self.world.fingerprint(None).await,
+            all,
+            "{event} again, in {state}, changed something"
+        );
     }
 }
 
@@ -182,16 +203,30 @@ async fn the_old_batcher_marks_nothing_and_a_claim_without_the_session_places_no
     let tasks = world.store_ready(tenant, 2).await;
     let all = world.fingerprint(None).await;
     let age = Duration::from_secs(5);
-    for (node, epoch) in [(leader.node, leader.epoch.0 - 1), (leader.node, leader.epoch.0 + 1), (NodeId::fresh(), leader.epoch.0)] {
+    for (node, epoch) in [
+        (leader.node, leader.epoch.0 - 1),
+        (leader.node, leader.epoch.0 + 1),
+        (NodeId::fresh(), leader.epoch.0),
+    ] {
         let epoch = store::leadership::LeaderEpoch(epoch);
-        assert_eq!(transition::dispatched(&world.scheduler, node, epoch, &tasks, age).await.unwrap(), None);
+        assert_eq!(
+            transition::dispatched(&world.scheduler, node, epoch, &tasks, age).await.unwrap(),
+            None
+        );
     }
     assert_eq!(world.fingerprint(None).await, all);
 
     let dispatched = world.dispatch(leader, &tasks).await;
     let all = world.fingerprint(None).await;
     let (tenant, task, dispatch_epoch) = dispatched[0];
-    let claim = Claim { tenant, task, dispatch_epoch, session: owned.session, assignment: 1, port_first: 0 };
+    let claim = Claim {
+        tenant,
+        task,
+        dispatch_epoch,
+        session: owned.session,
+        assignment: 1,
+        port_first: 0,
+    };
     let right = SessionEpoch { session: owned.session, epoch: owned.epoch };
     let wrong = [
         (NodeId::fresh(), vec![right], claim),

@@ -1,1 +1,137 @@
-//! Soon.
+//! Migrating: once, by whoever comes, also by an owner who is no superuser.
+
+use crate::support::{World, config, new_task};
+use sqlx::postgres::PgPoolOptions;
+use std::time::Duration;
+use store::connect::{SchedulerDb, SubmitDb};
+use testkit::db::SERVICE_PASSWORD;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_at_once_and_again_change_nothing_and_leave_no_lock() {
+    let world = World::new().await;
+    let url = world.database.owner_url();
+    let migrate = || store::migrate::run(url, SERVICE_PASSWORD);
+    let all = tokio::join!(migrate(), migrate(), migrate(), migrate());
+    for result in [all.0, all.1, all.2, all.3] {
+        result.unwrap();
+    }
+    let locks = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
+        where l.locktype = 'advisory' and d.datname = current_database()";
+    assert_eq!(world.number(locks).await, 0);
+}
+
+#[tokio::test]
+async fn the_service_roles_sessions_are_set_for_their_work() {
+    let world = World::new().await;
+    for (role, hot) in [
+        ("berth_api", false),
+        ("berth_admin", false),
+        ("berth_submit", true),
+        ("berth_scheduler", true),
+        ("berth_rm", true),
+    ] {
+        let url = world.database.role_url(role).unwrap();
+        let pool = PgPoolOptions::new().max_connections(1).connect(&url).await.unwrap();
+        let plans = if hot { "force_generic_plan" } else { "auto" };
+        for (setting, value) in [
+            ("enable_seqscan", "off"),
+            ("idle_in_transaction_session_timeout", "30s"),
+            ("plan_cache_mode", plans),
+        ] {
+            let shown: String = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("show {setting}")))
+                .fetch_one(&pool)
+                .await
+                .unwrap();
+            assert_eq!(shown, value, "{role}: {setting}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_the_dispatch_marks_commit_without_waiting_for_the_disk() {
+    let world = World::new().await;
+    assert_eq!(world.text("show synchronous_commit").await.as_deref(), Some("on"));
+    let config = config(&world.database);
+    let scheduler = SchedulerDb::connect(&config).unwrap();
+    scheduler.ping().await.unwrap();
+    let roles =
+        "select count(*) from pg_db_role_setting where setconfig::text like '%synchronous_commit%'";
+    assert_eq!(world.number(roles).await, 0);
+}
+
+#[tokio::test]
+async fn an_owner_without_superuser_can_migrate_and_the_house_is_kept_as_well() {
+    let world = World::new().await;
+    let (owner, database) =
+        (format!("owner_{}", world.database.name()), format!("{}_own", world.database.name()));
+    world.sql(format!("create role {owner} login createrole password 'x'")).await;
+    world.sql(format!("create database {database} owner {owner}")).await;
+    let mut url = url_of(world.database.owner_url(), &database, &owner);
+    store::migrate::run(&url, SERVICE_PASSWORD).await.unwrap();
+    let config =
+        runtime::config::DatabaseConfig { url: url.clone().into(), ..config(&world.database) };
+    let (scheduler, submit) =
+        (SchedulerDb::connect(&config).unwrap(), SubmitDb::connect(&config).unwrap());
+    // A live task of long ago: its day of specs must stay, whoever owns the tables.
+    url.push_str("?options=-csearch_path%3Dpublic");
+    let pool = PgPoolOptions::new().max_connections(1).connect(&url).await.unwrap();
+    let days = "do $$ declare parent text; begin
+        foreach parent in array array['task_spec', 'task_history', 'attempt', 'task_output'] loop
+            while berth_partition_make(parent, current_date - 30, current_date) loop
+            end loop;
+        end loop; end $$";
+    sqlx::raw_sql(days).execute(&pool).await.unwrap();
+    let old = runtime::clock::wall() - chrono::TimeDelta::days(20);
+    let id = domain::id::TaskId(uuid::Uuid::from_u128(
+        u128::try_from(old.timestamp_millis()).unwrap() << 80,
+    ));
+    let task = store::task::submit::NewTask { id, ..new_task(domain::id::TenantId::fresh()) };
+    store::task::submit::insert(&submit, &[task]).await.unwrap();
+    assert!(store::partition::drop_expired(&scheduler, 7).await.unwrap() > 50);
+    assert_eq!(store::partition::ensure(&scheduler, 9).await.unwrap(), 8);
+    assert_eq!(
+        sqlx::query_scalar::<_, i64>("select count(*) from task_spec")
+            .fetch_one(&pool)
+            .await
+            .unwrap(),
+        1
+    );
+    scheduler.close().await;
+    submit.close().await;
+    pool.close().await;
+    world.sql(format!("drop database {database} with (force)")).await;
+    world.sql(format!("drop role {owner}")).await;
+}
+
+fn url_of(owner_url: &str, database: &str, user: &str) -> String {
+    let rest = owner_url.split_once('@').unwrap().1.split_once('/').unwrap().0;
+    format!("postgres://{user}:x@{rest}/{database}")
+}
+
+#[tokio::test]
+async fn ids_beyond_32_bits_flow_through() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let sequences = "select count(*) from pg_class where relkind = 'S'";
+    assert_eq!(world.number(sequences).await, 0, "nothing counts up in the database but epochs");
+    world.sql("update leadership set epoch = 2147483653; ").await;
+    let leader = world.lead(domain::id::NodeId::fresh()).await;
+    let owned = world.open(domain::id::NodeId::fresh()).await;
+    world.sql("update executor_session set owner_epoch = 2147483653").await;
+    let owned = crate::support::Owned { epoch: 2_147_483_653, ..owned };
+    let tasks = world.store_ready(tenant, 1).await;
+    let dispatches = world.dispatch(leader, &tasks).await;
+    let sessions =
+        [store::task::transition::SessionEpoch { session: owned.session, epoch: owned.epoch }];
+    let claim = crate::support::claim(owned, dispatches[0], 1 << 40);
+    let placed = store::task::transition::placed(
+        &world.rm,
+        owned.node,
+        &sessions,
+        &[claim],
+        Duration::from_secs(1),
+    )
+    .await
+    .unwrap();
+    assert_eq!(placed[0].assignment, 1 << 40);
+}

@@ -1,1 +1,170 @@
-//! Soon.
+//! Attempts, their output and what they cost, as their tenant reads them.
+
+use crate::support::{World, ended, new_task};
+use domain::id::NodeId;
+use domain::resources::{Resources, Tier};
+use domain::task::{AttemptOutcome, Event};
+use std::time::Duration;
+use store::TenantScope;
+use store::lease::LeaseKey;
+use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
+use store::task::submit::NewTask;
+use store::task::transition::{self, EndedAttempt, FailedAttempt};
+
+fn chunk(lease: LeaseKey, stream: Stream, seq: u32, data: &str) -> NewChunk {
+    let LeaseKey { tenant, task, attempt, session } = lease;
+    NewChunk {
+        tenant,
+        task,
+        attempt,
+        session,
+        stream,
+        seq,
+        offset: u64::from(seq) * 10,
+        data: data.as_bytes().to_vec(),
+    }
+}
+
+#[tokio::test]
+async fn output_is_stored_once_under_its_live_lease_and_read_in_order() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let leases = world.run(leader, owned, tenant, 2).await;
+    let lease = leases[0];
+    use Stream::{Stderr, Stdout};
+    let wrong = LeaseKey { attempt: 2, ..lease };
+    let gone = LeaseKey { session: domain::id::SessionId::fresh(), ..lease };
+    let chunks = [
+        chunk(lease, Stdout, 1, "b"),
+        chunk(lease, Stdout, 0, "a"),
+        chunk(lease, Stdout, 0, "a"),
+        chunk(lease, Stderr, 0, "\0\u{7f}"),
+        chunk(wrong, Stdout, 2, "x"),
+        chunk(gone, Stdout, 2, "x"),
+        chunk(leases[1], Stdout, 0, "other"),
+    ];
+    assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 4);
+    assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 0, "sent again after a lost answer");
+    assert_eq!(insert(&world.rm, &[]).await.unwrap(), 0);
+    let scope = TenantScope::new(tenant);
+    let texts = async |filter: OutputFilter, limit| {
+        let found = read(&world.api, &scope, lease.task, filter, limit).await.unwrap();
+        found
+            .into_iter()
+            .map(|c| (c.stream, c.seq, String::from_utf8(c.data).unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let all = [
+        (Stdout, 0, "a".to_owned()),
+        (Stdout, 1, "b".to_owned()),
+        (Stderr, 0, "\0\u{7f}".to_owned()),
+    ];
+    assert_eq!(texts(OutputFilter::default(), 100).await, all);
+    assert_eq!(texts(OutputFilter::default(), 1).await, all[..1]);
+    let after = Some(OutputPosition { attempt: 1, stream: Stdout, seq: 0 });
+    assert_eq!(texts(OutputFilter { after, ..OutputFilter::default() }, 100).await, all[1..]);
+    assert_eq!(
+        texts(OutputFilter { stream: Some(Stderr), ..OutputFilter::default() }, 100).await,
+        all[2..]
+    );
+    assert!(
+        texts(OutputFilter { attempt: Some(2), ..OutputFilter::default() }, 100).await.is_empty()
+    );
+    // A chunk that two owners stored on two days is read once.
+    world.sql("insert into task_output select tenant_id, task_id, attempt, stream, seq, \"offset\", data, stored_at - interval '1 day' from task_output").await;
+    assert_eq!(texts(OutputFilter::default(), 100).await, all);
+    transition::completed(&world.rm, &[ended(lease, Event::Completed)]).await.unwrap();
+    assert_eq!(insert(&world.rm, &[chunk(lease, Stdout, 2, "late")]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn attempts_are_listed_in_order_with_the_one_that_runs() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let task = world.store(new_task(tenant)).await;
+    for event in [Event::AttemptFailed, Event::HandedBack] {
+        let lease = world.place(owned, &world.dispatch(leader, &[(tenant, task)]).await).await[0];
+        let ended = ended(lease, event);
+        match event {
+            Event::AttemptFailed => {
+                let failed = FailedAttempt { ended, retry_after: Duration::ZERO };
+                transition::attempt_failed(&world.rm, &[failed]).await.unwrap();
+                transition::due(&world.scheduler, &[(tenant, task)]).await.unwrap();
+            }
+            _ => drop(transition::handed_back(&world.rm, &[ended]).await.unwrap()),
+        }
+    }
+    world.place(owned, &world.dispatch(leader, &[(tenant, task)]).await).await;
+    let list = async |after, limit| {
+        store::attempt::list(&world.api, &TenantScope::new(tenant), task, after, limit)
+            .await
+            .unwrap()
+    };
+    let all = list(0, 100).await;
+    let seen: Vec<_> =
+        all.iter().map(|a| (a.attempt, a.outcome, a.charged, a.ended_at.is_some())).collect();
+    use AttemptOutcome::{Failed, HandedBack};
+    assert_eq!(
+        seen,
+        [(1, Some(Failed), true, true), (2, Some(HandedBack), false, true), (3, None, true, false)]
+    );
+    assert!(all.iter().all(|a| a.executor.as_deref() == Some("executor-1")));
+    assert_eq!((all[0].exit_code, all[0].stdout_bytes, all[0].stderr_bytes), (Some(7), 11, 13));
+    assert_eq!(list(1, 1).await, all[1..2]);
+    assert!(list(3, 100).await.is_empty());
+}
+
+#[tokio::test]
+async fn usage_is_the_sum_of_the_attempts_by_day_and_tier_to_the_last_unit() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let custom = Resources { cpu_millis: 3, memory_mib: 7, ..Resources::default() };
+    for (tier, resources) in [
+        (Some(Tier::Basic), Tier::Basic.resources()),
+        (None, custom),
+        (Some(Tier::Basic), Tier::Basic.resources()),
+    ] {
+        let task = world.store(NewTask { tier, resources, ..new_task(tenant) }).await;
+        let lease = world.place(owned, &world.dispatch(leader, &[(tenant, task)]).await).await[0];
+        world.sql("update task set placed_at = placed_at - interval '10 seconds' where session_id is not null").await;
+        let report = EndedAttempt { ran_ms: 1_234, ..ended(lease, Event::Completed) };
+        transition::completed(&world.rm, &[report]).await.unwrap();
+    }
+    let lost = world.run(leader, owned, tenant, 1).await[0];
+    transition::lease_lapsed(&world.rm, &[(lost, false)]).await.unwrap();
+    // One ended just before midnight, on the day before.
+    world.sql("update attempt set placed_at = placed_at - interval '2 days',
+        ended_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - interval '1 microsecond' where tier is null").await;
+    let today = runtime::clock::wall().date_naive();
+    let yesterday = today.pred_opt().unwrap();
+    let rows =
+        store::usage::by_tier_and_day(&world.api, &TenantScope::new(tenant), yesterday, today)
+            .await
+            .unwrap();
+    let seen: Vec<_> = rows
+        .iter()
+        .map(|r| {
+            (
+                r.day,
+                r.tier,
+                r.attempts,
+                r.charged_attempts,
+                r.run_ms,
+                r.cpu_millis_ms,
+                r.memory_mib_ms,
+            )
+        })
+        .collect();
+    let expected = [
+        (yesterday, None, 1, 1, 1_234, 1_234 * 3, 1_234 * 7),
+        (today, Some(Tier::Basic), 3, 2, 2_468, 2_468 * 250, 2_468 * 512),
+    ];
+    assert_eq!(seen, expected);
+    let only = store::usage::by_tier_and_day(&world.api, &TenantScope::new(tenant), today, today)
+        .await
+        .unwrap();
+    assert_eq!(only.len(), 1);
+}

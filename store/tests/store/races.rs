@@ -12,8 +12,14 @@ async fn prize(world: &World, tenant: TenantId, state: State) -> Prize {
     let leader = world.lead(NodeId::from(TenantNode(tenant))).await;
     let owned = world.open(NodeId::fresh()).await;
     let tasks = world.store_ready(tenant, TASKS).await;
-    let mut prize = Prize { tenant, leader, owned, tasks, dispatches: Vec::new(), leases: Vec::new() };
-    if state != State::Ready {
+    let mut prize =
+        Prize { tenant, leader, owned, tasks, dispatches: Vec::new(), leases: Vec::new() };
+    if state == State::Ready {
+        // All are late, so that each may expire.
+        world
+            .sql("update task set expire_if_late = true, start_deadline = now() - interval '1 second' where state = 'ready'")
+            .await;
+    } else {
         prize.dispatches = world.dispatch(leader, &prize.tasks).await;
     }
     if state == State::Running {
@@ -44,6 +50,7 @@ async fn rounds(state: State, events: &[Event], mut check: impl AsyncFnMut(&Worl
         world.check_promises(submitted).await;
         check(&world, &prize, &told).await;
     }
+    assert_eq!(world.deadlocks().await, 0, "every statement locks in the same order");
 }
 
 fn count(told: &Told, prize: &Prize, at: usize, events: &[Event]) -> usize {
@@ -54,14 +61,30 @@ fn count(told: &Told, prize: &Prize, at: usize, events: &[Event]) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lease_ends_once_whoever_ends_it() {
     use Event::{CancelRequested, Completed, LeaseLapsed, Stopped};
-    let events =
-        [Completed, Completed, LeaseLapsed, LeaseLapsed, LeaseLapsed, CancelRequested, CancelRequested, Stopped, Stopped];
+    let events = [
+        Completed,
+        Completed,
+        LeaseLapsed,
+        LeaseLapsed,
+        LeaseLapsed,
+        CancelRequested,
+        CancelRequested,
+        Stopped,
+        Stopped,
+    ];
     rounds(State::Running, &events, async |world, prize, told| {
         for at in 0..TASKS {
             let ends = count(told, prize, at, &[Completed, LeaseLapsed, Stopped]);
             assert!(ends <= 1, "{:?}", told.get(&prize.tasks[at].1));
-            let ended = world.number(format!("select count(*) from attempt where task_id = '{}'", prize.tasks[at].1.uuid()));
-            assert_eq!(ended.await, i64::try_from(ends).unwrap(), "who was told it ended the lease did");
+            let ended = world.number(format!(
+                "select count(*) from attempt where task_id = '{}'",
+                prize.tasks[at].1.uuid()
+            ));
+            assert_eq!(
+                ended.await,
+                i64::try_from(ends).unwrap(),
+                "who was told it ended the lease did"
+            );
         }
     })
     .await;
@@ -70,7 +93,8 @@ async fn a_lease_ends_once_whoever_ends_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_settlers_and_a_retry_settle_once() {
     use Event::{AttemptFailed, AttemptsExhausted, Completed, HandedBack};
-    let events = [Completed, Completed, AttemptsExhausted, AttemptFailed, AttemptFailed, HandedBack];
+    let events =
+        [Completed, Completed, AttemptsExhausted, AttemptFailed, AttemptFailed, HandedBack];
     rounds(State::Running, &events, async |world, prize, told| {
         for at in 0..TASKS {
             assert!(count(told, prize, at, &events) <= 1, "{:?}", told.get(&prize.tasks[at].1));
@@ -101,10 +125,16 @@ async fn a_dispatch_leads_to_one_placement_or_none() {
 async fn a_ready_task_is_dispatched_cancelled_or_expired() {
     use Event::{CancelRequested, Dispatched, Expired};
     let events = [Dispatched, Dispatched, CancelRequested, CancelRequested, Expired, Expired];
-    rounds(State::Ready, &events, async |_, prize, told| {
+    rounds(State::Ready, &events, async |world, prize, told| {
         for at in 0..TASKS {
-            assert!(count(told, prize, at, &[Dispatched]) <= 1, "{:?}", told.get(&prize.tasks[at].1));
-            assert!(count(told, prize, at, &[CancelRequested]) <= 1, "{:?}", told.get(&prize.tasks[at].1));
+            assert!(
+                count(told, prize, at, &[Dispatched]) <= 1,
+                "{:?}",
+                told.get(&prize.tasks[at].1)
+            );
+            let state = world.state(prize.tasks[at].1).await;
+            let cancelled = count(told, prize, at, &[CancelRequested]) == 1;
+            assert_eq!(state == Some(State::Cancelled), cancelled, "{state:?}");
         }
     })
     .await;

@@ -1,1 +1,227 @@
-//! Soon.
+//! What the batcher and the scheduler see: candidates, load, and what time has come for.
+
+use crate::support::{World, new_task};
+use domain::id::{NodeId, PoolName, TaskId};
+use domain::resources::{Resources, Tier};
+use domain::task::State;
+use std::time::Duration;
+use store::load::{self, PoolReport};
+use store::task::submit::NewTask;
+use store::task::{candidates, due_for_a_look, transition};
+
+fn pool() -> PoolName {
+    "default".parse().unwrap()
+}
+
+fn any_size() -> Resources {
+    Resources::from_dimensions([u32::MAX; 5])
+}
+
+#[tokio::test]
+async fn each_tenant_shows_its_most_urgent_tasks_and_no_more_than_asked() {
+    let world = World::new().await;
+    let mut expected = Vec::new();
+    for _ in 0..7 {
+        let tenant = world.tenant().await;
+        let mut urgent: Vec<(u64, TaskId)> = Vec::new();
+        for tolerance in [50, 10, 40, 30, 20] {
+            let delay_tolerance = Duration::from_secs(tolerance);
+            urgent.push((
+                tolerance,
+                world.store(NewTask { delay_tolerance, ..new_task(tenant) }).await,
+            ));
+        }
+        urgent.sort_unstable();
+        expected.extend(urgent[..3].iter().map(|(_, task)| (tenant, *task)));
+    }
+    expected.sort_by_key(|(tenant, _)| *tenant);
+    let found = candidates(&world.scheduler, &pool(), 3, any_size(), false).await.unwrap();
+    let found: Vec<_> = found.iter().map(|row| (row.tenant, row.task)).collect();
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn what_is_not_ready_elsewhere_too_large_parked_or_late_is_no_candidate() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    store::pool::list(&world.submit).await.unwrap();
+    world.sql("insert into pool (name) values ('gpu')").await;
+    let ready = world.put(leader, owned, tenant, State::Ready).await.task;
+    for state in
+        [State::Scheduled, State::Queued, State::Running, State::Cancelling, State::Retrying]
+    {
+        world.put(leader, owned, tenant, state).await;
+    }
+    let elsewhere = world.store(NewTask { pool: "gpu".parse().unwrap(), ..new_task(tenant) }).await;
+    let large = world
+        .store(NewTask { tier: None, resources: Tier::Premium.resources(), ..new_task(tenant) })
+        .await;
+    let parked = world.store_ready(tenant, 1).await;
+    let dispatches = world.dispatch(leader, &parked).await;
+    transition::unplaced(&world.rm, &dispatches, Duration::from_secs(60)).await.unwrap();
+    let late = world.put(leader, owned, tenant, State::Ready).await.task;
+    world.make_late(late).await;
+    let see = async |pool: &PoolName, largest: Resources, parked_too: bool| {
+        let rows = candidates(&world.scheduler, pool, 100, largest, parked_too).await.unwrap();
+        rows.into_iter().map(|row| row.task).collect::<Vec<_>>()
+    };
+    let small = Tier::Basic.resources();
+    assert_eq!(see(&pool(), small, false).await, [ready]);
+    assert_eq!(see(&"gpu".parse().unwrap(), any_size(), false).await, [elsewhere]);
+    let with_parked = see(&pool(), small, true).await;
+    assert_eq!(with_parked, [ready, parked[0].1]);
+    assert!(see(&pool(), any_size(), false).await.contains(&large));
+    world.sql("update task set parked_until = now() where parked_until is not null").await;
+    assert_eq!(see(&pool(), small, false).await.len(), 2, "parking ends by itself");
+}
+
+#[tokio::test]
+async fn an_unplaced_task_keeps_its_place_and_burns_no_attempt() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let leader = world.lead(NodeId::fresh()).await;
+    let tasks = world.store_ready(tenant, 2).await;
+    let before = candidates(&world.scheduler, &pool(), 10, any_size(), true).await.unwrap();
+    let dispatches = world.dispatch(leader, &tasks).await;
+    transition::unplaced(&world.rm, &dispatches, Duration::from_secs(60)).await.unwrap();
+    assert_eq!(candidates(&world.scheduler, &pool(), 10, any_size(), true).await.unwrap(), before);
+    assert_eq!(world.number("select sum(attempt)::bigint from task").await, 0);
+    let again = world.dispatch(leader, &tasks).await;
+    assert!(again.iter().all(|row| row.2 == 2), "the next hint names another dispatch");
+}
+
+#[tokio::test]
+async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let leader = world.lead(NodeId::fresh()).await;
+    let read = async || load::read(&world.scheduler, &pool()).await.unwrap();
+    assert_eq!(read().await, (vec![], 0));
+    let tasks = world.store_ready(tenant, 3).await;
+    world.dispatch(leader, &tasks).await;
+    assert_eq!(read().await, (vec![], 3), "queued shows without any manager");
+    let (one, two) = (NodeId::fresh(), NodeId::fresh());
+    let say = async |node: NodeId, free_slots: u64| {
+        let largest = Resources { cpu_millis: 1000, ..any_size() };
+        let other = PoolReport {
+            pool: "gpu".parse().unwrap(),
+            free_slots: 99,
+            completed_slots: 0,
+            largest,
+        };
+        let reports = [PoolReport { pool: pool(), free_slots, completed_slots: 7, largest }, other];
+        load::report(&world.rm, node, &reports).await.unwrap();
+    };
+    say(one, 5).await;
+    say(two, 8).await;
+    say(one, 6).await;
+    let (mut loads, queued) = read().await;
+    loads.sort_by_key(|load| load.free_slots);
+    assert_eq!(queued, 3);
+    let seen: Vec<_> =
+        loads.iter().map(|load| (load.owner, load.free_slots, load.completed_slots)).collect();
+    assert_eq!(seen, [(one, 6, 7), (two, 8, 7)]);
+    assert_eq!(loads[0].largest.cpu_millis, 1000);
+    load::forget(&world.rm, two).await.unwrap();
+    assert_eq!(read().await.0.len(), 1);
+    world.sql("update pool_load set reported_at = now() - interval '4 seconds'").await;
+    assert_eq!(read().await, (vec![], 3), "who is silent has nothing to give");
+    assert_eq!(load::prune(&world.scheduler).await.unwrap(), 0);
+    world.sql("update pool_load set reported_at = now() - interval '11 minutes'").await;
+    assert_eq!(load::prune(&world.scheduler).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn what_time_has_come_for_is_looked_at_longest_overdue_first_and_leases_never() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let queued = world.put(leader, owned, tenant, State::Queued).await;
+    let scheduled = world.put(leader, owned, tenant, State::Scheduled).await;
+    let retrying = world.put(leader, owned, tenant, State::Retrying).await;
+    for state in [State::Ready, State::Running, State::Cancelling] {
+        world.put(leader, owned, tenant, state).await;
+    }
+    let late = world.put(leader, owned, tenant, State::Ready).await;
+    world.make_late(late.task).await;
+    let at = async |task: TaskId, seconds: i32| {
+        let id = task.uuid();
+        world
+            .sql(format!(
+                "update task set wake_at = now() - interval '{seconds} seconds' where id = '{id}'"
+            ))
+            .await;
+    };
+    for (put, seconds) in [(&queued, 40), (&scheduled, 30), (&retrying, 20), (&late, 10)] {
+        at(put.task, seconds).await;
+    }
+    world
+        .sql("update task set wake_at = now() - interval '1 hour' where session_id is not null")
+        .await;
+    let woken = due_for_a_look(&world.scheduler, 10).await.unwrap();
+    let seen: Vec<_> =
+        woken.iter().map(|w| (w.task, w.state, w.dispatch_epoch, w.expires)).collect();
+    let expected = [
+        (queued.task, State::Queued, 1, false),
+        (scheduled.task, State::Scheduled, 0, false),
+        (retrying.task, State::Retrying, 1, false),
+        (late.task, State::Ready, 0, true),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(due_for_a_look(&world.scheduler, 2).await.unwrap().len(), 2);
+    at(queued.task, -60).await;
+    assert_eq!(due_for_a_look(&world.scheduler, 10).await.unwrap().len(), 3, "not before its time");
+}
+
+#[tokio::test]
+async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    for state in State::ALL {
+        world.put(leader, owned, tenant, state).await;
+    }
+    let late = world.put(leader, owned, tenant, State::Scheduled).await;
+    world.make_late(late.task).await;
+    world.sql("update task set wake_at = now() where state = 'queued'").await;
+    for round in 0.. {
+        let woken = due_for_a_look(&world.scheduler, 100).await.unwrap();
+        if woken.is_empty() {
+            break;
+        }
+        assert!(round < 4, "looks at the same rows again and again: {woken:?}");
+        for row in woken {
+            let key = [(row.tenant, row.task)];
+            match row.state {
+                _ if row.expires => {
+                    transition::expired(&world.scheduler, &key).await.map(drop).unwrap()
+                }
+                State::Queued => {
+                    let dispatch = [(row.tenant, row.task, row.dispatch_epoch)];
+                    transition::dispatch_stale(&world.scheduler, &dispatch).await.unwrap();
+                }
+                _ => transition::due(&world.scheduler, &key).await.map(drop).unwrap(),
+            }
+        }
+    }
+    assert_eq!(world.state(late.task).await, Some(State::Expired));
+}
+
+#[tokio::test]
+async fn weights_and_pools_are_listed() {
+    let world = World::new().await;
+    let (plain, heavy) = (world.tenant().await, domain::id::TenantId::fresh());
+    assert!(store::tenant::create(&world.admin, heavy, "heavy", 2.5).await.unwrap());
+    assert!(
+        !store::tenant::create(&world.admin, plain, "heavy", 1.0).await.unwrap(),
+        "the name is taken"
+    );
+    store::tenant::create(&world.admin, domain::id::TenantId::fresh(), "weightless", 0.0)
+        .await
+        .unwrap_err();
+    assert_eq!(store::tenant::weights(&world.scheduler).await.unwrap(), [(heavy, 2.5)]);
+    assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
+    assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
+    assert_eq!(store::pool::list_for_dispatch(&world.scheduler).await.unwrap(), [pool()]);
+}

@@ -37,6 +37,5 @@ async fn sixty_four_clients_on_overlapping_sets_of_200_see_no_error() {
     let told = race(&world, &prize, &clients, 10, 7).await;
     assert!(!told.is_empty());
     world.check_promises(300).await;
-    let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
-    assert_eq!(world.number(deadlocks).await, 0, "every statement locks in the same order");
+    assert_eq!(world.deadlocks().await, 0, "every statement locks in the same order");
 }

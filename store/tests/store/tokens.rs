@@ -18,8 +18,14 @@ async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, Answer)> {
     let answers = [
         (Event::Completed, transition::completed(rm, &told(Event::Completed)).await),
         (Event::AttemptFailed, transition::attempt_failed(rm, &failed(Event::AttemptFailed)).await),
-        (Event::AttemptsExhausted, transition::attempts_exhausted(rm, &told(Event::AttemptsExhausted)).await),
-        (Event::AttemptAborted, transition::attempt_aborted(rm, &told(Event::AttemptAborted)).await),
+        (
+            Event::AttemptsExhausted,
+            transition::attempts_exhausted(rm, &told(Event::AttemptsExhausted)).await,
+        ),
+        (
+            Event::AttemptAborted,
+            transition::attempt_aborted(rm, &told(Event::AttemptAborted)).await,
+        ),
         (Event::AttemptKilled, transition::attempt_killed(rm, &told(Event::AttemptKilled)).await),
         (Event::HandedBack, transition::handed_back(rm, &told(Event::HandedBack)).await),
         (Event::NotStarted, transition::not_started(rm, &told(Event::NotStarted)).await),
@@ -99,8 +105,14 @@ async fn one_batch_answers_each_report_by_its_own_token() {
     ];
     let answers = transition::completed(&world.rm, &batch).await.unwrap();
     let stale = Answer::Stale { actual: State::Succeeded };
-    let expected =
-        [Answer::Repeated, stale, Answer::Applied(State::Succeeded), Answer::Repeated, stale, Answer::NotFound];
+    let expected = [
+        Answer::Repeated,
+        stale,
+        Answer::Applied(State::Succeeded),
+        Answer::Repeated,
+        stale,
+        Answer::NotFound,
+    ];
     assert_eq!(answers, expected);
     world.check_promises(2).await;
 }
@@ -111,9 +123,14 @@ async fn two_reports_of_one_lease_in_a_batch_that_goes_on_count_once() {
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let lease = world.run(leader, owned, tenant, 1).await[0];
-    let batch = [ended(lease, Event::HandedBack), ended(lease, Event::HandedBack), ended(lease, Event::Completed)];
+    let batch = [
+        ended(lease, Event::HandedBack),
+        ended(lease, Event::HandedBack),
+        ended(lease, Event::Completed),
+    ];
     let answers = transition::handed_back(&world.rm, &batch).await.unwrap();
-    let expected = [Answer::Applied(State::Ready), Answer::Repeated, Answer::Stale { actual: State::Ready }];
+    let expected =
+        [Answer::Applied(State::Ready), Answer::Repeated, Answer::Stale { actual: State::Ready }];
     assert_eq!(answers, expected);
     world.check_promises(1).await;
 }

@@ -20,14 +20,20 @@ async fn usage_is_what_ran_and_never_more_than_the_lease_lasted_and_nothing_when
     let leases = world.run(leader, owned, tenant, 4).await;
     world.sql("update task set placed_at = placed_at - interval '10 seconds'").await;
     // The last one claims to have been placed in the future: a clock stepped back.
-    let future = format!("update task set placed_at = now() + interval '1 hour' where id = '{}'", leases[3].task.uuid());
+    let future = format!(
+        "update task set placed_at = now() + interval '1 hour' where id = '{}'",
+        leases[3].task.uuid()
+    );
     world.sql(future).await;
     let ran = |lease, ran_ms| EndedAttempt { ran_ms, ..ended(lease, Event::Completed) };
     let reports = [ran(leases[0], 2_000), ran(leases[1], u64::MAX), ran(leases[3], 5_000)];
     transition::completed(&world.rm, &reports).await.unwrap();
-    transition::handed_back(&world.rm, &[EndedAttempt { ran_ms: 2_000, ..ended(leases[2], Event::HandedBack) }])
-        .await
-        .unwrap();
+    transition::handed_back(
+        &world.rm,
+        &[EndedAttempt { ran_ms: 2_000, ..ended(leases[2], Event::HandedBack) }],
+    )
+    .await
+    .unwrap();
     assert_eq!(world.number(of(&leases[0], "usage_ms", "attempt")).await, 2_000);
     let capped = world.number(of(&leases[1], "usage_ms", "attempt")).await;
     assert!((10_000..20_000).contains(&capped), "{capped}");
@@ -48,10 +54,17 @@ async fn a_retry_is_due_after_its_wait_with_a_fresh_deadline_and_counts_the_fail
     transition::attempt_failed(&world.rm, &[failed]).await.unwrap();
     let wait = world.number(of(&lease, "extract(epoch from run_at - now())", "task")).await;
     assert!((80..=90).contains(&wait), "{wait}");
-    assert_eq!(world.number(of(&lease, "extract(epoch from start_deadline - run_at)", "task")).await, 300);
+    assert_eq!(
+        world.number(of(&lease, "extract(epoch from start_deadline - run_at)", "task")).await,
+        300
+    );
     assert_eq!(world.number(of(&lease, "(wake_at = run_at)::integer", "task")).await, 1);
     assert_eq!(world.number(of(&lease, "failures", "task")).await, 1);
-    assert_eq!(transition::due(&world.scheduler, &[(tenant, lease.task)]).await.unwrap(), 0, "not before its time");
+    assert_eq!(
+        transition::due(&world.scheduler, &[(tenant, lease.task)]).await.unwrap(),
+        0,
+        "not before its time"
+    );
 }
 
 #[tokio::test]
@@ -79,14 +92,26 @@ async fn the_first_start_counts_once_and_an_assignment_never_started_is_none() {
     let lease = world.place(owned, &world.dispatch(leader, &[(tenant, id)]).await).await[0];
     transition::not_started(&world.rm, &[ended(lease, Event::NotStarted)]).await.unwrap();
     assert_eq!(world.number(of(&lease, "(first_started_at is null)::integer", "task")).await, 1);
-    assert_eq!(world.number(of(&lease, "(wake_at = start_deadline)::integer", "task")).await, 1, "it may still expire");
+    assert_eq!(
+        world.number(of(&lease, "(wake_at = start_deadline)::integer", "task")).await,
+        1,
+        "it may still expire"
+    );
     let lease = world.place(owned, &world.dispatch(leader, &[(tenant, id)]).await).await[0];
     transition::handed_back(&world.rm, &[ended(lease, Event::HandedBack)]).await.unwrap();
     assert_eq!(world.number(of(&lease, "(first_started_at is null)::integer", "task")).await, 0);
-    assert_eq!(world.number(of(&lease, "(wake_at is null)::integer", "task")).await, 1, "it started in time");
+    assert_eq!(
+        world.number(of(&lease, "(wake_at is null)::integer", "task")).await,
+        1,
+        "it started in time"
+    );
     let lease = world.place(owned, &world.dispatch(leader, &[(tenant, id)]).await).await[0];
     transition::not_started(&world.rm, &[ended(lease, Event::NotStarted)]).await.unwrap();
-    assert_eq!(world.number(of(&lease, "(first_started_at is null)::integer", "task")).await, 0, "the second start stays");
+    assert_eq!(
+        world.number(of(&lease, "(first_started_at is null)::integer", "task")).await,
+        0,
+        "the second start stays"
+    );
     world.check_promises(1).await;
 }
 
@@ -99,10 +124,17 @@ async fn what_is_late_and_asked_to_expire_is_neither_placed_nor_kept() {
     world.make_late(put.task).await;
     let dispatch = (tenant, put.task, put.dispatch);
     assert!(world.place(owned, &[dispatch]).await.is_empty());
-    assert_eq!(transition::expired(&world.scheduler, &[(tenant, put.task)]).await.unwrap(), 0, "the broker has it");
+    assert_eq!(
+        transition::expired(&world.scheduler, &[(tenant, put.task)]).await.unwrap(),
+        0,
+        "the broker has it"
+    );
     transition::dispatch_stale(&world.scheduler, &[dispatch]).await.unwrap();
     let woken = store::task::due_for_a_look(&world.scheduler, 10).await.unwrap();
-    assert!(woken.iter().any(|w| w.task == put.task && w.expires && w.state == State::Ready), "{woken:?}");
+    assert!(
+        woken.iter().any(|w| w.task == put.task && w.expires && w.state == State::Ready),
+        "{woken:?}"
+    );
     assert_eq!(transition::expired(&world.scheduler, &[(tenant, put.task)]).await.unwrap(), 1);
     assert_eq!(world.state(put.task).await, Some(State::Expired));
 }
@@ -129,7 +161,14 @@ async fn a_cancel_shortens_the_lease_and_never_lengthens_it() {
     let until_end = of(&lease, "extract(epoch from wake_at - now())", "task");
     assert!((95..=100).contains(&world.number(until_end.clone()).await), "cap + grace");
     let scope = store::TenantScope::new(tenant);
-    let cancel = |grace| transition::cancel_requested(&world.api, &scope, std::slice::from_ref(&lease.task), Duration::from_secs(grace));
+    let cancel = |grace| {
+        transition::cancel_requested(
+            &world.api,
+            &scope,
+            std::slice::from_ref(&lease.task),
+            Duration::from_secs(grace),
+        )
+    };
     cancel(30).await.unwrap();
     assert!((25..=30).contains(&world.number(until_end.clone()).await));
     let answers = cancel(3_000).await.unwrap();
@@ -150,6 +189,8 @@ async fn a_stop_is_no_failure_and_a_kill_is() {
     let killed = world.put(leader, owned, tenant, State::Killed).await;
     assert_eq!(world.number(of(&stopped.lease, "failures", "task_history")).await, 0);
     assert_eq!(world.number(of(&killed.lease, "failures", "task_history")).await, 1);
-    let outcome = world.text(format!("select outcome from attempt where task_id = '{}'", killed.task.uuid())).await;
+    let outcome = world
+        .text(format!("select outcome from attempt where task_id = '{}'", killed.task.uuid()))
+        .await;
     assert_eq!(outcome.as_deref(), Some(AttemptOutcome::KilledCap.as_str()));
 }

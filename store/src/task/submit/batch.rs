@@ -41,7 +41,8 @@ pub async fn insert_batch(
                 Begun::Unfinished => return Err(StoreError::Contended),
             }
         }
-        let answers = if tasks.is_empty() { Vec::new() } else { in_transaction(&mut tx, tasks).await? };
+        let answers =
+            if tasks.is_empty() { Vec::new() } else { in_transaction(&mut tx, tasks).await? };
         let body = render(&answers);
         if let Some(key) = key {
             put_answer(&mut tx, scope, key, 200, &body).await?;

@@ -59,7 +59,10 @@ impl Columns {
             key_ids: tasks.iter().map(|t| t.key_id.clone()).collect(),
             routes: tasks.iter().map(|t| t.idempotency.as_ref().map(|k| k.route.clone())).collect(),
             keys: tasks.iter().map(|t| t.idempotency.as_ref().map(|k| k.key.clone())).collect(),
-            body_hashes: tasks.iter().map(|t| t.idempotency.as_ref().map(|k| k.body_hash.to_vec())).collect(),
+            body_hashes: tasks
+                .iter()
+                .map(|t| t.idempotency.as_ref().map(|k| k.body_hash.to_vec()))
+                .collect(),
         }
     }
 }

@@ -15,7 +15,14 @@ use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-pub(super) async fn insert(tx: &mut PgConnection, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
+#[expect(
+    clippy::too_many_lines,
+    reason = "one statement and its arrays; cut in two it would be harder to read"
+)]
+pub(super) async fn insert(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+) -> Result<Vec<SubmitAnswer>, StoreError> {
     let c = Columns::of(tasks);
     let query = sqlx::query!(
         r#"with input as materialized (
@@ -89,7 +96,11 @@ pub(super) async fn insert(tx: &mut PgConnection, tasks: &[NewTask]) -> Result<V
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.
-    let lost_unique = rows.iter().zip(tasks).filter(|(row, _)| row.key_is_new && !row.stored).map(|(_, task)| task);
+    let lost_unique = rows
+        .iter()
+        .zip(tasks)
+        .filter(|(row, _)| row.key_is_new && !row.stored)
+        .map(|(_, task)| task);
     let by_unique = holders(tx, lost_unique.collect()).await?;
     let lost_key = rows.iter().zip(tasks).filter(|(row, _)| !row.key_is_new).map(|(_, task)| task);
     let by_key = first_answers(tx, lost_key.collect()).await?;
@@ -97,8 +108,10 @@ pub(super) async fn insert(tx: &mut PgConnection, tasks: &[NewTask]) -> Result<V
         .zip(tasks)
         .map(|(row, task)| {
             if row.stored {
-                let state = if row.run_at <= row.created_at { State::Ready } else { State::Scheduled };
-                let (created_at, run_at, start_deadline) = (row.created_at, row.run_at, row.start_deadline);
+                let state =
+                    if row.run_at <= row.created_at { State::Ready } else { State::Scheduled };
+                let (created_at, run_at, start_deadline) =
+                    (row.created_at, row.run_at, row.start_deadline);
                 Ok(SubmitAnswer::Created(Created { created_at, run_at, start_deadline, state }))
             } else if row.key_is_new {
                 // The holder ended between the two statements: the same call stores it now.
@@ -134,22 +147,32 @@ async fn first_answers(
         &names
     );
     let rows = named("submit.first_answers", query.fetch_all(tx)).await?;
-    let hashes: HashMap<Uuid, [u8; 32]> = keys.iter().map(|(t, k)| (t.id.uuid(), k.body_hash)).collect();
+    let hashes: HashMap<Uuid, [u8; 32]> =
+        keys.iter().map(|(t, k)| (t.id.uuid(), k.body_hash)).collect();
     let answer = |id: Uuid, hash: &[u8], first: Option<Uuid>| match first {
-        Some(first) if hashes.get(&id).is_some_and(|own| own == hash) => SubmitAnswer::Replayed(TaskId(first)),
+        Some(first) if hashes.get(&id).is_some_and(|own| own == hash) => {
+            SubmitAnswer::Replayed(TaskId(first))
+        }
         _ => SubmitAnswer::KeyReused,
     };
-    Ok(rows.into_iter().map(|row| (TaskId(row.id), answer(row.id, &row.body_hash, row.task_id))).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| (TaskId(row.id), answer(row.id, &row.body_hash, row.task_id)))
+        .collect())
 }
 
 /// For tasks whose unique key is taken: by whom. Their idempotency rows are made to name the holder.
-async fn holders(tx: &mut PgConnection, lost: Vec<&NewTask>) -> Result<HashMap<TaskId, SubmitAnswer>, StoreError> {
+async fn holders(
+    tx: &mut PgConnection,
+    lost: Vec<&NewTask>,
+) -> Result<HashMap<TaskId, SubmitAnswer>, StoreError> {
     if lost.is_empty() {
         return Ok(HashMap::new());
     }
     let tenants: Vec<Uuid> = lost.iter().map(|t| t.tenant.uuid()).collect();
     let ids: Vec<Uuid> = lost.iter().map(|t| t.id.uuid()).collect();
-    let unique: Vec<String> = lost.iter().map(|t| t.unique_key.clone().unwrap_or_default()).collect();
+    let unique: Vec<String> =
+        lost.iter().map(|t| t.unique_key.clone().unwrap_or_default()).collect();
     let query = sqlx::query!(
         r#"select i.id as "id!", t.id as "holder!"
             from unnest($1::uuid[], $2::uuid[], $3::text[]) as i(tenant_id, id, unique_key)
@@ -161,7 +184,10 @@ async fn holders(tx: &mut PgConnection, lost: Vec<&NewTask>) -> Result<HashMap<T
     );
     let rows = named("submit.holders", query.fetch_all(&mut *tx)).await?;
     let held: HashMap<Uuid, Uuid> = rows.into_iter().map(|row| (row.id, row.holder)).collect();
-    let keyed: Vec<_> = lost.iter().filter_map(|t| Some((t, t.idempotency.as_ref()?, held.get(&t.id.uuid())?))).collect();
+    let keyed: Vec<_> = lost
+        .iter()
+        .filter_map(|t| Some((t, t.idempotency.as_ref()?, held.get(&t.id.uuid())?)))
+        .collect();
     if !keyed.is_empty() {
         let tenants: Vec<Uuid> = keyed.iter().map(|(t, _, _)| t.tenant.uuid()).collect();
         let routes: Vec<String> = keyed.iter().map(|(_, k, _)| k.route.clone()).collect();
@@ -178,5 +204,8 @@ async fn holders(tx: &mut PgConnection, lost: Vec<&NewTask>) -> Result<HashMap<T
         );
         named("submit.name_holders", query.execute(tx)).await?;
     }
-    Ok(held.into_iter().map(|(id, holder)| (TaskId(id), SubmitAnswer::Existing(TaskId(holder)))).collect())
+    Ok(held
+        .into_iter()
+        .map(|(id, holder)| (TaskId(id), SubmitAnswer::Existing(TaskId(holder))))
+        .collect())
 }

@@ -28,7 +28,11 @@ pub(super) async fn in_transaction(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    if needs_guard(tasks) { guarded::insert(tx, tasks).await } else { plain::insert(tx, tasks).await }
+    if needs_guard(tasks) {
+        guarded::insert(tx, tasks).await
+    } else {
+        plain::insert(tx, tasks).await
+    }
 }
 
 fn needs_guard(tasks: &[NewTask]) -> bool {

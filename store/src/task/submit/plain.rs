@@ -7,7 +7,10 @@ use crate::statement::named;
 use domain::task::State;
 use sqlx::PgConnection;
 
-pub(super) async fn insert(tx: &mut PgConnection, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
+pub(super) async fn insert(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+) -> Result<Vec<SubmitAnswer>, StoreError> {
     let c = Columns::of(tasks);
     let query = sqlx::query!(
         r#"with input as materialized (

@@ -25,7 +25,10 @@ pub struct FailedAttempt {
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn attempt_failed(db: &RmDb, failed: &[FailedAttempt]) -> Result<Vec<Answer>, StoreError> {
+pub async fn attempt_failed(
+    db: &RmDb,
+    failed: &[FailedAttempt],
+) -> Result<Vec<Answer>, StoreError> {
     let ended: Vec<_> = failed.iter().map(|f| f.ended.clone()).collect();
     let delays: Vec<_> = failed.iter().map(|f| millis(f.retry_after)).collect();
     repeated(|| async {

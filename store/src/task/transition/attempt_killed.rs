@@ -2,8 +2,8 @@
 //!
 //! From running the task ends killed; from cancelling, cancelled.
 
-use super::lease_end::{EndedAttempt, for_good};
 use super::Answer;
+use super::lease_end::{EndedAttempt, for_good};
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::repeated;
@@ -14,5 +14,8 @@ use domain::task::Event;
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn attempt_killed(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::AttemptKilled, ended).await }).await
+    repeated(|| async {
+        for_good(&mut *db.pool().acquire().await?, Event::AttemptKilled, ended).await
+    })
+    .await
 }

@@ -2,8 +2,8 @@
 //!
 //! From running the task ends failed (a dead letter, kept with its spec); from cancelling, cancelled.
 
-use super::lease_end::{EndedAttempt, for_good};
 use super::Answer;
+use super::lease_end::{EndedAttempt, for_good};
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::repeated;
@@ -13,6 +13,12 @@ use domain::task::Event;
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn attempts_exhausted(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::AttemptsExhausted, ended).await }).await
+pub async fn attempts_exhausted(
+    db: &RmDb,
+    ended: &[EndedAttempt],
+) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async {
+        for_good(&mut *db.pool().acquire().await?, Event::AttemptsExhausted, ended).await
+    })
+    .await
 }

@@ -48,9 +48,18 @@ pub async fn cancel_requested(
         let mut tx = crate::task::scoped(db, scope).await?;
         let stood = lock(&mut tx, scope, &ids).await?;
         let in_state = |wanted: fn(State) -> bool| -> Vec<Uuid> {
-            ids.iter().copied().filter(|id| stood.get(id).is_some_and(|state| wanted(*state))).collect()
+            ids.iter()
+                .copied()
+                .filter(|id| stood.get(id).is_some_and(|state| wanted(*state)))
+                .collect()
         };
-        move_on(&mut tx, scope, [in_state(|s| !s.is_leased()), in_state(|s| s == State::Running)], grace).await?;
+        move_on(
+            &mut tx,
+            scope,
+            [in_state(|s| !s.is_leased()), in_state(|s| s == State::Running)],
+            grace,
+        )
+        .await?;
         let missed: Vec<_> = ids.iter().copied().filter(|id| !stood.contains_key(id)).collect();
         let ended = what_ended(&mut tx, scope, &missed).await?;
         named("commit", tx.commit()).await?;
@@ -58,7 +67,9 @@ pub async fn cancel_requested(
             Some(State::Running) => CancelAnswer::Requested,
             Some(State::Cancelling) => CancelAnswer::AlreadyRequested,
             Some(_) => CancelAnswer::Cancelled,
-            None => ended.get(&task.uuid()).map_or(CancelAnswer::NotFound, |state| CancelAnswer::Ended(*state)),
+            None => ended
+                .get(&task.uuid())
+                .map_or(CancelAnswer::NotFound, |state| CancelAnswer::Ended(*state)),
         };
         Ok(tasks.iter().map(answer).collect())
     })
@@ -66,7 +77,11 @@ pub async fn cancel_requested(
 }
 
 /// Locks what lives of `ids`; the states in which they stay from now on.
-async fn lock(tx: &mut PgConnection, scope: &TenantScope, ids: &[Uuid]) -> Result<HashMap<Uuid, State>, StoreError> {
+async fn lock(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    ids: &[Uuid],
+) -> Result<HashMap<Uuid, State>, StoreError> {
     let query = sqlx::query!(
         r#"select t.id, t.state::text as "state!" from unnest($2::uuid[]) as i(id)
             cross join lateral (
@@ -88,15 +103,17 @@ async fn move_on(
     if waiting.is_empty() && running.is_empty() {
         return Ok(());
     }
+    let tenants = |tasks: &[Uuid]| vec![scope.tenant().uuid(); tasks.len()];
     let query = sqlx::query!(
         "with gone as (
-                delete from task t using unnest($2::uuid[]) as i(id)
-                where t.tenant_id = $1 and t.id = i.id and t.state in ('scheduled', 'ready', 'queued', 'retrying')
+                delete from task t using unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
+                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
+                    and t.state in ('scheduled', 'ready', 'queued', 'retrying')
                 returning t.*
             ), asked as (
-                update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $4 * interval '1 millisecond')
-                from unnest($3::uuid[]) as i(id)
-                where t.tenant_id = $1 and t.id = i.id and t.state = 'running'
+                update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $5 * interval '1 millisecond')
+                from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
+                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.state = 'running'
             )
             insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
                 run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once,
@@ -105,8 +122,9 @@ async fn move_on(
                 start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
                 first_started_at, now(), 'cancelled by its owner'
             from gone",
-        scope.tenant().uuid(),
+        &tenants(&waiting),
         &waiting,
+        &tenants(&running),
         &running,
         millis(grace) as f64
     );
@@ -114,7 +132,11 @@ async fn move_on(
 }
 
 /// What is not alive now never will be again: it has ended, or never was.
-async fn what_ended(tx: &mut PgConnection, scope: &TenantScope, missed: &[Uuid]) -> Result<HashMap<Uuid, State>, StoreError> {
+async fn what_ended(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    missed: &[Uuid],
+) -> Result<HashMap<Uuid, State>, StoreError> {
     if missed.is_empty() {
         return Ok(HashMap::new());
     }

@@ -78,7 +78,8 @@ pub async fn dispatched(
 
 /// Keys as two arrays, in the order in which every transition locks rows.
 pub(super) fn sorted_keys(tasks: &[(TenantId, TaskId)]) -> (Vec<Uuid>, Vec<Uuid>) {
-    let mut keys: Vec<_> = tasks.iter().map(|(tenant, task)| (tenant.uuid(), task.uuid())).collect();
+    let mut keys: Vec<_> =
+        tasks.iter().map(|(tenant, task)| (tenant.uuid(), task.uuid())).collect();
     keys.sort_unstable();
     keys.dedup();
     keys.into_iter().unzip()

@@ -14,5 +14,8 @@ use domain::task::Event;
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn handed_back(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async { to_go_on(&mut *db.pool().acquire().await?, Event::HandedBack, ended, &[]).await }).await
+    repeated(|| async {
+        to_go_on(&mut *db.pool().acquire().await?, Event::HandedBack, ended, &[]).await
+    })
+    .await
 }

@@ -22,7 +22,10 @@ const GONE_FOR_GOOD: &str = "the executor went away, and the task may run at mos
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn lease_lapsed(db: &RmDb, leases: &[(LeaseKey, bool)]) -> Result<Vec<Answer>, StoreError> {
+pub async fn lease_lapsed(
+    db: &RmDb,
+    leases: &[(LeaseKey, bool)],
+) -> Result<Vec<Answer>, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;
         let answers = lapsed(&mut tx, leases).await?;
@@ -74,7 +77,10 @@ async fn lock(tx: &mut PgConnection, leases: &[(LeaseKey, bool)]) -> Result<(), 
     named("lease_lapsed.lock", query.fetch_all(tx)).await.map(|_| ())
 }
 
-async fn lapsed(tx: &mut PgConnection, leases: &[(LeaseKey, bool)]) -> Result<Vec<Answer>, StoreError> {
+async fn lapsed(
+    tx: &mut PgConnection,
+    leases: &[(LeaseKey, bool)],
+) -> Result<Vec<Answer>, StoreError> {
     let of = |for_good: bool| {
         let reason = if for_good { GONE_FOR_GOOD } else { GONE };
         leases
@@ -90,13 +96,17 @@ async fn lapsed(tx: &mut PgConnection, leases: &[(LeaseKey, bool)]) -> Result<Ve
     let mut answers = vec![Answer::NotFound; leases.len()];
     let (places, ended) = of(false);
     if !ended.is_empty() {
-        for (at, answer) in places.into_iter().zip(to_go_on(tx, Event::LeaseLapsed, &ended, &[]).await?) {
+        for (at, answer) in
+            places.into_iter().zip(to_go_on(tx, Event::LeaseLapsed, &ended, &[]).await?)
+        {
             answers[at] = answer;
         }
     }
     let (places, ended) = of(true);
     if !ended.is_empty() {
-        for (at, answer) in places.into_iter().zip(for_good(tx, Event::LeaseLapsedForGood, &ended).await?) {
+        for (at, answer) in
+            places.into_iter().zip(for_good(tx, Event::LeaseLapsedForGood, &ended).await?)
+        {
             answers[at] = answer;
         }
     }

@@ -14,5 +14,8 @@ use domain::task::Event;
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn not_started(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async { to_go_on(&mut *db.pool().acquire().await?, Event::NotStarted, ended, &[]).await }).await
+    repeated(|| async {
+        to_go_on(&mut *db.pool().acquire().await?, Event::NotStarted, ended, &[]).await
+    })
+    .await
 }

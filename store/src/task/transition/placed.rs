@@ -84,7 +84,8 @@ pub async fn placed(
     let tasks: Vec<_> = sorted.iter().map(|c| c.task.uuid()).collect();
     let dispatches: Vec<i32> = sorted.iter().map(|c| c.dispatch_epoch).collect();
     let on: Vec<_> = sorted.iter().map(|c| c.session.uuid()).collect();
-    let assignments: Vec<i64> = sorted.iter().map(|c| i64::try_from(c.assignment).unwrap_or(i64::MAX)).collect();
+    let assignments: Vec<i64> =
+        sorted.iter().map(|c| i64::try_from(c.assignment).unwrap_or(i64::MAX)).collect();
     let ports: Vec<i32> = sorted.iter().map(|c| i32::try_from(c.port_first).unwrap_or(0)).collect();
     let rows = repeated(|| async {
         let query = sqlx::query!(
@@ -113,7 +114,9 @@ pub async fn placed(
                     (extract(epoch from now() - c.run_at) * 1000)::bigint as "waited_ms!",
                     coalesce(s.run, '') as "run!", s.retry as "retry?", s.traceparent as "traceparent?"
                 from claimed c
-                left join lateral (select f.run, f.retry, f.traceparent from task_spec f where f.id = c.id limit 1) s on true"#,
+                -- The bounds leave the days out that no claim is of, before any of their partitions is looked at.
+                left join lateral (select f.run, f.retry, f.traceparent from task_spec f
+                    where f.id = c.id and f.id >= $12 and f.id <= $13 limit 1) s on true"#,
             owner.uuid(),
             &session_ids,
             &epochs,
@@ -124,7 +127,9 @@ pub async fn placed(
             &assignments,
             &ports,
             millis(grace),
-            State::Queued.as_str()
+            State::Queued.as_str(),
+            tasks.iter().min(),
+            tasks.iter().max()
         );
         named("placed", query.fetch_all(db.pool())).await
     })

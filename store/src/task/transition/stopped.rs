@@ -2,8 +2,8 @@
 //!
 //! From cancelling only: a stop that nobody asked for is no end of a task.
 
-use super::lease_end::{EndedAttempt, for_good};
 use super::Answer;
+use super::lease_end::{EndedAttempt, for_good};
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::repeated;
@@ -14,5 +14,6 @@ use domain::task::Event;
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn stopped(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::Stopped, ended).await }).await
+    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::Stopped, ended).await })
+        .await
 }

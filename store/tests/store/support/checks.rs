@@ -8,9 +8,16 @@ impl World {
     /// Where a task is; `None` where there is none. Fails when it is in two places.
     pub async fn state(&self, task: TaskId) -> Option<State> {
         let id = task.uuid();
-        let all = format!("(select state from task where id = '{id}' union all select state from task_history where id = '{id}') s");
-        assert!(self.number(format!("select count(*) from {all}")).await <= 1, "{task} is in two places");
-        self.text(format!("select state::text from {all}")).await.map(|state| state.parse().unwrap())
+        let all = format!(
+            "(select state from task where id = '{id}' union all select state from task_history where id = '{id}') s"
+        );
+        assert!(
+            self.number(format!("select count(*) from {all}")).await <= 1,
+            "{task} is in two places"
+        );
+        self.text(format!("select state::text from {all}"))
+            .await
+            .map(|state| state.parse().unwrap())
     }
 
     /// A fingerprint of every row of every task but `except`.
@@ -27,15 +34,21 @@ impl World {
             part("task_history", "id"),
             part("attempt", "task_id"),
             part("task_spec", "id"),
-            "select md5(string_agg(r::text, '|' order by r::text)) from executor_session r".to_owned(),
+            "select md5(string_agg(r::text, '|' order by r::text)) from executor_session r"
+                .to_owned(),
         ];
-        let sql = format!("select string_agg(print, ' ' order by print) from ({}) p", parts.join(" union all "));
+        let sql = format!(
+            "select string_agg(print, ' ' order by print) from ({}) p",
+            parts.join(" union all ")
+        );
         self.text(sql).await.unwrap()
     }
 
     /// The promises that can be read from the tables, with `submitted` tasks in all.
     pub async fn check_promises(&self, submitted: usize) {
-        let counted = self.number("select (select count(*) from task) + (select count(*) from task_history)").await;
+        let counted = self
+            .number("select (select count(*) from task) + (select count(*) from task_history)")
+            .await;
         assert_eq!(usize::try_from(counted).unwrap(), submitted, "submitted = live + ended");
         let wrong = [
             ("ended twice, or ended and alive", "select id from (select id from task union all select id from task_history) a
@@ -59,7 +72,11 @@ impl World {
                 where not exists (select from task_spec s where s.id = a.id)"),
         ];
         for (what, sql) in wrong {
-            let rows = self.text(format!("select string_agg(id::text, ' ') from (select id from ({sql}) w limit 3) x")).await;
+            let rows = self
+                .text(format!(
+                    "select string_agg(id::text, ' ') from (select id from ({sql}) w limit 3) x"
+                ))
+                .await;
             assert_eq!(rows, None, "{what}");
         }
     }

@@ -1,12 +1,14 @@
 //! What all tests here share: a migrated database with every role's handle, tasks in any state, and the invariants.
 
+mod access;
 mod checks;
 mod put;
 mod rivals;
 mod shuffle;
 mod world;
 
-pub use put::{Put, ended, new_task, outcome_of};
+pub use access::{log_in, refused, two_tenants};
+pub use put::{Put, claim, ended, id_days_off, new_task, outcome_of};
 pub use rivals::{Prize, Told, race};
 pub use shuffle::Shuffle;
-pub use world::{Leader, Owned, World};
+pub use world::{Leader, Owned, World, config, new_session};

@@ -46,6 +46,15 @@ pub fn new_task(tenant: TenantId) -> NewTask {
     }
 }
 
+/// A fresh id as a clock `days` off would make it.
+pub fn id_days_off(days: i64) -> TaskId {
+    let now = runtime::clock::wall() + chrono::TimeDelta::days(days);
+    let millis = u128::try_from(now.timestamp_millis()).unwrap();
+    TaskId(uuid::Uuid::from_u128(
+        (millis << 80) | (TaskId::fresh().uuid().as_u128() & ((1 << 80) - 1)),
+    ))
+}
+
 /// How an attempt ends by `event`, with figures that show in its row.
 pub fn ended(lease: LeaseKey, event: Event) -> EndedAttempt {
     EndedAttempt {
@@ -86,23 +95,41 @@ impl World {
     }
 
     /// Ready tasks to queued; what was marked, with its dispatch.
-    pub async fn dispatch(&self, leader: Leader, tasks: &[(TenantId, TaskId)]) -> Vec<(TenantId, TaskId, i32)> {
+    pub async fn dispatch(
+        &self,
+        leader: Leader,
+        tasks: &[(TenantId, TaskId)],
+    ) -> Vec<(TenantId, TaskId, i32)> {
         let term = Duration::from_secs(5);
-        let rows = transition::dispatched(&self.scheduler, leader.node, leader.epoch, tasks, term).await.unwrap();
+        let rows = transition::dispatched(&self.scheduler, leader.node, leader.epoch, tasks, term)
+            .await
+            .unwrap();
         rows.unwrap().into_iter().map(|row| (row.tenant, row.task, row.dispatch_epoch)).collect()
     }
 
     /// Queued tasks to running on `owned`; the leases.
-    pub async fn place(&self, owned: Owned, dispatches: &[(TenantId, TaskId, i32)]) -> Vec<LeaseKey> {
+    pub async fn place(
+        &self,
+        owned: Owned,
+        dispatches: &[(TenantId, TaskId, i32)],
+    ) -> Vec<LeaseKey> {
         let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
-        let claims: Vec<_> = dispatches.iter().zip(1..).map(|(d, number)| claim(owned, *d, number)).collect();
+        let claims: Vec<_> =
+            dispatches.iter().zip(1..).map(|(d, number)| claim(owned, *d, number)).collect();
         let grace = Duration::from_secs(40);
-        let placed = transition::placed(&self.rm, owned.node, &sessions, &claims, grace).await.unwrap();
+        let placed =
+            transition::placed(&self.rm, owned.node, &sessions, &claims, grace).await.unwrap();
         placed.into_iter().map(|placed| placed.lease).collect()
     }
 
     /// `count` tasks running on `owned`.
-    pub async fn run(&self, leader: Leader, owned: Owned, tenant: TenantId, count: usize) -> Vec<LeaseKey> {
+    pub async fn run(
+        &self,
+        leader: Leader,
+        owned: Owned,
+        tenant: TenantId,
+        count: usize,
+    ) -> Vec<LeaseKey> {
         let tasks = self.store_ready(tenant, count).await;
         let leases = self.place(owned, &self.dispatch(leader, &tasks).await).await;
         assert_eq!(leases.len(), count);
@@ -146,21 +173,34 @@ impl World {
                 let failed = [FailedAttempt { ended, retry_after: Duration::ZERO }];
                 transition::attempt_failed(&self.rm, &failed).await.map(drop).unwrap();
             }
-            State::Succeeded => transition::completed(&self.rm, &told(Event::Completed)).await.map(drop).unwrap(),
+            State::Succeeded => {
+                transition::completed(&self.rm, &told(Event::Completed)).await.map(drop).unwrap()
+            }
             State::Failed => {
-                transition::attempts_exhausted(&self.rm, &told(Event::AttemptsExhausted)).await.map(drop).unwrap();
+                transition::attempts_exhausted(&self.rm, &told(Event::AttemptsExhausted))
+                    .await
+                    .map(drop)
+                    .unwrap();
             }
             State::Aborted => {
-                transition::attempt_aborted(&self.rm, &told(Event::AttemptAborted)).await.map(drop).unwrap();
+                transition::attempt_aborted(&self.rm, &told(Event::AttemptAborted))
+                    .await
+                    .map(drop)
+                    .unwrap();
             }
-            State::Killed => transition::attempt_killed(&self.rm, &told(Event::AttemptKilled)).await.map(drop).unwrap(),
+            State::Killed => transition::attempt_killed(&self.rm, &told(Event::AttemptKilled))
+                .await
+                .map(drop)
+                .unwrap(),
             _ => {}
         }
     }
 
     async fn cancel(&self, put: &Put) {
         let scope = TenantScope::new(put.tenant);
-        transition::cancel_requested(&self.api, &scope, &[put.task], Duration::from_secs(40)).await.unwrap();
+        transition::cancel_requested(&self.api, &scope, &[put.task], Duration::from_secs(40))
+            .await
+            .unwrap();
     }
 
     /// Makes a task one that expires, too late, and not started, whatever it is.
@@ -186,6 +226,10 @@ impl World {
     }
 }
 
-pub fn claim(owned: Owned, (tenant, task, dispatch_epoch): (TenantId, TaskId, i32), assignment: u64) -> Claim {
+pub fn claim(
+    owned: Owned,
+    (tenant, task, dispatch_epoch): (TenantId, TaskId, i32),
+    assignment: u64,
+) -> Claim {
     Claim { tenant, task, dispatch_epoch, session: owned.session, assignment, port_first: 20_000 }
 }

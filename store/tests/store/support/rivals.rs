@@ -30,7 +30,13 @@ pub type Told = HashMap<TaskId, Vec<Event>>;
 impl World {
     /// Raises `event` over `count` of the prize, in an order of the generator's; the tasks it was told it moved.
     /// Any error is a failure: rivals must never see each other.
-    async fn compete(&self, event: Event, prize: &Prize, random: &mut Shuffle, count: usize) -> Vec<TaskId> {
+    async fn compete(
+        &self,
+        event: Event,
+        prize: &Prize,
+        random: &mut Shuffle,
+        count: usize,
+    ) -> Vec<TaskId> {
         let leases = random.some(&prize.leases, count);
         let dispatches = random.some(&prize.dispatches, count);
         let tasks = random.some(&prize.tasks, count);
@@ -38,51 +44,87 @@ impl World {
         let Prize { owned, leader, tenant, .. } = prize;
         let rm = &self.rm;
         let applied = |answers: Vec<Answer>| {
-            let moved = leases.iter().zip(answers).filter(|(_, answer)| matches!(answer, Answer::Applied(_)));
+            let moved = leases
+                .iter()
+                .zip(answers)
+                .filter(|(_, answer)| matches!(answer, Answer::Applied(_)));
             moved.map(|(lease, _)| lease.task).collect()
         };
         match event {
             Event::Completed => applied(transition::completed(rm, &told).await.unwrap()),
-            Event::AttemptsExhausted => applied(transition::attempts_exhausted(rm, &told).await.unwrap()),
+            Event::AttemptsExhausted => {
+                applied(transition::attempts_exhausted(rm, &told).await.unwrap())
+            }
             Event::Stopped => applied(transition::stopped(rm, &told).await.unwrap()),
             Event::HandedBack => applied(transition::handed_back(rm, &told).await.unwrap()),
             Event::AttemptFailed => {
                 let retry_after = Duration::ZERO;
-                let failed: Vec<_> = told.into_iter().map(|ended| FailedAttempt { ended, retry_after }).collect();
+                let failed: Vec<_> =
+                    told.into_iter().map(|ended| FailedAttempt { ended, retry_after }).collect();
                 applied(transition::attempt_failed(rm, &failed).await.unwrap())
             }
             Event::LeaseLapsed => {
                 // Every other task may run at most once.
-                let lapsed: Vec<_> = leases.iter().map(|lease| (*lease, lease.task.uuid().as_u128() % 2 == 0)).collect();
+                let lapsed: Vec<_> = leases
+                    .iter()
+                    .map(|lease| (*lease, lease.task.uuid().as_u128() % 2 == 0))
+                    .collect();
                 applied(transition::lease_lapsed(rm, &lapsed).await.unwrap())
             }
-            Event::Dispatched => self.dispatch(*leader, &tasks).await.into_iter().map(|row| row.1).collect(),
+            Event::Dispatched => {
+                self.dispatch(*leader, &tasks).await.into_iter().map(|row| row.1).collect()
+            }
             Event::Placed => {
                 let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
-                let claims: Vec<_> = dispatches.iter().zip(1..).map(|(d, number)| claim(*owned, *d, number)).collect();
-                let placed = transition::placed(rm, owned.node, &sessions, &claims, Duration::from_secs(9)).await;
+                let claims: Vec<_> = dispatches
+                    .iter()
+                    .zip(1..)
+                    .map(|(d, number)| claim(*owned, *d, number))
+                    .collect();
+                let placed =
+                    transition::placed(rm, owned.node, &sessions, &claims, Duration::from_secs(9))
+                        .await;
                 placed.unwrap().into_iter().map(|placed| placed.lease.task).collect()
             }
             Event::CancelRequested => {
                 let ids: Vec<_> = tasks.iter().map(|task| task.1).collect();
                 let scope = TenantScope::new(*tenant);
-                let answers = transition::cancel_requested(&self.api, &scope, &ids, Duration::from_secs(9)).await;
+                let answers =
+                    transition::cancel_requested(&self.api, &scope, &ids, Duration::from_secs(9))
+                        .await;
                 let moved = ids.into_iter().zip(answers.unwrap());
-                moved.filter(|(_, a)| matches!(a, CancelAnswer::Cancelled | CancelAnswer::Requested)).map(|m| m.0).collect()
+                moved
+                    .filter(|(_, a)| matches!(a, CancelAnswer::Cancelled | CancelAnswer::Requested))
+                    .map(|m| m.0)
+                    .collect()
             }
-            Event::DispatchStale => {
-                transition::dispatch_stale(&self.scheduler, &dispatches).await.map(|_| Vec::new()).unwrap()
+            Event::DispatchStale => transition::dispatch_stale(&self.scheduler, &dispatches)
+                .await
+                .map(|_| Vec::new())
+                .unwrap(),
+            Event::Unplaced => transition::unplaced(rm, &dispatches, Duration::ZERO)
+                .await
+                .map(|_| Vec::new())
+                .unwrap(),
+            Event::Expired => {
+                transition::expired(&self.scheduler, &tasks).await.map(|_| Vec::new()).unwrap()
             }
-            Event::Unplaced => transition::unplaced(rm, &dispatches, Duration::ZERO).await.map(|_| Vec::new()).unwrap(),
-            Event::Expired => transition::expired(&self.scheduler, &tasks).await.map(|_| Vec::new()).unwrap(),
-            Event::Due => transition::due(&self.scheduler, &tasks).await.map(|_| Vec::new()).unwrap(),
+            Event::Due => {
+                transition::due(&self.scheduler, &tasks).await.map(|_| Vec::new()).unwrap()
+            }
             _ => Vec::new(),
         }
     }
 }
 
 /// Lets one rival an entry of `events` compete for `prize`, each in `turns` turns over about half of it.
-pub async fn race(world: &Arc<World>, prize: &Prize, events: &[Event], turns: usize, seed: u64) -> Told {
+pub async fn race(
+    world: &Arc<World>,
+    prize: &Prize,
+    events: &[Event],
+    turns: usize,
+    seed: u64,
+) -> Told {
     let mut rivals = JoinSet::new();
     for (number, event) in events.iter().copied().enumerate() {
         let (world, prize) = (Arc::clone(world), prize.clone());

@@ -49,7 +49,11 @@ impl World {
             scheduler: SchedulerDb::connect(&config).unwrap(),
             rm: RmDb::connect(&config).unwrap(),
             admin: AdminDb::connect(&config).unwrap(),
-            owner: PgPoolOptions::new().max_connections(4).connect(database.owner_url()).await.unwrap(),
+            owner: PgPoolOptions::new()
+                .max_connections(4)
+                .connect(database.owner_url())
+                .await
+                .unwrap(),
             database,
         }
     }
@@ -66,15 +70,35 @@ impl World {
 
     /// The one text that a query of the owner gives; `None` for null and for no row.
     pub async fn text(&self, sql: impl Into<String>) -> Option<String> {
-        let row: Option<Option<String>> =
-            sqlx::query_scalar(AssertSqlSafe(sql.into())).fetch_optional(&self.owner).await.unwrap();
+        let row: Option<Option<String>> = sqlx::query_scalar(AssertSqlSafe(sql.into()))
+            .fetch_optional(&self.owner)
+            .await
+            .unwrap();
         row.flatten()
+    }
+
+    /// How often Postgres had to break a deadlock here. Ends the services' connections: they count only what ended.
+    pub async fn deadlocks(&self) -> i64 {
+        self.api.close().await;
+        self.submit.close().await;
+        self.scheduler.close().await;
+        self.rm.close().await;
+        self.admin.close().await;
+        let others = "select count(*) from pg_stat_activity where datname = current_database() and usename like 'berth%'";
+        let gone = async || self.number(others).await == 0;
+        testkit::poll::until("the services' connections are gone", Duration::from_secs(20), gone)
+            .await
+            .unwrap();
+        self.number("select deadlocks from pg_stat_database where datname = current_database()")
+            .await
     }
 
     /// A tenant that exists.
     pub async fn tenant(&self) -> TenantId {
         let tenant = TenantId::fresh();
-        assert!(store::tenant::create(&self.admin, tenant, &tenant.to_string(), 1.0).await.unwrap());
+        assert!(
+            store::tenant::create(&self.admin, tenant, &tenant.to_string(), 1.0).await.unwrap()
+        );
         tenant
     }
 
@@ -118,7 +142,13 @@ pub fn new_session(id: SessionId) -> NewSession {
         id,
         executor: "executor-1".parse::<ExecutorId>().unwrap(),
         pool: "default".parse::<PoolName>().unwrap(),
-        capacity: Resources { cpu_millis: 256_000, memory_mib: 524_288, disk_mib: 1_310_720, iops: 64_000, ports: 256 },
+        capacity: Resources {
+            cpu_millis: 256_000,
+            memory_mib: 524_288,
+            disk_mib: 1_310_720,
+            iops: 64_000,
+            ports: 256,
+        },
         port_first: 20_000,
         version: "test".to_owned(),
     }

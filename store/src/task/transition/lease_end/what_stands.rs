@@ -55,10 +55,11 @@ async fn what_stands(
         &c.outcomes
     );
     let rows = named("lease_end.what_stands", query.fetch_all(tx)).await?;
-    let answer = |state: Option<String>, repeated: bool| match state.and_then(|state| state.parse().ok()) {
-        _ if repeated => Answer::Repeated,
-        Some(actual) => Answer::Stale { actual },
-        None => Answer::NotFound,
-    };
+    let answer =
+        |state: Option<String>, repeated: bool| match state.and_then(|state| state.parse().ok()) {
+            _ if repeated => Answer::Repeated,
+            Some(actual) => Answer::Stale { actual },
+            None => Answer::NotFound,
+        };
     Ok(rows.into_iter().map(|row| answer(row.state, row.repeated)).collect())
 }

@@ -1,0 +1,63 @@
+//! Logging in as a role, and two tenants with something to see.
+
+use super::world::World;
+use domain::id::{NodeId, TenantId};
+use domain::task::State;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Executor};
+use store::TenantScope;
+use store::output::{NewChunk, Stream};
+
+pub async fn log_in(world: &World, role: &str) -> PgPool {
+    let url = world.database.role_url(role).unwrap();
+    PgPoolOptions::new().max_connections(1).connect(&url).await.unwrap()
+}
+
+/// The SQLSTATE with which the role is refused; `None` where it is not.
+pub async fn refused(pool: &PgPool, sql: &str) -> Option<String> {
+    let error = pool.execute(AssertSqlSafe(sql.to_owned())).await.err()?;
+    Some(error.as_database_error().unwrap().code().unwrap().into_owned())
+}
+
+/// Two tenants with a task in each state, attempts, output, keys.
+pub async fn two_tenants(world: &World) -> [TenantId; 2] {
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let tenants = [world.tenant().await, world.tenant().await];
+    for (tenant, letter) in tenants.into_iter().zip(["a", "b"]) {
+        for state in State::ALL {
+            let put = world.put(leader, owned, tenant, state).await;
+            if state == State::Running {
+                let (task, session) = (put.task, owned.session);
+                let chunk = NewChunk {
+                    tenant,
+                    task,
+                    attempt: 1,
+                    session,
+                    stream: Stream::Stdout,
+                    seq: 0,
+                    offset: 0,
+                    data: b"x".to_vec(),
+                };
+                assert_eq!(store::output::insert(&world.rm, &[chunk]).await.unwrap(), 1);
+            }
+        }
+        let key = store::key::NewKey {
+            id: letter.repeat(12),
+            tenant,
+            name: "key".to_owned(),
+            hash: vec![7; 32],
+            scopes: vec!["read".to_owned()],
+            expires_at: None,
+        };
+        store::key::create(&world.admin, key).await.unwrap();
+        let idempotency = store::idempotency::IdempotencyKey {
+            route: "r".to_owned(),
+            key: "k".to_owned(),
+            body_hash: [1; 32],
+        };
+        store::idempotency::begin(&world.api, &TenantScope::new(tenant), &idempotency)
+            .await
+            .unwrap();
+    }
+    tenants
+}
