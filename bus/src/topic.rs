@@ -8,7 +8,7 @@
 pub enum Topic {
     /// The scheduler's batcher: tasks became ready, or capacity rose.
     Batcher,
-    /// Owners of schedule shards: a schedule was made or changed.
+    /// The schedulers' clock work: a task became due by something other than time (a lapse, a failed attempt).
     ShardOwner,
     /// Resource managers: something to cancel, to drain, or to take over.
     ResourceManager,

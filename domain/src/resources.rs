@@ -43,13 +43,23 @@ impl Tier {
     #[must_use]
     pub const fn resources(self) -> Resources {
         match self {
-            Self::Basic => Resources { cpu_millis: 250, memory_mib: 512, disk_mib: 1024, iops: 50, ports: 1 },
-            Self::Regular => {
-                Resources { cpu_millis: 1000, memory_mib: 2048, disk_mib: 5120, iops: 200, ports: 2 }
+            Self::Basic => {
+                Resources { cpu_millis: 250, memory_mib: 512, disk_mib: 1024, iops: 50, ports: 1 }
             }
-            Self::Premium => {
-                Resources { cpu_millis: 4000, memory_mib: 8192, disk_mib: 20_480, iops: 1000, ports: 4 }
-            }
+            Self::Regular => Resources {
+                cpu_millis: 1000,
+                memory_mib: 2048,
+                disk_mib: 5120,
+                iops: 200,
+                ports: 2,
+            },
+            Self::Premium => Resources {
+                cpu_millis: 4000,
+                memory_mib: 8192,
+                disk_mib: 20_480,
+                iops: 1000,
+                ports: 4,
+            },
         }
     }
 
@@ -85,7 +95,8 @@ impl FromStr for Tier {
 
 impl Resources {
     /// Names of the dimensions, in the order of [`Self::dimensions`].
-    pub const DIMENSIONS: [&'static str; 5] = ["cpu_millis", "memory_mib", "disk_mib", "iops", "ports"];
+    pub const DIMENSIONS: [&'static str; 5] =
+        ["cpu_millis", "memory_mib", "disk_mib", "iops", "ports"];
 
     /// The five figures in a fixed order.
     #[must_use]
@@ -140,7 +151,8 @@ impl Resources {
     #[must_use]
     pub fn slots(self) -> u32 {
         let basic = Tier::Basic.resources().dimensions();
-        let units = self.dimensions().into_iter().zip(basic).map(|(need, unit)| need.div_ceil(unit));
+        let units =
+            self.dimensions().into_iter().zip(basic).map(|(need, unit)| need.div_ceil(unit));
         units.max().unwrap_or(1).max(1)
     }
 

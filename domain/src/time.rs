@@ -26,7 +26,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
 #[must_use]
 pub fn format_duration(duration: Duration) -> String {
     let millis = duration.as_millis();
-    let parts = [(millis / 3_600_000, "h"), (millis / 60_000 % 60, "m"), (millis / 1000 % 60, "s"), (millis % 1000, "ms")];
+    let parts = [
+        (millis / 3_600_000, "h"),
+        (millis / 60_000 % 60, "m"),
+        (millis / 1000 % 60, "s"),
+        (millis % 1000, "ms"),
+    ];
     let text: String =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
     if text.is_empty() { "0s".to_owned() } else { text }

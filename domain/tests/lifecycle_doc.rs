@@ -7,14 +7,20 @@ const DOC: &str = include_str!("../../docs/task-lifecycle.md");
 
 #[test]
 fn the_table_in_the_docs_is_the_table_in_the_code() {
-    let in_docs: BTreeSet<String> =
-        DOC.lines().filter(|line| line.starts_with("| `") && line.matches('|').count() == 5).map(str::to_owned).collect();
+    let in_docs: BTreeSet<String> = DOC
+        .lines()
+        .filter(|line| line.starts_with("| `") && line.matches('|').count() == 5)
+        .map(str::to_owned)
+        .collect();
     let in_code: BTreeSet<String> = moves()
         .map(|m| format!("| `{}` | `{}` | `{}` | {} |", m.from, m.event, m.to, m.event.mover()))
         .collect();
     let missing: Vec<_> = in_code.difference(&in_docs).collect();
     let extra: Vec<_> = in_docs.difference(&in_code).collect();
-    assert!(missing.is_empty() && extra.is_empty(), "missing in docs: {missing:#?}\nnot in the code: {extra:#?}");
+    assert!(
+        missing.is_empty() && extra.is_empty(),
+        "missing in docs: {missing:#?}\nnot in the code: {extra:#?}"
+    );
 }
 
 #[test]
@@ -25,7 +31,8 @@ fn the_drawing_has_every_move_and_no_other() {
         .filter(|(from, to)| !from.contains('*') && !to.contains('*'))
         .map(|(from, to)| (from.to_owned(), to.split(':').next().unwrap_or(to).trim().to_owned()))
         .collect();
-    let in_code: BTreeSet<(String, String)> = moves().map(|m| (m.from.to_string(), m.to.to_string())).collect();
+    let in_code: BTreeSet<(String, String)> =
+        moves().map(|m| (m.from.to_string(), m.to.to_string())).collect();
     assert_eq!(in_docs, in_code);
 }
 

@@ -21,7 +21,8 @@ pub struct PoolLoad {
 #[must_use]
 pub fn batch_slots(load: PoolLoad, horizon: Duration) -> u64 {
     let rate = load.completed_slots_per_second;
-    let soon = if rate.is_finite() && rate > 0.0 { (rate * horizon.as_secs_f64()) as u64 } else { 0 };
+    let soon =
+        if rate.is_finite() && rate > 0.0 { (rate * horizon.as_secs_f64()) as u64 } else { 0 };
     load.free_slots.saturating_add(soon).saturating_sub(load.queued_slots)
 }
 

@@ -60,7 +60,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn node(free: Resources) -> Node {
-        let capacity = Resources { cpu_millis: 16_000, memory_mib: 32_768, disk_mib: 102_400, iops: 6000, ports: 64 };
+        let capacity = Resources {
+            cpu_millis: 16_000,
+            memory_mib: 32_768,
+            disk_mib: 102_400,
+            iops: 6000,
+            ports: 64,
+        };
         Node { capacity, free, port_block: free.ports, accepting: true }
     }
 

@@ -51,7 +51,11 @@ impl PortBlocks {
     #[must_use]
     pub fn longest(&self) -> u32 {
         // Nothing taken is by far the commonest case of a large range.
-        if self.taken.is_empty() { self.count } else { self.gaps().map(|(_, gap)| gap).max().unwrap_or(0) }
+        if self.taken.is_empty() {
+            self.count
+        } else {
+            self.gaps().map(|(_, gap)| gap).max().unwrap_or(0)
+        }
     }
 
     /// Ports not taken.

@@ -43,7 +43,11 @@ impl AttemptOutcome {
     #[must_use]
     pub const fn is_charged(self) -> bool {
         match self {
-            Self::Succeeded | Self::Failed | Self::KilledCap | Self::KilledResources | Self::Stopped => true,
+            Self::Succeeded
+            | Self::Failed
+            | Self::KilledCap
+            | Self::KilledResources
+            | Self::Stopped => true,
             Self::Lost | Self::HandedBack | Self::NotStarted => false,
         }
     }

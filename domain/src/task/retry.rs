@@ -128,7 +128,11 @@ pub fn decide_retry(
         return RetryDecision::Exhausted;
     }
     let backoff = policy.backoff_after(failures);
-    RetryDecision::After(if policy.jitter { backoff.mul_f64(unit.clamp(0.0, 1.0)) } else { backoff })
+    RetryDecision::After(if policy.jitter {
+        backoff.mul_f64(unit.clamp(0.0, 1.0))
+    } else {
+        backoff
+    })
 }
 
 impl RetryPolicy {
@@ -143,7 +147,11 @@ impl RetryPolicy {
                 Backoff::Exponential => self.factor.powf(f64::from(steps)),
             };
         // NaN and infinity, from extreme factors, mean the longest wait.
-        if seconds < self.max.as_secs_f64() { Duration::from_secs_f64(seconds.max(0.0)) } else { self.max }
+        if seconds < self.max.as_secs_f64() {
+            Duration::from_secs_f64(seconds.max(0.0))
+        } else {
+            self.max
+        }
     }
 }
 

@@ -109,7 +109,9 @@ impl fmt::Display for State {
 
 /// A text is no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a state; expected one of scheduled, ready, queued, running, cancelling, retrying, succeeded, failed, aborted, killed, cancelled, expired, skipped")]
+#[error(
+    "`{0}` is not a state; expected one of scheduled, ready, queued, running, cancelling, retrying, succeeded, failed, aborted, killed, cancelled, expired, skipped"
+)]
 pub struct ParseStateError(pub String);
 
 impl FromStr for State {

@@ -70,8 +70,7 @@ impl ExecutorConfig {
         let id_fits = self.id.is_empty() || self.id.parse::<ExecutorId>().is_ok();
         checks.rule("executor.id", id_fits, "must be 1 to 63 of a-z 0-9 -, or empty");
         let http = |text: &String| {
-            url::Url::parse(text)
-                .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            url::Url::parse(text).is_ok_and(|url| url.scheme() == "http" && url.has_host())
         };
         checks.rule(
             "executor.resource_managers",
