@@ -27,7 +27,13 @@ pub(crate) struct Beat {
 }
 
 /// Answers heartbeats until the queue is closed.
-pub(crate) async fn run(db: RmDb, node: NodeId, fleet: Fleet, term: Duration, mut beats: mpsc::Receiver<Beat>) {
+pub(crate) async fn run(
+    db: RmDb,
+    node: NodeId,
+    fleet: Fleet,
+    term: Duration,
+    mut beats: mpsc::Receiver<Beat>,
+) {
     let mut group = Vec::new();
     while beats.recv_many(&mut group, 1000).await > 0 {
         let began = clock::monotonic();
@@ -40,8 +46,15 @@ pub(crate) async fn run(db: RmDb, node: NodeId, fleet: Fleet, term: Duration, mu
     }
 }
 
-async fn answer(db: &RmDb, node: NodeId, fleet: &Fleet, term: Duration, beats: &[Beat]) -> Result<(), StoreError> {
-    let epochs: HashMap<SessionId, i64> = fleet.sessions().iter().map(|s| (s.session, s.epoch)).collect();
+async fn answer(
+    db: &RmDb,
+    node: NodeId,
+    fleet: &Fleet,
+    term: Duration,
+    beats: &[Beat],
+) -> Result<(), StoreError> {
+    let epochs: HashMap<SessionId, i64> =
+        fleet.sessions().iter().map(|s| (s.session, s.epoch)).collect();
     let of = |beat: &&Beat| epochs.contains_key(&beat.stream.session);
     let known: Vec<&Beat> = beats.iter().filter(of).collect();
     let mut latest: HashMap<SessionId, Renewal> = HashMap::new();

@@ -9,32 +9,63 @@ const SIZES: [f64; 8] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0];
 pub(crate) static PLACED: LazyLock<Counter> =
     LazyLock::new(|| metrics::counter("berth_placed_tasks_total", "Leases granted", &[]).with(&[]));
 pub(crate) static STALE_HINTS: LazyLock<Counter> = LazyLock::new(|| {
-    metrics::counter("berth_stale_hints_total", "Hints whose dispatch stood no more when claimed", &[]).with(&[])
+    metrics::counter(
+        "berth_stale_hints_total",
+        "Hints whose dispatch stood no more when claimed",
+        &[],
+    )
+    .with(&[])
 });
 pub(crate) static UNPLACED: LazyLock<Counter> = LazyLock::new(|| {
-    metrics::counter("berth_unplaced_tasks_total", "Tasks given back for want of room", &[]).with(&[])
+    metrics::counter("berth_unplaced_tasks_total", "Tasks given back for want of room", &[])
+        .with(&[])
 });
 pub(crate) static WAITED: LazyLock<Histogram> = LazyLock::new(|| {
     let help = "From due to running, by the database's clock";
     metrics::histogram_with_buckets("berth_due_to_running_seconds", help, &[], &SECONDS).with(&[])
 });
 pub(crate) static CLAIM_SIZE: LazyLock<Histogram> = LazyLock::new(|| {
-    metrics::histogram_with_buckets("berth_claim_tasks", "Tasks in one claim", &[], &SIZES).with(&[])
+    metrics::histogram_with_buckets("berth_claim_tasks", "Tasks in one claim", &[], &SIZES)
+        .with(&[])
 });
 pub(crate) static SETTLE_SIZE: LazyLock<Histogram> = LazyLock::new(|| {
-    metrics::histogram_with_buckets("berth_settle_results", "Results in one settlement", &[], &SIZES).with(&[])
+    metrics::histogram_with_buckets(
+        "berth_settle_results",
+        "Results in one settlement",
+        &[],
+        &SIZES,
+    )
+    .with(&[])
 });
 pub(crate) static SETTLED: LazyLock<CounterVec> = LazyLock::new(|| {
-    metrics::counter("berth_settled_results_total", "Results settled, by event and answer", &["event", "answer"])
+    metrics::counter(
+        "berth_settled_results_total",
+        "Results settled, by event and answer",
+        &["event", "answer"],
+    )
 });
 pub(crate) static LAPSED: LazyLock<CounterVec> = LazyLock::new(|| {
-    metrics::counter("berth_lapsed_total", "Sessions and leases that ended without a report", &["what"])
+    metrics::counter(
+        "berth_lapsed_total",
+        "Sessions and leases that ended without a report",
+        &["what"],
+    )
 });
 pub(crate) static EXECUTORS: LazyLock<Gauge> = LazyLock::new(|| {
-    metrics::gauge("berth_executors_connected", "Executors with a stream to this resource manager", &[]).with(&[])
+    metrics::gauge(
+        "berth_executors_connected",
+        "Executors with a stream to this resource manager",
+        &[],
+    )
+    .with(&[])
 });
 pub(crate) static LEASES: LazyLock<Gauge> = LazyLock::new(|| {
-    metrics::gauge("berth_leases_held", "Live leases on the executors of this resource manager", &[]).with(&[])
+    metrics::gauge(
+        "berth_leases_held",
+        "Live leases on the executors of this resource manager",
+        &[],
+    )
+    .with(&[])
 });
 pub(crate) static LOOP_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let help = "Time of one round of a loop";

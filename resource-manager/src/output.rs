@@ -40,7 +40,10 @@ pub(crate) struct OutputWriter {
 pub(crate) fn queue() -> (OutputQueue, OutputWriter) {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let (stored_tx, stored) = watch::channel(0);
-    (OutputQueue { sender, queued: Arc::default(), stored }, OutputWriter { receiver, stored: stored_tx })
+    (
+        OutputQueue { sender, queued: Arc::default(), stored },
+        OutputWriter { receiver, stored: stored_tx },
+    )
 }
 
 impl OutputQueue {
@@ -83,7 +86,8 @@ impl OutputWriter {
             let mut per_stream: HashMap<u64, (Stream, u64)> = HashMap::new();
             let mut chunks = Vec::new();
             for (stream, group) in groups {
-                per_stream.entry(stream.id).or_insert((stream, 0)).1 += group.iter().map(|c| c.data.len() as u64).sum::<u64>();
+                per_stream.entry(stream.id).or_insert((stream, 0)).1 +=
+                    group.iter().map(|c| c.data.len() as u64).sum::<u64>();
                 chunks.extend(group);
             }
             store_all(&db, &chunks).await;

@@ -62,7 +62,11 @@ impl Reaper {
             self.bus.wake(Topic::ShardOwner);
         }
         let done = lapsed.sessions.len() as u64;
-        Ok(if i64::try_from(done).is_ok_and(|n| n == BATCH) { TickOutcome::now(done) } else { TickOutcome::idle(done) })
+        Ok(if i64::try_from(done).is_ok_and(|n| n == BATCH) {
+            TickOutcome::now(done)
+        } else {
+            TickOutcome::idle(done)
+        })
     }
 
     async fn fence_overdue(&self) -> Result<(), StoreError> {
@@ -72,8 +76,12 @@ impl Reaper {
             return Ok(());
         }
         for session in overdue(&self.db, &ids).await? {
-            let Some(epoch) = ours.iter().find(|s| s.session == session).map(|s| s.epoch) else { continue };
-            if let Some(leases) = end(&self.db, self.node, session, epoch, "held a lease past its hard end").await? {
+            let Some(epoch) = ours.iter().find(|s| s.session == session).map(|s| s.epoch) else {
+                continue;
+            };
+            if let Some(leases) =
+                end(&self.db, self.node, session, epoch, "held a lease past its hard end").await?
+            {
                 info!(%session, leases, "A session was fenced: it held a lease past its hard end");
                 LAPSED.with(&["fenced"]).inc();
                 self.bus.wake(Topic::ShardOwner);

@@ -30,8 +30,12 @@ impl Reporter {
         let loads = self.fleet.loads();
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let rose = match &told {
-            Some((at, before)) if *before == loads && at.elapsed() < REPEAT => return Ok(TickOutcome::idle(0)),
-            Some((_, before)) => free(&loads) > free(before) || completed(&loads) > completed(before),
+            Some((at, before)) if *before == loads && at.elapsed() < REPEAT => {
+                return Ok(TickOutcome::idle(0));
+            }
+            Some((_, before)) => {
+                free(&loads) > free(before) || completed(&loads) > completed(before)
+            }
             None => true,
         };
         if let Some(soon) = told.as_ref().map(|(at, _)| *at + APART).filter(|soon| *soon > now) {
@@ -42,7 +46,8 @@ impl Reporter {
         if !loads.is_empty() {
             report(&self.db, self.node, &loads).await?;
         }
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some((clock::monotonic(), loads));
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((clock::monotonic(), loads));
         if rose {
             self.bus.wake(Topic::Batcher);
         }

@@ -111,9 +111,16 @@ impl ResourceManager {
             loops: TaskGroup::new(),
             shutdown: shutdown.clone(),
         };
-        let health_addr = health_server::start(settings.health_listen, parts.health.clone(), &parts.tasks, serving.clone())
-            .await
-            .map_err(|source| listen("resource_manager.health_listen", settings.health_listen, source))?;
+        let health_addr = health_server::start(
+            settings.health_listen,
+            parts.health.clone(),
+            &parts.tasks,
+            serving.clone(),
+        )
+        .await
+        .map_err(|source| {
+            listen("resource_manager.health_listen", settings.health_listen, source)
+        })?;
         parts.serve(listener, secret, serving);
         parts.reap();
         parts.tell_stops();
@@ -150,7 +157,12 @@ impl ResourceManager {
 }
 
 impl Parts {
-    fn serve(&self, listener: TcpListener, secret: Arc<runtime::config::SecretString>, serving: Shutdown) {
+    fn serve(
+        &self,
+        listener: TcpListener,
+        secret: Arc<runtime::config::SecretString>,
+        serving: Shutdown,
+    ) {
         let (beats_tx, beats) = mpsc::channel(10_000);
         let (reported_tx, reported) = mpsc::channel(256);
         let (pools_tx, pools) = mpsc::unbounded_channel();
@@ -205,13 +217,20 @@ impl Parts {
             batch: self.settings.settle_batch,
         };
         self.tasks.spawn_detached("settle", settler.run(reported));
-        self.tasks.spawn_detached("output", writer.run(self.db.clone(), self.bus.clone(), self.settings.output_batch_bytes));
+        self.tasks.spawn_detached(
+            "output",
+            writer.run(self.db.clone(), self.bus.clone(), self.settings.output_batch_bytes),
+        );
         let term = self.settings.lease_term;
-        self.tasks.spawn_detached("heartbeat", heartbeat::run(self.db.clone(), self.node, self.fleet.clone(), term, beats));
+        self.tasks.spawn_detached(
+            "heartbeat",
+            heartbeat::run(self.db.clone(), self.node, self.fleet.clone(), term, beats),
+        );
     }
 
     fn place(&self, pools: mpsc::UnboundedReceiver<domain::id::PoolName>) {
-        let (db, node, bus, fleet) = (self.db.clone(), self.node, self.bus.clone(), self.fleet.clone());
+        let (db, node, bus, fleet) =
+            (self.db.clone(), self.node, self.bus.clone(), self.fleet.clone());
         let (settings, prefetch) = (self.settings.clone(), self.prefetch);
         let worker = move |pool| PoolWorker {
             pool,
@@ -222,7 +241,10 @@ impl Parts {
             settings: settings.clone(),
             prefetch,
         };
-        self.loops.spawn_detached("pools", run_workers(pools, self.loops.clone(), self.shutdown.clone(), worker));
+        self.loops.spawn_detached(
+            "pools",
+            run_workers(pools, self.loops.clone(), self.shutdown.clone(), worker),
+        );
     }
 
     fn reap(&self) {
@@ -234,9 +256,11 @@ impl Parts {
             term: self.settings.lease_term,
             good_since: Mutex::new(None),
         };
-        let ticker = Ticker::new("reap", TickPolicy::every(Duration::from_millis(500))).health(&self.health);
+        let ticker =
+            Ticker::new("reap", TickPolicy::every(Duration::from_millis(500))).health(&self.health);
         let shutdown = self.shutdown.clone();
-        self.loops.spawn_detached("reap", async move { ticker.run(shutdown, || reaper.tick()).await });
+        self.loops
+            .spawn_detached("reap", async move { ticker.run(shutdown, || reaper.tick()).await });
     }
 
     fn tell_stops(&self) {
@@ -263,6 +287,8 @@ impl Parts {
             .wake(self.fleet.changed())
             .health(&self.health);
         let shutdown = self.shutdown.clone();
-        self.loops.spawn_detached("report", async move { ticker.run(shutdown, || reporter.tick()).await });
+        self.loops.spawn_detached("report", async move {
+            ticker.run(shutdown, || reporter.tick()).await
+        });
     }
 }

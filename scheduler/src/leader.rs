@@ -14,8 +14,9 @@ use store::connect::SchedulerDb;
 use store::leadership::{self, LeaderEpoch};
 use tracing::{info, warn};
 
-static LEADS: LazyLock<Gauge> =
-    LazyLock::new(|| metrics::gauge("berth_batcher_leads", "1 while this scheduler is the batcher", &[]).with(&[]));
+static LEADS: LazyLock<Gauge> = LazyLock::new(|| {
+    metrics::gauge("berth_batcher_leads", "1 while this scheduler is the batcher", &[]).with(&[])
+});
 
 /// The batcher's row as this process sees it.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What the scheduler counts.
 
-use runtime::metrics::{self, CounterVec, GaugeVec, HistogramVec};
+use runtime::metrics::{self, CounterVec, Gauge, GaugeVec, HistogramVec};
 use std::sync::LazyLock;
 
 pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
@@ -8,16 +8,29 @@ pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
 });
 pub(crate) static BATCH: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0];
-    metrics::histogram_with_buckets("berth_batch_tasks", "Tasks in one dispatch, by pool", &["pool"], &buckets)
+    metrics::histogram_with_buckets(
+        "berth_batch_tasks",
+        "Tasks in one dispatch, by pool",
+        &["pool"],
+        &buckets,
+    )
 });
 pub(crate) static FREE_SLOTS: LazyLock<GaugeVec> = LazyLock::new(|| {
-    metrics::gauge("berth_pool_free_slots", "Room for basic tasks as the batcher sees it, by pool", &["pool"])
+    metrics::gauge(
+        "berth_pool_free_slots",
+        "Room for basic tasks as the batcher sees it, by pool",
+        &["pool"],
+    )
 });
 pub(crate) static QUEUED_SLOTS: LazyLock<GaugeVec> = LazyLock::new(|| {
     metrics::gauge("berth_pool_queued_slots", "Slots of tasks that are queued, by pool", &["pool"])
 });
 pub(crate) static COMPLETION_RATE: LazyLock<GaugeVec> = LazyLock::new(|| {
-    metrics::gauge("berth_pool_completed_slots_per_second", "Slots given back per second, by pool", &["pool"])
+    metrics::gauge(
+        "berth_pool_completed_slots_per_second",
+        "Slots given back per second, by pool",
+        &["pool"],
+    )
 });
 pub(crate) static PUBLISH_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter(
@@ -26,9 +39,20 @@ pub(crate) static PUBLISH_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
         &["outcome"],
     )
 });
-pub(crate) static MOVED: LazyLock<CounterVec> =
-    LazyLock::new(|| metrics::counter("berth_scheduler_events_total", "Tasks moved by time, by event", &["event"]));
+pub(crate) static MOVED: LazyLock<CounterVec> = LazyLock::new(|| {
+    metrics::counter("berth_scheduler_events_total", "Tasks moved by time, by event", &["event"])
+});
 pub(crate) static LAG: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0];
-    metrics::histogram_with_buckets("berth_tick_lag_seconds", "Time of one batcher tick, by part", &["part"], &buckets)
+    metrics::histogram_with_buckets(
+        "berth_tick_lag_seconds",
+        "Time of one batcher tick, by part",
+        &["part"],
+        &buckets,
+    )
+});
+pub(crate) static STRAYS: LazyLock<Gauge> = LazyLock::new(|| {
+    let help =
+        "Rows outside any day's partition: a clock is days off, or partitions are not made ahead";
+    metrics::gauge("berth_partition_stray_rows", help, &[]).with(&[])
 });

@@ -20,6 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SchedulerDb;
 
+/// How late a due task is noticed at worst; no wake-up tells of it.
+const DUE_POLL: Duration = Duration::from_millis(50);
+
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -57,12 +60,20 @@ impl Scheduler {
         let health = Health::new();
         let db = SchedulerDb::connect(&config.database)?;
         let settings: SchedulerConfig = config.scheduler.clone();
-        let health_addr = health_server::start(settings.listen, health.clone(), &tasks, shutdown.clone())
-            .await
-            .map_err(|source| StartError::Listen { address: settings.listen, source })?;
+        let health_addr =
+            health_server::start(settings.listen, health.clone(), &tasks, shutdown.clone())
+                .await
+                .map_err(|source| StartError::Listen { address: settings.listen, source })?;
         let leader = Arc::new(Leader::new(db.clone(), NodeId::fresh(), settings.batcher_lease));
         bus.watch_dead_letters();
-        let loops = Loops { db: db.clone(), bus, leader: Arc::clone(&leader), health, tasks: tasks.clone(), shutdown: shutdown.clone() };
+        let loops = Loops {
+            db: db.clone(),
+            bus,
+            leader: Arc::clone(&leader),
+            health,
+            tasks: tasks.clone(),
+            shutdown: shutdown.clone(),
+        };
         loops.lead(settings.batcher_lease);
         loops.batch(&settings);
         loops.release_due(&settings);
@@ -92,8 +103,11 @@ struct Loops {
 impl Loops {
     fn lead(&self, lease: Duration) {
         let leader = Arc::clone(&self.leader);
-        let ticker = Ticker::new("batcher_lease", TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) })
-            .health(&self.health);
+        let ticker = Ticker::new(
+            "batcher_lease",
+            TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) },
+        )
+        .health(&self.health);
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("batcher_lease", async move {
             ticker.run(shutdown, || leader.tick()).await;
@@ -108,8 +122,13 @@ impl Loops {
             settings.clone(),
         )));
         let wakeups = self.bus.wakeups(&[Topic::Batcher]);
-        let policy = TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(settings.tick_max) };
-        let ticker = Ticker::new("batcher", policy).wake(wakeups.notify(Topic::Batcher)).health(&self.health);
+        let policy = TickPolicy {
+            backoff_max: Duration::from_secs(1),
+            ..TickPolicy::every(settings.tick_max)
+        };
+        let ticker = Ticker::new("batcher", policy)
+            .wake(wakeups.notify(Topic::Batcher))
+            .health(&self.health);
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("batcher", async move {
             let _listening = wakeups;
@@ -120,8 +139,10 @@ impl Loops {
     fn release_due(&self, settings: &SchedulerConfig) {
         let due = DueTick::new(self.db.clone(), self.bus.clone(), i64::from(settings.due_batch));
         let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
-        let policy = TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(Duration::from_millis(200)) };
-        let ticker = Ticker::new("due", policy).wake(wakeups.notify(Topic::ShardOwner)).health(&self.health);
+        let policy =
+            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(DUE_POLL) };
+        let ticker =
+            Ticker::new("due", policy).wake(wakeups.notify(Topic::ShardOwner)).health(&self.health);
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("due", async move {
             let _listening = wakeups;
@@ -131,7 +152,8 @@ impl Loops {
 
     fn keep_house(&self, limits: &LimitsConfig) {
         let keep = KeepTick::new(self.db.clone(), limits.clone());
-        let ticker = Ticker::new("keep", TickPolicy::every(Duration::from_secs(60))).health(&self.health);
+        let ticker =
+            Ticker::new("keep", TickPolicy::every(Duration::from_secs(60))).health(&self.health);
         let (shutdown, health) = (self.shutdown.clone(), self.health.clone());
         health.set_ready(true);
         self.tasks.spawn_detached("keep", async move {

@@ -7,13 +7,17 @@ use bus::Hint;
 use domain::id::{PoolName, SessionId};
 use domain::placement::{Node, choose};
 use domain::resources::Resources;
-use protocol::{Assignment, Assignments, Capacity};
+use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::lease::LeaseKey;
 use store::load::PoolReport;
 use store::task::transition::{Claim, Placed, SessionEpoch};
 use tokio::sync::Notify;
+
+/// What an assignment weighs beside its `run`, generously. A message is cut at half the limit, and one `run` is at most
+/// 256 KiB, so none passes it.
+const ASSIGNMENT_BYTES: usize = 512;
 
 /// A hint that was given room in memory.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +103,11 @@ impl Fleet {
         seat
     }
 
+    /// True while `stream` is its executor's newest.
+    pub(crate) fn knows(&self, stream: &Stream) -> bool {
+        self.lock().seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id)
+    }
+
     /// Removes whatever seat `session` has.
     pub(crate) fn remove(&self, session: SessionId) -> Option<Seat> {
         let seat = self.lock().seats.remove(&session);
@@ -109,7 +118,11 @@ impl Fleet {
     /// Every connected session with its epoch.
     pub(crate) fn sessions(&self) -> Vec<SessionEpoch> {
         let inner = self.lock();
-        inner.seats.iter().map(|(session, seat)| SessionEpoch { session: *session, epoch: seat.epoch }).collect()
+        inner
+            .seats
+            .iter()
+            .map(|(session, seat)| SessionEpoch { session: *session, epoch: seat.epoch })
+            .collect()
     }
 
     /// Every stream.
@@ -133,7 +146,10 @@ impl Fleet {
     /// True where some executor of `pool` could take a basic task.
     pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
         let inner = self.lock();
-        inner.seats.values().any(|seat| seat.accepting && seat.pool == *pool && seat.free.capacity_slots() > 0)
+        inner
+            .seats
+            .values()
+            .any(|seat| seat.accepting && seat.pool == *pool && seat.free.capacity_slots() > 0)
     }
 
     /// Gives room to what fits of `hints`, largest first; the places of the placed in `hints` come with them.
@@ -163,7 +179,10 @@ impl Fleet {
             let Some(seat) = inner.seats.get_mut(&session) else { continue };
             let Some((assignment, port_first)) = seat.reserve(need) else { continue };
             nodes[node] = seat.node();
-            placed.push((at, Placement { hint: hints[at], session, epoch: seat.epoch, assignment, port_first }));
+            placed.push((
+                at,
+                Placement { hint: hints[at], session, epoch: seat.epoch, assignment, port_first },
+            ));
         }
         placed
     }
@@ -173,7 +192,9 @@ impl Fleet {
         let mut inner = self.lock();
         for placement in placements {
             // Another epoch is another seat: it was made from the live leases and knows nothing of this placement.
-            if let Some(seat) = inner.seats.get_mut(&placement.session).filter(|seat| seat.epoch == placement.epoch) {
+            if let Some(seat) =
+                inner.seats.get_mut(&placement.session).filter(|seat| seat.epoch == placement.epoch)
+            {
                 seat.give_back(placement.hint.resources, placement.port_first);
             }
         }
@@ -189,16 +210,29 @@ impl Fleet {
         let mut inner = self.lock();
         for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
             let Some(first) = of_session.first() else { continue };
-            let Some(seat) = inner.seats.get_mut(&first.0.session).filter(|seat| seat.epoch == first.0.epoch) else {
+            let Some(seat) =
+                inner.seats.get_mut(&first.0.session).filter(|seat| seat.epoch == first.0.epoch)
+            else {
                 continue;
             };
-            let mut assignments = Vec::with_capacity(of_session.len());
+            let (mut assignments, mut bytes, mut sent) = (Vec::new(), 0, true);
             for (placement, placed) in of_session {
-                assignments.push(assignment(placement, placed));
-                let lease = HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
+                let lease =
+                    HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
                 seat.leases.insert(placed.lease.into(), lease);
+                bytes += placed.run_json.len() + ASSIGNMENT_BYTES;
+                assignments.push(assignment(placement, placed));
+                if bytes >= MAX_MESSAGE_BYTES / 2 {
+                    sent &= seat
+                        .stream
+                        .send(Assignments { assignments: std::mem::take(&mut assignments) });
+                    bytes = 0;
+                }
             }
-            if !seat.stream.send(Assignments { assignments }) {
+            if !assignments.is_empty() {
+                sent &= seat.stream.send(Assignments { assignments });
+            }
+            if !sent {
                 broken.push(seat.stream.clone());
             }
         }
@@ -216,7 +250,12 @@ impl Fleet {
 
     /// The end could not be written: the lease stands as before.
     pub(crate) fn keep(&self, key: LeaseKey) {
-        if let Some(lease) = self.lock().seats.get_mut(&key.session).and_then(|seat| seat.leases.get_mut(&key.into())) {
+        if let Some(lease) = self
+            .lock()
+            .seats
+            .get_mut(&key.session)
+            .and_then(|seat| seat.leases.get_mut(&key.into()))
+        {
             lease.ending = false;
         }
     }
@@ -254,16 +293,28 @@ impl Fleet {
 
     /// Leases at or below `last_assignment` that `held` does not list and that are not ending already; each is marked
     /// as ending.
-    pub(crate) fn unlisted(&self, session: SessionId, last_assignment: u64, held: &HashSet<HeldKey>) -> Vec<Released> {
+    pub(crate) fn unlisted(
+        &self,
+        session: SessionId,
+        last_assignment: u64,
+        held: &HashSet<HeldKey>,
+    ) -> Vec<Released> {
         let mut inner = self.lock();
         let Some(seat) = inner.seats.get_mut(&session) else { return Vec::new() };
         let gone = seat
             .leases
             .iter_mut()
-            .filter(|(key, lease)| !lease.ending && lease.assignment <= last_assignment && !held.contains(*key))
+            .filter(|(key, lease)| {
+                !lease.ending && lease.assignment <= last_assignment && !held.contains(*key)
+            })
             .map(|(key, lease)| {
                 lease.ending = true;
-                let key = LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt, session };
+                let key = LeaseKey {
+                    tenant: lease.tenant,
+                    task: key.task,
+                    attempt: key.attempt,
+                    session,
+                };
                 Released { key, lease: lease.clone() }
             });
         gone.collect()
@@ -296,7 +347,11 @@ impl Fleet {
 }
 
 fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
-    let key = protocol::LeaseKey { tenant: placed.lease.tenant, task: placed.lease.task, attempt: placed.lease.attempt };
+    let key = protocol::LeaseKey {
+        tenant: placed.lease.tenant,
+        task: placed.lease.task,
+        attempt: placed.lease.attempt,
+    };
     let need = placement.hint.resources;
     Assignment {
         number: placement.assignment,

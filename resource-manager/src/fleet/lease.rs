@@ -64,7 +64,10 @@ impl HeldLease {
 
     /// The policy; one that cannot be read counts as the default, since the API validated it.
     pub(crate) fn retry(&self) -> RetryPolicy {
-        self.retry_json.as_deref().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+        self.retry_json
+            .as_deref()
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The executors connected here, what each holds and what is free.
 
-mod lease;
 #[expect(clippy::module_inception, reason = "the fleet is what this folder holds")]
 mod fleet;
+mod lease;
 mod seat;
 
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};

@@ -46,7 +46,13 @@ pub(crate) struct Seat {
 
 impl Seat {
     /// A seat with nothing on it.
-    pub(crate) fn empty(stream: Stream, epoch: i64, executor: ExecutorId, pool: PoolName, offer: (Resources, u32)) -> Self {
+    pub(crate) fn empty(
+        stream: Stream,
+        epoch: i64,
+        executor: ExecutorId,
+        pool: PoolName,
+        offer: (Resources, u32),
+    ) -> Self {
         let (capacity, port_first) = offer;
         Self {
             stream,
@@ -63,7 +69,12 @@ impl Seat {
     }
 
     pub(crate) fn node(&self) -> Node {
-        Node { capacity: self.capacity, free: self.free, port_block: self.ports.longest(), accepting: self.accepting }
+        Node {
+            capacity: self.capacity,
+            free: self.free,
+            port_block: self.ports.longest(),
+            accepting: self.accepting,
+        }
     }
 
     /// Puts a lease on it that the database says is live.

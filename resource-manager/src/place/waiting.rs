@@ -32,7 +32,11 @@ impl InHand {
         }
         self.next += 1;
         let id = self.next;
-        self.waiting.extend(hints.iter().map(|hint| Waiting { hint: *hint, since: now, delivery: id }));
+        self.waiting.extend(hints.iter().map(|hint| Waiting {
+            hint: *hint,
+            since: now,
+            delivery: id,
+        }));
         self.deliveries.insert(id, (delivery, hints.len()));
     }
 
@@ -47,7 +51,9 @@ impl InHand {
         for waiting in ended {
             if let Some((_, left)) = self.deliveries.get_mut(&waiting.delivery) {
                 *left -= 1;
-                if *left == 0 && let Some((delivery, _)) = self.deliveries.remove(&waiting.delivery) {
+                if *left == 0
+                    && let Some((delivery, _)) = self.deliveries.remove(&waiting.delivery)
+                {
                     delivery.ack();
                 }
             }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
 use store::task::transition::{Claim, SessionEpoch, placed, unplaced};
-use tracing::{debug, warn};
+use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
 const PAUSE_AFTER: Duration = Duration::from_millis(50);
@@ -123,7 +123,8 @@ impl PoolWorker {
         let (places, placements): (Vec<usize>, Vec<Placement>) = placements.into_iter().unzip();
         let taken = round.in_hand.remove(places);
         CLAIM_SIZE.observe(placements.len() as f64);
-        match self.claim(&placements).await {
+        let span = info_span!("task.place", pool = %self.pool, tasks = placements.len());
+        match self.claim(&placements).instrument(span).await {
             Ok(granted) => {
                 round.in_hand.ended(&taken);
                 STALE_HINTS.inc_by(taken.len().saturating_sub(granted) as u64);
@@ -135,16 +136,21 @@ impl PoolWorker {
 
     /// Claims and sends; says how many were granted.
     async fn claim(&self, placements: &[Placement]) -> Result<usize, StoreError> {
-        let epochs: BTreeMap<SessionId, i64> = placements.iter().map(|p| (p.session, p.epoch)).collect();
-        let sessions: Vec<_> = epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
+        let epochs: BTreeMap<SessionId, i64> =
+            placements.iter().map(|p| (p.session, p.epoch)).collect();
+        let sessions: Vec<_> =
+            epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
         let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
         let grace = self.settings.kill_grace + LEASE_SLACK;
         let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
-        let mut by_task: HashMap<_, _> = granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
+        let mut by_task: HashMap<_, _> =
+            granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
         let (mut grants, mut refused): (Vec<Grant>, Vec<Placement>) = (Vec::new(), Vec::new());
         for placement in placements {
             // The same task may have come in two messages: the assignment number tells which placement won.
-            let won = by_task.get(&placement.hint.task).is_some_and(|p| p.assignment == placement.assignment && p.lease.session == placement.session);
+            let won = by_task.get(&placement.hint.task).is_some_and(|p| {
+                p.assignment == placement.assignment && p.lease.session == placement.session
+            });
             match by_task.remove(&placement.hint.task).filter(|_| won) {
                 Some(placed) => grants.push((*placement, placed)),
                 None => refused.push(*placement),
@@ -153,6 +159,8 @@ impl PoolWorker {
         PLACED.inc_by(grants.len() as u64);
         for (_, placed) in &grants {
             WAITED.observe(placed.waited_ms.max(0) as f64 / 1000.0);
+            let (lease, trace) = (placed.lease, placed.traceparent.as_deref().unwrap_or_default());
+            debug!(task.id = %lease.task, lease.attempt, placed.waited_ms, trace, "Task `{}` is running", lease.task);
         }
         self.fleet.give_back(&refused);
         let count = grants.len();
@@ -170,7 +178,8 @@ impl PoolWorker {
         if error.outcome_unknown() {
             for placement in placements {
                 if let Some(stream) = self.fleet.stream(placement.session) {
-                    stream.send(protocol::GoAway { reason: "leases must be read again".to_owned() });
+                    stream
+                        .send(protocol::GoAway { reason: "leases must be read again".to_owned() });
                     self.fleet.unseat(&stream);
                 }
             }
@@ -181,8 +190,11 @@ impl PoolWorker {
 
     async fn give_back_overdue(&self, round: &mut Round) {
         let now = clock::monotonic();
-        let overdue = |w: &Waiting| now.saturating_duration_since(w.since) >= self.settings.hint_hold;
-        let places: Vec<usize> = (0..round.in_hand.waiting.len()).filter(|at| overdue(&round.in_hand.waiting[*at])).collect();
+        let overdue =
+            |w: &Waiting| now.saturating_duration_since(w.since) >= self.settings.hint_hold;
+        let places: Vec<usize> = (0..round.in_hand.waiting.len())
+            .filter(|at| overdue(&round.in_hand.waiting[*at]))
+            .collect();
         if !places.is_empty() {
             UNPLACED.inc_by(places.len() as u64);
             self.give_back(round, places, PARK).await;
@@ -194,7 +206,8 @@ impl PoolWorker {
             return;
         }
         let back = round.in_hand.remove(places);
-        let dispatches: Vec<_> = back.iter().map(|w| (w.hint.tenant, w.hint.task, w.hint.dispatch_epoch)).collect();
+        let dispatches: Vec<_> =
+            back.iter().map(|w| (w.hint.tenant, w.hint.task, w.hint.dispatch_epoch)).collect();
         if let Err(error) = unplaced(&self.db, &dispatches, park).await {
             warn!(%error, pool = %self.pool, "Tasks without room could not be given back; the sweep does it");
         }

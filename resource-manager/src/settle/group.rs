@@ -18,7 +18,9 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
     let at_once = |event| Some(Meaning { event, retry_after: Duration::ZERO });
     match reported.ended.outcome {
         AttemptOutcome::Succeeded => at_once(Event::Completed),
-        AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => at_once(Event::AttemptKilled),
+        AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => {
+            at_once(Event::AttemptKilled)
+        }
         AttemptOutcome::Stopped => at_once(Event::Stopped),
         AttemptOutcome::HandedBack => at_once(Event::HandedBack),
         AttemptOutcome::NotStarted => at_once(Event::NotStarted),
@@ -28,12 +30,23 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
         }
         AttemptOutcome::Failed => {
             let held = reported.held.as_ref()?;
-            let decision =
-                decide_retry(&held.retry(), held.failures + 1, held.max_attempts, reported.ended.exit_code, unit);
+            let decision = decide_retry(
+                &held.retry(),
+                held.failures + 1,
+                held.max_attempts,
+                reported.ended.exit_code,
+                unit,
+            );
             Some(match decision {
-                RetryDecision::After(retry_after) => Meaning { event: Event::AttemptFailed, retry_after },
-                RetryDecision::Exhausted => Meaning { event: Event::AttemptsExhausted, retry_after: Duration::ZERO },
-                RetryDecision::Abort => Meaning { event: Event::AttemptAborted, retry_after: Duration::ZERO },
+                RetryDecision::After(retry_after) => {
+                    Meaning { event: Event::AttemptFailed, retry_after }
+                }
+                RetryDecision::Exhausted => {
+                    Meaning { event: Event::AttemptsExhausted, retry_after: Duration::ZERO }
+                }
+                RetryDecision::Abort => {
+                    Meaning { event: Event::AttemptAborted, retry_after: Duration::ZERO }
+                }
             })
         }
     }

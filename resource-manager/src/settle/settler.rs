@@ -19,11 +19,11 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::lease::{LeaseKey, live};
 use store::task::transition::{
-    Answer, EndedAttempt, FailedAttempt, attempt_aborted, attempt_failed, attempt_killed, attempts_exhausted,
-    completed, handed_back, lease_lapsed, not_started, stopped,
+    Answer, EndedAttempt, FailedAttempt, attempt_aborted, attempt_failed, attempt_killed,
+    attempts_exhausted, completed, handed_back, lease_lapsed, not_started, stopped,
 };
 use tokio::sync::mpsc;
-use tracing::{debug, warn};
+use tracing::{Instrument, debug, info_span, warn};
 
 /// One result, to be settled and answered on its stream.
 #[derive(Debug)]
@@ -59,7 +59,8 @@ impl Settler {
                 let group = std::mem::replace(&mut waiting, rest);
                 let began = clock::monotonic();
                 SETTLE_SIZE.observe(group.len() as f64);
-                self.settle(group).await;
+                let span = info_span!("task.settle", results = group.len());
+                self.settle(group).instrument(span).await;
                 LOOP_SECONDS.with(&["settle"]).observe_duration(began.elapsed());
             }
         }
@@ -68,14 +69,17 @@ impl Settler {
     async fn settle(&self, mut group: Vec<Reported>) {
         let output = group.iter().map(|reported| reported.after_output).max().unwrap_or(0);
         self.output.stored(output).await;
-        if let Err(error) = self.learn(&mut group).await {
+        let learned = self.learn(&mut group).await;
+        if let Err(error) = &learned {
             warn!(%error, "Leases of earlier sessions could not be read; their results are asked for again");
         }
         let mut by_event: BTreeMap<Event, Vec<(Reported, Duration)>> = BTreeMap::new();
         let mut unknown = Vec::new();
         for reported in group {
             match meaning(&reported, unit()) {
-                Some(meaning) => by_event.entry(meaning.event).or_default().push((reported, meaning.retry_after)),
+                Some(meaning) => {
+                    by_event.entry(meaning.event).or_default().push((reported, meaning.retry_after))
+                }
                 None => unknown.push(reported),
             }
         }
@@ -89,9 +93,12 @@ impl Settler {
             }
         }
         for reported in unknown {
-            // Not held by its session any more, or the look-up failed: `learn` told which.
-            let verdict = if reported.held.is_none() { Verdict::Stale } else { Verdict::Retry };
-            answer(&mut answers, reported, verdict);
+            // Not held by its session any more, unless that could not be read.
+            answer(
+                &mut answers,
+                reported,
+                if learned.is_ok() { Verdict::Stale } else { Verdict::Retry },
+            );
         }
         for (stream, answers) in answers.into_values() {
             stream.send(ResultAnswers { answers });
@@ -103,10 +110,16 @@ impl Settler {
 
     /// Reads what is needed of leases that were granted in an earlier session of their executor.
     async fn learn(&self, group: &mut [Reported]) -> Result<(), StoreError> {
-        let foreign: HashSet<SessionId> = group.iter().filter(|r| r.held.is_none()).map(|r| r.ended.lease.session).collect();
+        let foreign: HashSet<SessionId> =
+            group.iter().filter(|r| r.held.is_none()).map(|r| r.ended.lease.session).collect();
         let mut known: HashMap<LeaseKey, HeldLease> = HashMap::new();
         for session in foreign {
-            known.extend(live(&self.db, session).await?.iter().map(|lease| (lease.key, HeldLease::of_live(lease))));
+            known.extend(
+                live(&self.db, session)
+                    .await?
+                    .iter()
+                    .map(|lease| (lease.key, HeldLease::of_live(lease))),
+            );
         }
         for reported in group.iter_mut().filter(|r| r.held.is_none()) {
             reported.held = known.get(&reported.ended.lease).cloned();
@@ -116,13 +129,22 @@ impl Settler {
 
     /// Raises one event over its results; one verdict each.
     async fn raise(&self, event: Event, results: &[(Reported, Duration)]) -> Vec<Verdict> {
-        let keys: Vec<LeaseKey> = results.iter().map(|(reported, _)| reported.ended.lease).collect();
+        let keys: Vec<LeaseKey> =
+            results.iter().map(|(reported, _)| reported.ended.lease).collect();
         match self.statement(event, results).await {
             Ok(answers) => {
                 // A lease that stands is not given free, whatever was reported of it.
-                let over = answers.iter().zip(&keys).filter(|(answer, _)| !still_leased(answer)).map(|(_, key)| *key);
+                let over = answers
+                    .iter()
+                    .zip(&keys)
+                    .filter(|(answer, _)| !still_leased(answer))
+                    .map(|(_, key)| *key);
                 self.fleet.release(over);
-                answers.iter().zip(&keys).filter(|(answer, _)| still_leased(answer)).for_each(|(_, key)| self.fleet.keep(*key));
+                answers
+                    .iter()
+                    .zip(&keys)
+                    .filter(|(answer, _)| still_leased(answer))
+                    .for_each(|(_, key)| self.fleet.keep(*key));
                 answers.into_iter().map(|answer| verdict(event, answer)).collect()
             }
             Err(error) => {
@@ -133,8 +155,13 @@ impl Settler {
         }
     }
 
-    async fn statement(&self, event: Event, results: &[(Reported, Duration)]) -> Result<Vec<Answer>, StoreError> {
-        let ended: Vec<EndedAttempt> = results.iter().map(|(reported, _)| reported.ended.clone()).collect();
+    async fn statement(
+        &self,
+        event: Event,
+        results: &[(Reported, Duration)],
+    ) -> Result<Vec<Answer>, StoreError> {
+        let ended: Vec<EndedAttempt> =
+            results.iter().map(|(reported, _)| reported.ended.clone()).collect();
         let db = &self.db;
         match event {
             Event::Completed => completed(db, &ended).await,
@@ -147,7 +174,10 @@ impl Settler {
             Event::AttemptFailed => {
                 let failed: Vec<_> = results
                     .iter()
-                    .map(|(reported, after)| FailedAttempt { ended: reported.ended.clone(), retry_after: *after })
+                    .map(|(reported, after)| FailedAttempt {
+                        ended: reported.ended.clone(),
+                        retry_after: *after,
+                    })
                     .collect();
                 attempt_failed(db, &failed).await
             }
@@ -167,17 +197,27 @@ impl Settler {
     }
 
     /// An executor that stopped what nobody asked it to stop has handed it back: the task runs again, uncharged.
-    async fn stopped_or_handed_back(&self, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+    async fn stopped_or_handed_back(
+        &self,
+        ended: &[EndedAttempt],
+    ) -> Result<Vec<Answer>, StoreError> {
         let mut answers = stopped(&self.db, ended).await?;
-        let unasked: Vec<usize> = (0..ended.len()).filter(|at| still_leased(&answers[*at])).collect();
+        let unasked: Vec<usize> =
+            (0..ended.len()).filter(|at| still_leased(&answers[*at])).collect();
         if unasked.is_empty() {
             return Ok(answers);
         }
         let back: Vec<EndedAttempt> = unasked
             .iter()
-            .map(|at| EndedAttempt { outcome: domain::task::AttemptOutcome::HandedBack, ..ended[*at].clone() })
+            .map(|at| EndedAttempt {
+                outcome: domain::task::AttemptOutcome::HandedBack,
+                ..ended[*at].clone()
+            })
             .collect();
-        debug!(count = back.len(), "Attempts were stopped that nobody had cancelled; they run again");
+        debug!(
+            count = back.len(),
+            "Attempts were stopped that nobody had cancelled; they run again"
+        );
         for (at, answer) in unasked.into_iter().zip(handed_back(&self.db, &back).await?) {
             answers[at] = answer;
         }
@@ -201,14 +241,22 @@ fn verdict(event: Event, answer: Answer) -> Verdict {
     verdict
 }
 
-fn answer(answers: &mut HashMap<u64, (Stream, Vec<ResultAnswer>)>, reported: Reported, verdict: Verdict) {
+fn answer(
+    answers: &mut HashMap<u64, (Stream, Vec<ResultAnswer>)>,
+    reported: Reported,
+    verdict: Verdict,
+) {
     let lease = reported.ended.lease;
+    let outcome = reported.ended.outcome;
+    debug!(task.id = %lease.task, lease.attempt, %outcome, ?verdict, "Attempt {} of `{}` was settled", lease.attempt, lease.task);
     let key = protocol::LeaseKey { tenant: lease.tenant, task: lease.task, attempt: lease.attempt };
-    answers.entry(reported.stream.id).or_insert_with(|| (reported.stream, Vec::new())).1.push(ResultAnswer {
-        lease: Some(key.into()),
-        session_id: session_bytes(lease.session),
-        verdict: verdict.into(),
-    });
+    answers.entry(reported.stream.id).or_insert_with(|| (reported.stream, Vec::new())).1.push(
+        ResultAnswer {
+            lease: Some(key.into()),
+            session_id: session_bytes(lease.session),
+            verdict: verdict.into(),
+        },
+    );
 }
 
 /// A random number in 0.0..1.0, from the random bits of a UUID.

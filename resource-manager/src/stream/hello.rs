@@ -18,12 +18,21 @@ use store::task::transition::{EndedAttempt, lease_lapsed, not_started};
 use tracing::{info, warn};
 
 /// Seats the executor and welcomes it, or says why not.
-pub(super) async fn greet(service: &StreamService, stream: &Stream, hello: &Hello) -> Result<PoolName, Refused> {
+pub(super) async fn greet(
+    service: &StreamService,
+    stream: &Stream,
+    hello: &Hello,
+) -> Result<PoolName, Refused> {
     let session = parse(hello)?;
     let stream = Stream { session: session.id, ..stream.clone() };
-    let opened = open_or_adopt(&service.db, &session, service.node, service.lease_term).await.map_err(unavailable)?;
+    let opened = open_or_adopt(&service.db, &session, service.node, service.lease_term)
+        .await
+        .map_err(unavailable)?;
     let Opened::Owned { epoch, adopted } = opened else {
-        return Err(refuse(Reason::SessionOver, "the session has lapsed or was fenced; start a new one"));
+        return Err(refuse(
+            Reason::SessionOver,
+            "the session has lapsed or was fenced; start a new one",
+        ));
     };
     let mut seat = Seat::empty(
         stream.clone(),
@@ -36,8 +45,14 @@ pub(super) async fn greet(service: &StreamService, stream: &Stream, hello: &Hell
     let mut kept: Vec<Lease> = Vec::new();
     if adopted {
         let held = keys(&hello.held)?;
-        for (key, lease) in settle_unlisted(service, session.id, hello.last_assignment, &held).await.map_err(unavailable)? {
-            kept.push(protocol::LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt }.into());
+        for (key, lease) in settle_unlisted(service, session.id, hello.last_assignment, &held)
+            .await
+            .map_err(unavailable)?
+        {
+            kept.push(
+                protocol::LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt }
+                    .into(),
+            );
             seat.hold(key, lease);
         }
     }
@@ -66,18 +81,28 @@ async fn settle_unlisted(
     last_assignment: u64,
     held: &HashSet<HeldKey>,
 ) -> Result<Vec<(HeldKey, HeldLease)>, StoreError> {
-    let (listed, gone): (Vec<_>, Vec<_>) =
-        live(&service.db, session).await?.into_iter().partition(|lease| held.contains(&lease.key.into()));
-    let (arrived, never): (Vec<_>, Vec<_>) = gone.into_iter().partition(|lease| lease.assignment <= last_assignment);
+    let (listed, gone): (Vec<_>, Vec<_>) = live(&service.db, session)
+        .await?
+        .into_iter()
+        .partition(|lease| held.contains(&lease.key.into()));
+    let (arrived, never): (Vec<_>, Vec<_>) =
+        gone.into_iter().partition(|lease| lease.assignment <= last_assignment);
     if !never.is_empty() {
         let ended: Vec<_> = never
             .iter()
-            .map(|lease| EndedAttempt::bare(lease.key, AttemptOutcome::NotStarted, "the assignment never reached its executor"))
+            .map(|lease| {
+                EndedAttempt::bare(
+                    lease.key,
+                    AttemptOutcome::NotStarted,
+                    "the assignment never reached its executor",
+                )
+            })
             .collect();
         not_started(&service.db, &ended).await?;
     }
     if !arrived.is_empty() {
-        let lost: Vec<(LeaseKey, bool)> = arrived.iter().map(|lease| (lease.key, lease.at_most_once)).collect();
+        let lost: Vec<(LeaseKey, bool)> =
+            arrived.iter().map(|lease| (lease.key, lease.at_most_once)).collect();
         lease_lapsed(&service.db, &lost).await?;
     }
     Ok(listed.iter().map(|lease| (lease.key.into(), HeldLease::of_live(lease))).collect())
@@ -86,7 +111,10 @@ async fn settle_unlisted(
 fn parse(hello: &Hello) -> Result<NewSession, Refused> {
     let invalid = |detail: &str| refuse(Reason::Invalid, detail);
     if hello.protocol != PROTOCOL_VERSION {
-        return Err(refuse(Reason::Protocol, &format!("this resource manager speaks protocol {PROTOCOL_VERSION}")));
+        return Err(refuse(
+            Reason::Protocol,
+            &format!("this resource manager speaks protocol {PROTOCOL_VERSION}"),
+        ));
     }
     let capacity: Capacity = hello.capacity.unwrap_or_default();
     if capacity.port_first.saturating_add(capacity.port_count) > 65_536 {
@@ -94,7 +122,10 @@ fn parse(hello: &Hello) -> Result<NewSession, Refused> {
     }
     Ok(NewSession {
         id: session_id(&hello.session_id).map_err(|error| invalid(&error.to_string()))?,
-        executor: hello.executor_id.parse::<ExecutorId>().map_err(|error| invalid(&format!("executor_id: {error}")))?,
+        executor: hello
+            .executor_id
+            .parse::<ExecutorId>()
+            .map_err(|error| invalid(&format!("executor_id: {error}")))?,
         pool: hello.pool.parse::<PoolName>().map_err(|error| invalid(&format!("pool: {error}")))?,
         capacity: Resources {
             cpu_millis: capacity.cpu_millis,
@@ -113,7 +144,8 @@ pub(super) fn keys(leases: &[Lease]) -> Result<HashSet<HeldKey>, Refused> {
     leases
         .iter()
         .map(|lease| {
-            let key = protocol::LeaseKey::try_from(lease).map_err(|error| refuse(Reason::Invalid, &error.to_string()))?;
+            let key = protocol::LeaseKey::try_from(lease)
+                .map_err(|error| refuse(Reason::Invalid, &error.to_string()))?;
             Ok(HeldKey { task: key.task, attempt: key.attempt })
         })
         .collect()

@@ -32,7 +32,11 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(service: StreamService, stream: Stream, incoming: Streaming<FromExecutor>) -> Self {
+    pub(super) fn new(
+        service: StreamService,
+        stream: Stream,
+        incoming: Streaming<FromExecutor>,
+    ) -> Self {
         Self { service, stream, incoming }
     }
 
@@ -56,7 +60,11 @@ impl Reader {
                 let _ = self.service.pools.send(pool);
             }
             Err(refused) => {
-                info!(executor = hello.executor_id, detail = refused.detail, "An executor was refused");
+                info!(
+                    executor = hello.executor_id,
+                    detail = refused.detail,
+                    "An executor was refused"
+                );
                 self.stream.send(refused);
                 return;
             }
@@ -76,7 +84,9 @@ impl Reader {
             };
             match message {
                 Ok(Some(FromExecutor { message: Some(message) })) => self.take(message).await?,
-                Ok(Some(FromExecutor { message: None })) => debug!("A message of an unknown kind was skipped"),
+                Ok(Some(FromExecutor { message: None })) => {
+                    debug!("A message of an unknown kind was skipped")
+                }
                 Ok(None) => return Ok(()),
                 Err(status) => {
                     debug!(%status, session = %self.stream.session, "An executor's stream broke");
@@ -102,11 +112,19 @@ impl Reader {
 
     async fn beat(&self, beat: Heartbeat) -> Result<(), Refused> {
         let held = keys(&beat.held)?;
+        if !self.service.fleet.knows(&self.stream) {
+            // Nobody would answer this heartbeat: the executor must not wait for its term to run out.
+            return Err(refuse(Reason::Unavailable, "this stream was given up; connect anew"));
+        }
         if beat.draining {
             self.service.fleet.drain(self.stream.session);
         }
         let stream = self.stream.clone();
-        let _ = self.service.beats.send(Beat { stream, number: beat.number, draining: beat.draining }).await;
+        let _ = self
+            .service
+            .beats
+            .send(Beat { stream, number: beat.number, draining: beat.draining })
+            .await;
         let gone = self.service.fleet.unlisted(self.stream.session, beat.last_assignment, &held);
         if !gone.is_empty() {
             self.end_unlisted(gone).await;
@@ -116,12 +134,22 @@ impl Reader {
 
     /// What the executor has had and does not list is over.
     async fn end_unlisted(&self, gone: Vec<crate::fleet::Released>) {
-        let (accepted, never): (Vec<_>, Vec<_>) = gone.into_iter().partition(|released| released.lease.accepted);
+        let (accepted, never): (Vec<_>, Vec<_>) =
+            gone.into_iter().partition(|released| released.lease.accepted);
         let never: Vec<_> = never
             .into_iter()
-            .map(|released| EndedAttempt::bare(released.key, AttemptOutcome::NotStarted, "the executor did not take it up"))
+            .map(|released| {
+                EndedAttempt::bare(
+                    released.key,
+                    AttemptOutcome::NotStarted,
+                    "the executor did not take it up",
+                )
+            })
             .collect();
-        let lost: Vec<_> = accepted.into_iter().map(|released| (released.key, released.lease.at_most_once)).collect();
+        let lost: Vec<_> = accepted
+            .into_iter()
+            .map(|released| (released.key, released.lease.at_most_once))
+            .collect();
         let ended = async {
             if !never.is_empty() {
                 not_started(&self.service.db, &never).await?;
@@ -145,11 +173,14 @@ impl Reader {
         let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
         let mut reported = Vec::with_capacity(results.results.len());
         for result in results.results {
-            let lease = result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
+            let lease =
+                result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
             let key = protocol::LeaseKey::try_from(lease).map_err(|error| invalid(&error))?;
             let session = session_id(&result.session_id).map_err(|error| invalid(&error))?;
-            let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
-            let lease = LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session };
+            let outcome =
+                AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
+            let lease =
+                LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session };
             // Marked before it is queued: the heartbeat behind it on the stream must not end it as lost.
             let held = self.service.fleet.begin_ending(lease);
             let ended = EndedAttempt {
@@ -158,11 +189,19 @@ impl Reader {
                 ran_ms: result.ran_ms,
                 exit_code: result.exit_code,
                 signal: result.signal,
-                reason: (!result.reason.is_empty()).then_some(result.reason).map(protocol::truncate_reason).map(plain),
+                reason: (!result.reason.is_empty())
+                    .then_some(result.reason)
+                    .map(protocol::truncate_reason)
+                    .map(plain),
                 stdout_bytes: result.stdout_bytes,
                 stderr_bytes: result.stderr_bytes,
             };
-            reported.push(Reported { stream: self.stream.clone(), ended, held, after_output: self.service.output.queued() });
+            reported.push(Reported {
+                stream: self.stream.clone(),
+                ended,
+                held,
+                after_output: self.service.output.queued(),
+            });
         }
         let _ = self.service.reported.send(reported).await;
         Ok(())
@@ -175,10 +214,15 @@ impl Reader {
             let stream = match chunk.stream() {
                 OutputStream::Stdout => store::output::Stream::Stdout,
                 OutputStream::Stderr => store::output::Stream::Stderr,
-                OutputStream::Unspecified => return Err(refuse(Reason::Invalid, "output of no stream")),
+                OutputStream::Unspecified => {
+                    return Err(refuse(Reason::Invalid, "output of no stream"));
+                }
             };
             let Some(key) = key.filter(|_| chunk.data.len() <= MAX_OUTPUT_CHUNK) else {
-                return Err(refuse(Reason::Invalid, "an output chunk without a lease, or over 64 KiB"));
+                return Err(refuse(
+                    Reason::Invalid,
+                    "an output chunk without a lease, or over 64 KiB",
+                ));
             };
             chunks.push(NewChunk {
                 tenant: key.tenant,
@@ -201,7 +245,14 @@ impl Reader {
         let session: SessionId = self.stream.session;
         info!(executor = %seat.executor, %session, leases = seat.leases.len(), "Executor `{}` has disconnected", seat.executor);
         if !seat.accepting && seat.leases.is_empty() {
-            let ended = store::session::end(&self.service.db, self.service.node, session, seat.epoch, "drained").await;
+            let ended = store::session::end(
+                &self.service.db,
+                self.service.node,
+                session,
+                seat.epoch,
+                "drained",
+            )
+            .await;
             if let Err(error) = ended {
                 debug!(%error, "A drained session could not be ended; it lapses by itself");
             }

@@ -52,7 +52,9 @@ impl ExecutorStream for StreamService {
     ) -> Result<Response<Self::ConnectStream>, Status> {
         self.authenticate(&request)?;
         if self.shutdown.is_cancelled() {
-            return Err(Status::unavailable("this resource manager is draining; connect to another"));
+            return Err(Status::unavailable(
+                "this resource manager is draining; connect to another",
+            ));
         }
         let (outbox, mut inbox) = mpsc::channel::<ToExecutor>(OUTBOX);
         let (wire, stream) = mpsc::channel(64);
@@ -66,7 +68,11 @@ impl ExecutorStream for StreamService {
         });
         let id = self.streams.fetch_add(1, Ordering::Relaxed) + 1;
         let stream_of = |session: SessionId| Stream { id, session, outbox: outbox.clone() };
-        let reader = Reader::new(self.clone(), stream_of(SessionId(uuid::Uuid::nil())), request.into_inner());
+        let reader = Reader::new(
+            self.clone(),
+            stream_of(SessionId(uuid::Uuid::nil())),
+            request.into_inner(),
+        );
         self.tasks.spawn_detached("executor_reader", reader.run());
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
@@ -77,6 +83,10 @@ impl StreamService {
         let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
         let right = given.as_bytes().ct_eq(self.secret.expose_secret().as_bytes());
-        if bool::from(right) { Ok(()) } else { Err(Status::unauthenticated("the executor secret is not the right one")) }
+        if bool::from(right) {
+            Ok(())
+        } else {
+            Err(Status::unauthenticated("the executor secret is not the right one"))
+        }
     }
 }

@@ -35,7 +35,12 @@ pub(super) struct PoolView {
 }
 
 impl PoolRate {
-    pub(super) fn view(&mut self, now: Instant, loads: &[OwnerLoad], queued_slots: u64) -> PoolView {
+    pub(super) fn view(
+        &mut self,
+        now: Instant,
+        loads: &[OwnerLoad],
+        queued_slots: u64,
+    ) -> PoolView {
         let completed: u64 = loads
             .iter()
             .map(|load| {
@@ -56,10 +61,15 @@ impl PoolRate {
         if risen || free_slots < self.parked_at {
             self.parked_at = free_slots;
         }
-        let most = |d: usize| loads.iter().map(|load| load.largest.dimensions()[d]).max().unwrap_or(0);
+        let most =
+            |d: usize| loads.iter().map(|load| load.largest.dimensions()[d]).max().unwrap_or(0);
         let with_room = loads.iter().filter(|load| load.free_slots > 0);
         PoolView {
-            load: PoolLoad { free_slots, completed_slots_per_second: self.per_second, queued_slots },
+            load: PoolLoad {
+                free_slots,
+                completed_slots_per_second: self.per_second,
+                queued_slots,
+            },
             largest: Resources::from_dimensions(std::array::from_fn(most)),
             owners: with_room.clone().count().max(1),
             least_room: with_room.map(|load| load.free_slots).min().unwrap_or(1),

@@ -1,5 +1,6 @@
 //! The batcher: per pool, how much may go, who goes, and off it goes.
 
+mod charges;
 mod load;
 mod publish;
 mod tick;

@@ -9,7 +9,7 @@ use runtime::trace::TraceContext;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::transition;
-use tracing::{debug, error};
+use tracing::{Instrument, debug, error, info_span};
 
 /// Publishes `hints` in messages of `per_message`; says how many tasks were taken back.
 pub(super) async fn publish(
@@ -23,7 +23,13 @@ pub(super) async fn publish(
         .chunks(per_message.max(1))
         .map(|hints| HintBatch { trace: TraceContext::generate(), hints: hints.to_vec() })
         .collect();
-    let outcomes = bus.publish(pool, batches.clone()).await;
+    for batch in &batches {
+        for hint in &batch.hints {
+            debug!(task.id = %hint.task, trace.id = batch.trace.trace_id(), hint.dispatch_epoch, "Task `{}` is queued", hint.task);
+        }
+    }
+    let span = info_span!("task.dispatch", %pool, tasks = hints.len());
+    let outcomes = bus.publish(pool, batches.clone()).instrument(span).await;
     let mut back = Vec::new();
     for (batch, outcome) in batches.iter().zip(&outcomes) {
         if !outcome.is_confirmed() {

@@ -3,11 +3,12 @@
 //! Woken by submits and by completions, and by a timer behind them. The choice is pure code in `domain`. A tick that found
 //! work rests a little before the next, so that under load batches grow instead of ticks.
 
+use super::charges::Charges;
 use super::load::{PoolRate, PoolView};
 use super::publish::publish;
 use crate::leader::Leader;
 use crate::metrics::{BATCH, COMPLETION_RATE, DISPATCHED, FREE_SLOTS, LAG, QUEUED_SLOTS};
-use bus::{Bus, Hint};
+use bus::{Bus, ConnectionState, Hint};
 use domain::batch::{Candidate, batch_slots, select};
 use domain::fairness::Accounts;
 use domain::id::{PoolName, TaskId};
@@ -29,6 +30,9 @@ const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
 /// The longest rest after a tick that found work.
 const REST: Duration = Duration::from_millis(10);
 
+/// The rest after a tick whose hints the broker did not all take.
+const REFUSED_REST: Duration = Duration::from_millis(250);
+
 pub(crate) struct Batcher {
     db: SchedulerDb,
     bus: Bus,
@@ -39,17 +43,36 @@ pub(crate) struct Batcher {
     refreshed: Option<Instant>,
     per_pool: HashMap<PoolName, PoolState>,
     rests_until: Option<Instant>,
+    /// The broker did not take all of this tick's hints.
+    refused: bool,
 }
 
 #[derive(Default)]
 struct PoolState {
     accounts: Accounts,
     rate: PoolRate,
+    charges: Charges,
 }
 
 impl Batcher {
-    pub(crate) fn new(db: SchedulerDb, bus: Bus, leader: Arc<Leader>, settings: SchedulerConfig) -> Self {
-        Self { db, bus, leader, settings, led: None, pools: Vec::new(), refreshed: None, per_pool: HashMap::new(), rests_until: None }
+    pub(crate) fn new(
+        db: SchedulerDb,
+        bus: Bus,
+        leader: Arc<Leader>,
+        settings: SchedulerConfig,
+    ) -> Self {
+        Self {
+            db,
+            bus,
+            leader,
+            settings,
+            led: None,
+            pools: Vec::new(),
+            refreshed: None,
+            per_pool: HashMap::new(),
+            rests_until: None,
+            refused: false,
+        }
     }
 
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
@@ -66,6 +89,10 @@ impl Batcher {
             self.per_pool.clear();
             self.led = Some(epoch);
         }
+        if *self.bus.connection().borrow() != ConnectionState::Connected {
+            // Marking tasks only to take them back would cost two row versions each, every tick.
+            return Ok(TickOutcome::idle(0));
+        }
         let began = clock::monotonic();
         self.refresh(began).await?;
         let mut done = 0;
@@ -75,7 +102,12 @@ impl Batcher {
         if done == 0 {
             return Ok(TickOutcome::idle(0));
         }
-        self.rests_until = Some(clock::monotonic() + (began.elapsed() * 2).min(REST));
+        let rest = if std::mem::take(&mut self.refused) {
+            REFUSED_REST
+        } else {
+            (began.elapsed() * 2).min(REST)
+        };
+        self.rests_until = Some(clock::monotonic() + rest);
         Ok(TickOutcome::idle(done))
     }
 
@@ -89,6 +121,9 @@ impl Batcher {
             let accounts = &mut self.per_pool.entry(pool.clone()).or_default().accounts;
             accounts.forget_idle();
             accounts.set_weights(weights.iter().copied());
+        }
+        for state in self.per_pool.values_mut() {
+            state.charges.forget_before(now - self.settings.sweep_age * 2);
         }
         self.refreshed = Some(now);
         Ok(())
@@ -111,17 +146,32 @@ impl Batcher {
         if rows.is_empty() {
             return Ok(0);
         }
-        let by_task: HashMap<TaskId, CandidateRow> = rows.iter().map(|row| (row.task, row.clone())).collect();
-        let mut picked = select(rows.iter().map(candidate).collect(), slots, &mut state.accounts);
-        picked.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        state.charges.refund_what_came_back(&rows, &mut state.accounts);
+        let by_task: HashMap<TaskId, CandidateRow> =
+            rows.iter().map(|row| (row.task, row.clone())).collect();
+        let picked = select(rows.iter().map(candidate).collect(), most, &mut state.accounts);
         let keys: Vec<_> = picked.iter().map(|c| (c.tenant, c.task)).collect();
-        let marked =
-            transition::dispatched(&self.db, self.leader.node(), epoch, &keys, self.settings.sweep_age).await?;
+        let marked = transition::dispatched(
+            &self.db,
+            self.leader.node(),
+            epoch,
+            &keys,
+            self.settings.sweep_age,
+        )
+        .await?;
         let Some(marked) = marked else {
             self.leader.lost();
             return Ok(0);
         };
-        let epochs: HashMap<TaskId, i32> = marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
+        let epochs: HashMap<TaskId, i32> =
+            marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
+        for candidate in &picked {
+            match by_task.get(&candidate.task).filter(|_| epochs.contains_key(&candidate.task)) {
+                Some(row) => state.charges.remember(candidate, row.attempt, started),
+                // Cancelled or expired between the look and the mark.
+                None => state.accounts.refund(candidate.tenant, candidate.cost),
+            }
+        }
         // In the order of their turns: that is how they are placed.
         let hints: Vec<Hint> = picked
             .iter()
@@ -138,7 +188,7 @@ impl Batcher {
         DISPATCHED.with(&[pool.as_str()]).inc_by(hints.len() as u64);
         BATCH.with(&[pool.as_str()]).observe(hints.len() as f64);
         let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
-        publish(&self.db, &self.bus, pool, &hints, per_message).await?;
+        self.refused |= publish(&self.db, &self.bus, pool, &hints, per_message).await? > 0;
         LAG.with(&["whole"]).observe_duration(started.elapsed());
         Ok(hints.len() as u64)
     }

@@ -31,7 +31,8 @@ impl DueTick {
         };
         let waits = |w: &Woken| matches!(w.state, State::Scheduled | State::Retrying);
         let late = keys(|w| w.expires && w.state != State::Queued);
-        let due: Vec<_> = woken.iter().filter(|w| waits(w) && !w.expires).map(|w| (w.tenant, w.task)).collect();
+        let due: Vec<_> =
+            woken.iter().filter(|w| waits(w) && !w.expires).map(|w| (w.tenant, w.task)).collect();
         let stale: Vec<_> = woken
             .iter()
             .filter(|w| w.state == State::Queued)

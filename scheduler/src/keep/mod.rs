@@ -1,9 +1,10 @@
 //! Housekeeping: tomorrow's partitions, yesterday's, and answers nobody will ask for again.
 
+use crate::metrics::STRAYS;
 use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 use store::connect::SchedulerDb;
-use store::{StoreError, idempotency, partition};
+use store::{StoreError, idempotency, load, partition};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -25,7 +26,11 @@ impl KeepTick {
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }
-        let purged = idempotency::purge(&self.db, self.limits.idempotency_retention, PURGE_BATCH).await?;
+        let purged =
+            idempotency::purge(&self.db, self.limits.idempotency_retention, PURGE_BATCH).await?;
+        load::prune(&self.db).await?;
+        let strays = partition::strays(&self.db).await?;
+        STRAYS.set(strays as f64);
         let done = made + dropped + purged;
         let more = i64::try_from(purged).is_ok_and(|purged| purged >= PURGE_BATCH);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
