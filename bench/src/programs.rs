@@ -17,7 +17,10 @@ pub fn ensure_built() -> anyhow::Result<()> {
     let folder = this.parent().context("the program lies in no folder")?;
     let target = folder.parent().context("the program lies in no target folder")?;
     let mut build = Command::new(env!("CARGO"));
-    build.current_dir(settings::workspace()).args(["build", "--release", "-p", "cli", "--bins", "--target-dir"]).arg(target);
+    build
+        .current_dir(settings::workspace())
+        .args(["build", "--release", "-p", "cli", "--bins", "--target-dir"])
+        .arg(target);
     if !build.status().context("starting cargo")?.success() {
         bail!("building `berth` failed");
     }

@@ -96,7 +96,9 @@ impl Rig {
     /// Some numbers of one row.
     pub async fn numbers(&self, sql: &str) -> anyhow::Result<Vec<f64>> {
         let row = self.sql(sql).await?;
-        row.split('|').map(|field| field.trim().parse().with_context(|| format!("`{sql}` answered `{row}`"))).collect()
+        row.split('|')
+            .map(|field| field.trim().parse().with_context(|| format!("`{sql}` answered `{row}`")))
+            .collect()
     }
 
     /// Waits until no task lives. Asks four times a second: each question costs a process and a backend.
@@ -135,7 +137,10 @@ impl Rig {
         let counts =
             self.numbers("select count(*), count(s.id), (select count(*) from task_history) from task t left join task_spec s using (id)").await?;
         let wanted = expected as f64;
-        anyhow::ensure!(counts == [wanted, wanted, 0.0], "of {expected} submits: live, with spec, ended are {counts:?}");
+        anyhow::ensure!(
+            counts == [wanted, wanted, 0.0],
+            "of {expected} submits: live, with spec, ended are {counts:?}"
+        );
         Ok(())
     }
 }

@@ -30,7 +30,10 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
             say(&format!("round {round} of {}: {}", arguments.rounds(), describe(name)));
             match one(name, arguments).await {
                 Ok(round) => {
-                    let values = round.iter().map(|m| format!("{} {:.2}", m.key, m.value)).collect::<Vec<_>>();
+                    let values = round
+                        .iter()
+                        .map(|m| format!("{} {:.2}", m.key, m.value))
+                        .collect::<Vec<_>>();
                     say(&format!("    {}", values.join(", ")));
                     results.add(round);
                 }
@@ -90,8 +93,12 @@ const fn describe(name: Name) -> &'static str {
     }
 }
 
-async fn told(arguments: &Arguments, admin_url: &str) -> anyhow::Result<BTreeMap<&'static str, String>> {
-    let mut told: BTreeMap<&'static str, String> = SETTINGS.into_iter().map(|(name, value)| (name, value.to_owned())).collect();
+async fn told(
+    arguments: &Arguments,
+    admin_url: &str,
+) -> anyhow::Result<BTreeMap<&'static str, String>> {
+    let mut told: BTreeMap<&'static str, String> =
+        SETTINGS.into_iter().map(|(name, value)| (name, value.to_owned())).collect();
     for name in ["fsync", "synchronous_commit", "shared_buffers", "max_wal_size"] {
         told.insert(name, psql::run(admin_url, &format!("show {name}")).await?);
     }

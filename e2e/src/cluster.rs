@@ -48,7 +48,8 @@ pub struct Shape {
 impl Default for Shape {
     /// Two of each and three executors, with a lease of 5 s and room for 64 basic tasks an executor.
     fn default() -> Self {
-        let counts = [(Role::Api, 2), (Role::Scheduler, 2), (Role::ResourceManager, 2), (Role::Executor, 3)];
+        let counts =
+            [(Role::Api, 2), (Role::Scheduler, 2), (Role::ResourceManager, 2), (Role::Executor, 3)];
         let settings = [
             ("BERTH_RESOURCE_MANAGER__LEASE_TERM", "5s"),
             ("BERTH_RESOURCE_MANAGER__KILL_GRACE", "1s"),
@@ -112,18 +113,34 @@ impl Cluster {
     ) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("berth-e2e-").tempdir()?;
         // Tasks run as an unprivileged user and must reach the ledger in here.
-        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777))?;
-        let mut cluster = Self { members: Vec::new(), api_urls: Vec::new(), broker, database, shape, managers: String::new(), folder };
+        std::fs::set_permissions(
+            folder.path(),
+            std::os::unix::fs::PermissionsExt::from_mode(0o777),
+        )?;
+        let mut cluster = Self {
+            members: Vec::new(),
+            api_urls: Vec::new(),
+            broker,
+            database,
+            shape,
+            managers: String::new(),
+            folder,
+        };
         if let Some(url) = amqp_url {
             cluster.shape = cluster.shape.set("BERTH_BUS__URL", url);
         }
         let managers = cluster.count(Role::ResourceManager);
-        let manager_ports = (0..managers).map(|_| free_port()).collect::<anyhow::Result<Vec<u16>>>()?;
-        cluster.managers = manager_ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect::<Vec<_>>().join(",");
+        let manager_ports =
+            (0..managers).map(|_| free_port()).collect::<anyhow::Result<Vec<u16>>>()?;
+        cluster.managers = manager_ports
+            .iter()
+            .map(|port| format!("http://127.0.0.1:{port}"))
+            .collect::<Vec<_>>()
+            .join(",");
         for (role, count) in cluster.shape.counts.clone() {
             for number in 0..count {
                 let port = match role {
-                    Role::ResourceManager => manager_ports[number],
+                    Role::ResourceManager => manager_ports.get(number).copied().unwrap_or(0),
                     Role::Api => free_port()?,
                     Role::Scheduler | Role::Executor => 0,
                 };
@@ -150,15 +167,23 @@ impl Cluster {
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
             .env("BERTH_BUS__URL", self.broker.url())
             .env("BERTH_BUS__QUEUE_PREFIX", self.broker.queue_prefix())
-            .env("BERTH_AUTH__KEY_HASH_SECRET", "end-to-end key hash secret, thirty-two bytes and more")
-            .env("BERTH_AUTH__EXECUTOR_SECRET", "end-to-end executor secret, thirty-two bytes and more");
+            .env(
+                "BERTH_AUTH__KEY_HASH_SECRET",
+                "end-to-end key hash secret, thirty-two bytes and more",
+            )
+            .env(
+                "BERTH_AUTH__EXECUTOR_SECRET",
+                "end-to-end executor secret, thirty-two bytes and more",
+            );
         command = match role {
             Role::Api => {
                 self.api_urls.push(format!("http://127.0.0.1:{port}"));
                 command.env("BERTH_API__LISTEN", format!("127.0.0.1:{port}"))
             }
             Role::Scheduler => command.env("BERTH_SCHEDULER__LISTEN", "127.0.0.1:0"),
-            Role::ResourceManager => command.env("BERTH_RESOURCE_MANAGER__LISTEN", format!("127.0.0.1:{port}")),
+            Role::ResourceManager => {
+                command.env("BERTH_RESOURCE_MANAGER__LISTEN", format!("127.0.0.1:{port}"))
+            }
             Role::Executor => command
                 .env("BERTH_EXECUTOR__ID", &name)
                 .env("BERTH_EXECUTOR__RESOURCE_MANAGERS", &self.managers)
@@ -181,6 +206,11 @@ impl Cluster {
         self.launch(at)?;
         self.ready(at).await?;
         Ok(at)
+    }
+
+    /// A setting for processes that join from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.shape.settings.insert(name.to_owned(), value.into());
     }
 
     /// The places of all processes of a role.
@@ -210,6 +240,14 @@ impl Cluster {
         self.members[at].process.as_mut().context("the process was never started")
     }
 
+    /// The names of processes that have panicked at any time, restarts included.
+    pub fn panicked(&self) -> Vec<String> {
+        let logs = self.members.iter().filter_map(|member| member.process.as_ref());
+        logs.filter(|process| process.log().contains("panicked"))
+            .map(|p| p.log_file().display().to_string())
+            .collect()
+    }
+
     /// Base URLs of the api processes.
     pub fn api_urls(&self) -> &[String] {
         &self.api_urls
@@ -237,10 +275,17 @@ impl Cluster {
             .args(arguments)
             .env("BERTH_DATABASE__URL", self.database.owner_url())
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
-            .env("BERTH_AUTH__KEY_HASH_SECRET", "end-to-end key hash secret, thirty-two bytes and more")
+            .env(
+                "BERTH_AUTH__KEY_HASH_SECRET",
+                "end-to-end key hash secret, thirty-two bytes and more",
+            )
             .output()
             .await?;
-        anyhow::ensure!(output.status.success(), "berth {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        anyhow::ensure!(
+            output.status.success(),
+            "berth {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         Ok(String::from_utf8(output.stdout)?)
     }
 }

@@ -19,7 +19,10 @@ impl Customer {
     pub async fn sign_up(cluster: &Cluster, name: &str) -> anyhow::Result<Self> {
         cluster.berth(&["admin", "tenant", "create", name, "--output", "json"]).await?;
         let made = cluster
-            .berth(&["admin", "key", "create", "--tenant", name, "--name", "test", "--scope", "read", "--scope", "submit", "--output", "json"])
+            .berth(&[
+                "admin", "key", "create", "--tenant", name, "--name", "test", "--scope", "read",
+                "--scope", "submit", "--output", "json",
+            ])
             .await?;
         let made: Value = serde_json::from_str(&made)?;
         let key = made["key"].as_str().with_context(|| format!("no key in {made}"))?;
@@ -30,7 +33,12 @@ impl Customer {
     pub fn with_key(cluster: &Cluster, key: &str) -> anyhow::Result<Self> {
         let _installed_before = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
-        Ok(Self { http, urls: cluster.api_urls().to_vec(), key: key.to_owned(), next: AtomicUsize::new(0) })
+        Ok(Self {
+            http,
+            urls: cluster.api_urls().to_vec(),
+            key: key.to_owned(),
+            next: AtomicUsize::new(0),
+        })
     }
 
     /// The key.
@@ -39,9 +47,18 @@ impl Customer {
     }
 
     /// One request to the next api process: status and body.
-    pub async fn call(&self, method: &str, path: &str, body: Option<&Value>, idempotency_key: Option<&str>) -> anyhow::Result<(u16, Value)> {
+    pub async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        idempotency_key: Option<&str>,
+    ) -> anyhow::Result<(u16, Value)> {
         let at = self.next.fetch_add(1, Ordering::Relaxed) % self.urls.len();
-        let mut request = self.http.request(method.parse()?, format!("{}{path}", self.urls[at])).bearer_auth(&self.key);
+        let mut request = self
+            .http
+            .request(method.parse()?, format!("{}{path}", self.urls[at]))
+            .bearer_auth(&self.key);
         if let Some(key) = idempotency_key {
             request = request.header("Idempotency-Key", key);
         }
@@ -55,7 +72,11 @@ impl Customer {
     }
 
     /// Submits one task, again and again under one key until an answer comes; gives its id.
-    pub async fn submit_until_answered(&self, task: &Value, idempotency_key: &str) -> anyhow::Result<String> {
+    pub async fn submit_until_answered(
+        &self,
+        task: &Value,
+        idempotency_key: &str,
+    ) -> anyhow::Result<String> {
         let until = runtime::clock::monotonic() + Duration::from_secs(60);
         loop {
             match self.call("POST", "/v1/tasks", Some(task), Some(idempotency_key)).await {
@@ -63,26 +84,39 @@ impl Customer {
                 Ok((429 | 500..=599, _)) | Err(_) => {}
                 Ok((status, answer)) => bail!("submit answered {status}: {answer}"),
             }
-            anyhow::ensure!(runtime::clock::monotonic() < until, "no answer to a submit for a minute");
+            anyhow::ensure!(
+                runtime::clock::monotonic() < until,
+                "no answer to a submit for a minute"
+            );
             runtime::clock::sleep(Duration::from_millis(50)).await;
         }
     }
 
     /// Submits a batch, again and again under one key until an answer comes; gives the ids in order.
-    pub async fn submit_batch(&self, tasks: &[Value], idempotency_key: &str) -> anyhow::Result<Vec<String>> {
+    pub async fn submit_batch(
+        &self,
+        tasks: &[Value],
+        idempotency_key: &str,
+    ) -> anyhow::Result<Vec<String>> {
         let body = serde_json::json!({ "tasks": tasks });
         let until = runtime::clock::monotonic() + Duration::from_secs(60);
         loop {
             match self.call("POST", "/v1/tasks/batch", Some(&body), Some(idempotency_key)).await {
                 Ok((200 | 201, answer)) => {
-                    anyhow::ensure!(answer["rejected"] == 0, "some of a batch were refused: {answer}");
+                    anyhow::ensure!(
+                        answer["rejected"] == 0,
+                        "some of a batch were refused: {answer}"
+                    );
                     let results = answer["results"].as_array().context("no results")?;
                     return results.iter().map(|result| id_of(&result["task"])).collect();
                 }
                 Ok((429 | 500..=599, _)) | Err(_) => {}
                 Ok((status, answer)) => bail!("a batch answered {status}: {answer}"),
             }
-            anyhow::ensure!(runtime::clock::monotonic() < until, "no answer to a batch for a minute");
+            anyhow::ensure!(
+                runtime::clock::monotonic() < until,
+                "no answer to a batch for a minute"
+            );
             runtime::clock::sleep(Duration::from_millis(50)).await;
         }
     }

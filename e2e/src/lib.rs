@@ -6,9 +6,13 @@
 mod cluster;
 mod customer;
 mod load;
+mod look;
 mod oracle;
+mod rabbitmqctl;
 
 pub use cluster::{Cluster, Role, Shape};
 pub use customer::Customer;
 pub use load::{Mix, Submitted};
+pub use look::{freeze, metric, now_ns, sum};
 pub use oracle::Oracle;
+pub use rabbitmqctl::rabbitmqctl;

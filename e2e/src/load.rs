@@ -34,13 +34,16 @@ impl Mix {
     /// The task with this number.
     pub fn task(&self, number: usize, ledger: &Ledger) -> anyhow::Result<Value> {
         if number % 10 >= self.commands {
-            return Ok(json!({ "run": { "noop": { "sleep": format!("{}ms", number % 7 * 10) } }, "max_attempts": 3 }));
+            return Ok(
+                json!({ "run": { "noop": { "sleep": format!("{}ms", number % 7 * 10) } }, "max_attempts": 3 }),
+            );
         }
         let stamp = ledger.command(self.work, 0)?;
         let fails = self.fails_once(number);
         // The ledger's command, then the exit code by attempt: the first of those that fail once fails.
         let script = if fails { r#""$@" && [ "$BERTH_ATTEMPT" -ge 2 ]"# } else { r#"exec "$@""# };
-        let mut argv = vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned(), "sh".to_owned()];
+        let mut argv =
+            vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned(), "sh".to_owned()];
         argv.extend(stamp);
         Ok(json!({
             "name": if fails { "fails-once" } else { "works" },
@@ -52,15 +55,27 @@ impl Mix {
     }
 
     /// Submits `count` tasks in batches of `batch`, evenly over `over`.
-    pub async fn submit(&self, customer: &Customer, ledger: &Ledger, count: usize, batch: usize, over: Duration) -> anyhow::Result<Submitted> {
+    pub async fn submit(
+        &self,
+        customer: &Customer,
+        ledger: &Ledger,
+        (count, batch): (usize, usize),
+        over: Duration,
+    ) -> anyhow::Result<Submitted> {
         let began = runtime::clock::monotonic();
         let mut submitted = Submitted::default();
         let mut sent = 0;
         while sent < count {
             let upto = count.min(sent + batch);
-            let tasks = (sent..upto).map(|n| self.task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
+            let tasks =
+                (sent..upto).map(|n| self.task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
             let ids = customer.submit_batch(&tasks, &format!("batch-{sent}")).await?;
-            anyhow::ensure!(ids.len() == tasks.len(), "{} answers to {} tasks", ids.len(), tasks.len());
+            anyhow::ensure!(
+                ids.len() == tasks.len(),
+                "{} answers to {} tasks",
+                ids.len(),
+                tasks.len()
+            );
             for (number, id) in (sent..upto).zip(ids) {
                 if number % 10 < self.commands {
                     submitted.commands.push(id.clone());

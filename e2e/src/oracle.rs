@@ -23,7 +23,10 @@ impl<'a> Oracle<'a> {
     /// Waits until no task lives any more.
     pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
         let what = "every task to end";
-        let ended = poll::until(what, limit, || async { self.number("select count(*) from task").await.is_ok_and(|n| n == 0) }).await;
+        let ended = poll::until(what, limit, || async {
+            self.number("select count(*) from task").await.is_ok_and(|n| n == 0)
+        })
+        .await;
         if ended.is_err() {
             let left = self.cluster.database().sql("select state, count(*), min(wake_at - now()), max(attempt) from task group by 1").await?;
             anyhow::bail!("tasks still live after {limit:?}:\n{left}");
@@ -32,7 +35,11 @@ impl<'a> Oracle<'a> {
     }
 
     /// Everything that holds of any run: promises 1 to 5 and 8.
-    pub async fn violations(&self, submitted: &Submitted, ledger: &Ledger) -> anyhow::Result<Vec<String>> {
+    pub async fn violations(
+        &self,
+        submitted: &Submitted,
+        ledger: &Ledger,
+    ) -> anyhow::Result<Vec<String>> {
         let mut found = self.tables().await?;
         found.extend(self.acknowledged(submitted).await?);
         let runs = ledger.runs()?;
@@ -76,7 +83,11 @@ impl<'a> Oracle<'a> {
     /// Every acknowledged task exists, exactly as many as were acknowledged, and each has ended well.
     async fn acknowledged(&self, submitted: &Submitted) -> anyhow::Result<Vec<String>> {
         let mut found = Vec::new();
-        let ids: Vec<String> = submitted.all.iter().map(|id| format!("('{}'::uuid)", id.trim_start_matches("task_"))).collect();
+        let ids: Vec<String> = submitted
+            .all
+            .iter()
+            .map(|id| format!("('{}'::uuid)", id.trim_start_matches("task_")))
+            .collect();
         let list = ids.join(",");
         let missing = self.number(&format!("select count(*) from (values {list}) i(id) where not exists (select from task_history h where h.id = i.id)")).await?;
         if missing > 0 {
@@ -86,11 +97,30 @@ impl<'a> Oracle<'a> {
         if !states.trim().is_empty() {
             found.push(format!("task(s) that did not succeed: {states}"));
         }
-        let doubled = self.number("select count(*) from task_history").await? - i64::try_from(submitted.all.len())?;
+        let doubled = self.number("select count(*) from task_history").await?
+            - i64::try_from(submitted.all.len())?;
         if doubled != 0 {
             found.push(format!("{doubled} task(s) more than were acknowledged"));
         }
         Ok(found)
+    }
+
+    /// What executors have to give now, in basic tasks, as their resource managers tell.
+    pub async fn free_slots(&self) -> anyhow::Result<i64> {
+        self.number("select coalesce(sum(free_slots), 0)::bigint from pool_load where reported_at > now() - interval '3 seconds'").await
+    }
+
+    /// Waits until executors have just so much to give: nothing is reserved, or all of them are there.
+    pub async fn free_again(&self, slots: i64, limit: Duration) -> anyhow::Result<()> {
+        let what = format!("{slots} slots to be free");
+        let free = poll::until(&what, limit, || async {
+            self.free_slots().await.is_ok_and(|free| free == slots)
+        })
+        .await;
+        match free {
+            Ok(()) => Ok(()),
+            Err(error) => anyhow::bail!("{error}; there are {}", self.free_slots().await?),
+        }
     }
 
     /// One number, from SQL.

@@ -10,17 +10,27 @@ async fn journey(tasks: usize) -> anyhow::Result<()> {
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let ledger = Ledger::at(cluster.folder().join("ledger"));
     let mix = Mix { commands: 4, fail_once_percent: 25, work: Duration::from_millis(5) };
-    let submitted = mix.submit(&customer, &ledger, tasks, 250, Duration::from_secs(2)).await?;
+    let submitted = mix.submit(&customer, &ledger, (tasks, 250), Duration::from_secs(2)).await?;
     let oracle = Oracle::of(&cluster);
     oracle.drained(Duration::from_secs(180)).await?;
     assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
 
-    let retried = oracle.number("select count(*) from task_history where attempt = 2 and failures = 1").await?;
+    let retried = oracle
+        .number("select count(*) from task_history where attempt = 2 and failures = 1")
+        .await?;
     let fail_once = (0..tasks).filter(|number| mix.fails_once(*number)).count();
     assert_eq!(fail_once, tasks / 10);
-    assert_eq!(usize::try_from(retried)?, fail_once, "a tenth of all failed once and then succeeded");
+    assert_eq!(
+        usize::try_from(retried)?,
+        fail_once,
+        "a tenth of all failed once and then succeeded"
+    );
     let ran = ledger.runs()?;
-    assert_eq!(ran.completed(), submitted.commands.len() + fail_once, "no command ran more often than it had attempts");
+    assert_eq!(
+        ran.completed(),
+        submitted.commands.len() + fail_once,
+        "no command ran more often than it had attempts"
+    );
 
     let one = customer.get(&submitted.commands[0]).await?;
     assert_eq!(one["state"], "succeeded");
@@ -37,7 +47,8 @@ async fn a_mixed_load_ends_right_and_leaves_nothing_reserved() -> anyhow::Result
 
 mod chaos {
     #[tokio::test(flavor = "multi_thread")]
-    async fn five_thousand_mixed_tasks_end_right_and_leave_nothing_reserved() -> anyhow::Result<()> {
+    async fn five_thousand_mixed_tasks_end_right_and_leave_nothing_reserved() -> anyhow::Result<()>
+    {
         super::journey(5000).await
     }
 }

@@ -17,14 +17,15 @@ async fn carousel(tasks: usize, pause: Duration) -> anyhow::Result<()> {
     let mix = Mix { commands: 4, fail_once_percent: 25, work: Duration::from_millis(20) };
     let victims: Vec<usize> = Role::ALL.into_iter().flat_map(|role| cluster.of(role)).collect();
     let over = pause * u32::try_from(victims.len())?;
-    let (submitted, killed) = tokio::join!(mix.submit(&customer, &ledger, tasks, 25, over), async {
-        for at in victims {
-            clock::sleep(pause).await;
-            cluster.kill9(at)?;
-            cluster.launch(at)?;
-        }
-        Ok::<_, anyhow::Error>(())
-    });
+    let (submitted, killed) =
+        tokio::join!(mix.submit(&customer, &ledger, (tasks, 25), over), async {
+            for at in victims {
+                clock::sleep(pause).await;
+                cluster.kill9(at)?;
+                cluster.launch(at)?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
     killed?;
     let submitted = submitted?;
     let oracle = Oracle::of(&cluster);
@@ -37,20 +38,27 @@ async fn carousel(tasks: usize, pause: Duration) -> anyhow::Result<()> {
 async fn broker(tasks: usize) -> anyhow::Result<()> {
     let mut rabbit = PrivateRabbit::start().await?;
     let shape = Shape::default();
-    let mut cluster = Cluster::on(shape, TestDatabase::new().await?, TestBroker::new().await?, Some(rabbit.url()?)).await?;
+    let mut cluster = Cluster::on(
+        shape,
+        TestDatabase::new().await?,
+        TestBroker::new().await?,
+        Some(rabbit.url()?),
+    )
+    .await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let ledger = Ledger::at(cluster.folder().join("ledger"));
     let mix = Mix { commands: 4, fail_once_percent: 25, work: Duration::from_millis(5) };
     let over = Duration::from_secs(20);
-    let (submitted, killed) = tokio::join!(mix.submit(&customer, &ledger, tasks, 25, over), async {
-        for _ in 0..2 {
-            clock::sleep(Duration::from_secs(3)).await;
-            rabbit.kill9()?;
-            clock::sleep(Duration::from_secs(1)).await;
-            rabbit.restart().await?;
-        }
-        Ok::<_, anyhow::Error>(())
-    });
+    let (submitted, killed) =
+        tokio::join!(mix.submit(&customer, &ledger, (tasks, 25), over), async {
+            for _ in 0..2 {
+                clock::sleep(Duration::from_secs(3)).await;
+                rabbit.kill9()?;
+                clock::sleep(Duration::from_secs(1)).await;
+                rabbit.restart().await?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
     killed?;
     let submitted = submitted?;
     let back = clock::monotonic();
@@ -58,7 +66,10 @@ async fn broker(tasks: usize) -> anyhow::Result<()> {
     oracle.drained(Duration::from_secs(60)).await?;
     let resumed = back.elapsed();
     assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
-    assert!(resumed < Duration::from_secs(30), "the backlog took {resumed:?} after the broker's return");
+    assert!(
+        resumed < Duration::from_secs(30),
+        "the backlog took {resumed:?} after the broker's return"
+    );
     for at in Role::ALL.into_iter().flat_map(|role| cluster.of(role)).collect::<Vec<_>>() {
         assert!(!cluster.process(at)?.log().contains("panicked"));
     }

@@ -50,12 +50,18 @@ impl Meter {
     pub fn since(&self, before: &Reading, items: u64) -> Cpu {
         let now = self.read();
         let elapsed = (now.at - before.at).as_secs_f64().max(1e-3);
-        let used = |name: &'static str, ticks: u64| ticks.saturating_sub(before.ticks.get(name).copied().unwrap_or(0));
+        let used = |name: &'static str, ticks: u64| {
+            ticks.saturating_sub(before.ticks.get(name).copied().unwrap_or(0))
+        };
         let total: u64 = now.ticks.iter().map(|(name, ticks)| used(name, *ticks)).sum();
         let machine = now.machine.saturating_sub(before.machine);
         let us = |ticks: u64| ticks as f64 / TICKS_PER_SECOND * 1e6 / items.max(1) as f64;
         Cpu {
-            us_per_item: now.ticks.iter().map(|(name, ticks)| (*name, us(used(name, *ticks)))).collect(),
+            us_per_item: now
+                .ticks
+                .iter()
+                .map(|(name, ticks)| (*name, us(used(name, *ticks))))
+                .collect(),
             busy_cores: total as f64 / TICKS_PER_SECOND / elapsed,
             other_cores: machine.saturating_sub(total) as f64 / TICKS_PER_SECOND / elapsed,
         }

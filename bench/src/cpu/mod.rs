@@ -8,4 +8,4 @@ mod meter;
 mod process;
 
 pub use find::{holder_of_port, postmaster};
-pub use meter::{Cpu, Meter, Reading};
+pub use meter::{Cpu, Meter};

@@ -21,7 +21,12 @@ impl Processes {
     pub(super) fn now() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        Self(pids.filter_map(|pid| Some((pid, parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?))).collect())
+        Self(
+            pids.filter_map(|pid| {
+                Some((pid, parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?))
+            })
+            .collect(),
+        )
     }
 
     /// Ticks of one process without its children.
@@ -54,16 +59,31 @@ impl Processes {
 /// Busy ticks of the whole machine since it started: all but idle and waiting for the disk.
 pub(super) fn machine_busy() -> u64 {
     let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let all: Vec<u64> = text.lines().next().into_iter().flat_map(str::split_whitespace).filter_map(|n| n.parse().ok()).collect();
+    let all: Vec<u64> = text
+        .lines()
+        .next()
+        .into_iter()
+        .flat_map(str::split_whitespace)
+        .filter_map(|n| n.parse().ok())
+        .collect();
     // user nice system idle iowait irq softirq steal; what follows is contained in user and nice.
-    all.iter().take(8).enumerate().filter(|(at, _)| !matches!(at, 3 | 4)).map(|(_, ticks)| ticks).sum()
+    all.iter()
+        .take(8)
+        .enumerate()
+        .filter(|(at, _)| !matches!(at, 3 | 4))
+        .map(|(_, ticks)| ticks)
+        .sum()
 }
 
 fn parse(line: &str) -> Option<Used> {
     // The name may hold spaces and brackets; the fixed fields begin after the last bracket.
     let fields: Vec<&str> = line.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    Some(Used { parent: fields.get(1)?.parse().ok()?, own: number(11)? + number(12)?, waited: number(13)? + number(14)? })
+    Some(Used {
+        parent: fields.get(1)?.parse().ok()?,
+        own: number(11)? + number(12)?,
+        waited: number(13)? + number(14)?,
+    })
 }
 
 #[cfg(test)]
@@ -79,7 +99,12 @@ mod tests {
     #[test]
     fn a_tree_is_the_process_and_all_below_it() {
         let used = |parent, own, waited| Used { parent, own, waited };
-        let all = Processes(HashMap::from([(1, used(0, 1000, 0)), (2, used(1, 5, 7)), (3, used(2, 1, 0)), (4, used(1, 100, 0))]));
+        let all = Processes(HashMap::from([
+            (1, used(0, 1000, 0)),
+            (2, used(1, 5, 7)),
+            (3, used(2, 1, 0)),
+            (4, used(1, 100, 0)),
+        ]));
         assert_eq!(all.tree(2), 13);
         assert_eq!(all.alone(2), 5);
     }

@@ -48,7 +48,11 @@ impl Connection {
     }
 
     /// Opens several.
-    pub async fn open_many(target: &Target, tasks: &TaskGroup, count: usize) -> anyhow::Result<Vec<Self>> {
+    pub async fn open_many(
+        target: &Target,
+        tasks: &TaskGroup,
+        count: usize,
+    ) -> anyhow::Result<Vec<Self>> {
         let mut open = Vec::with_capacity(count);
         for _ in 0..count {
             open.push(Self::open(target, tasks).await?);
@@ -57,7 +61,12 @@ impl Connection {
     }
 
     /// Posts JSON; answers the body of the expected answer. Any other answer is an error, because it would be measured as work.
-    pub async fn post(&mut self, path: &'static str, body: Bytes, expected: u16) -> anyhow::Result<Bytes> {
+    pub async fn post(
+        &mut self,
+        path: &'static str,
+        body: Bytes,
+        expected: u16,
+    ) -> anyhow::Result<Bytes> {
         let request = Request::post(path)
             .header(HOST, self.target.host.clone())
             .header(AUTHORIZATION, self.target.authorization.clone())
@@ -67,7 +76,11 @@ impl Connection {
         let response = self.sender.send_request(request).await?;
         let status = response.status().as_u16();
         let answer = response.into_body().collect().await?.to_bytes();
-        ensure!(status == expected, "POST {path} answered {status}: {}", String::from_utf8_lossy(&answer));
+        ensure!(
+            status == expected,
+            "POST {path} answered {status}: {}",
+            String::from_utf8_lossy(&answer)
+        );
         Ok(answer)
     }
 }

@@ -4,6 +4,6 @@ mod closed_loop;
 mod connection;
 mod open_loop;
 
-pub use closed_loop::{Done, closed_loop};
+pub use closed_loop::closed_loop;
 pub use connection::{Connection, Target};
 pub use open_loop::{Sent, open_loop};

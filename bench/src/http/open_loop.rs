@@ -37,7 +37,10 @@ pub async fn open_loop(
 ) -> anyhow::Result<Vec<Sent>> {
     let next = Cell::new(0);
     // Both clocks once, together: later steps of the wall clock do not matter.
-    let (start, start_wall) = (clock::monotonic() + Duration::from_millis(100), clock::wall() + Duration::from_millis(100));
+    let (start, start_wall) = (
+        clock::monotonic() + Duration::from_millis(100),
+        clock::wall() + Duration::from_millis(100),
+    );
     let one = |connection| {
         let next = &next;
         async move {
@@ -50,8 +53,14 @@ pub async fn open_loop(
                 let late = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
                 let answer = connection.post("/v1/tasks", body.clone(), 201).await?;
                 let answered = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
-                let answer: Answer = serde_json::from_slice(&answer).context("the answer to a submit")?;
-                sent.push(Sent { task: answer.id, intended: start_wall + offset, late_ms: late, answered_ms: answered });
+                let answer: Answer =
+                    serde_json::from_slice(&answer).context("the answer to a submit")?;
+                sent.push(Sent {
+                    task: answer.id,
+                    intended: start_wall + offset,
+                    late_ms: late,
+                    answered_ms: answered,
+                });
             }
             anyhow::Ok(sent)
         }

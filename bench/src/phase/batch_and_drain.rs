@@ -16,11 +16,16 @@ pub async fn batch_and_drain(tasks: u64) -> anyhow::Result<Vec<Measured>> {
     let meter = rig.meter().await?;
     let before = meter.read();
     let batches = tasks.div_ceil(BATCH as u64);
-    let done = closed_loop(&mut connections, "/v1/tasks/batch", &body::batch(BATCH), 200, (None, batches)).await?;
+    let done =
+        closed_loop(&mut connections, "/v1/tasks/batch", &body::batch(BATCH), 200, (None, batches))
+            .await?;
     let accepted = done.requests * BATCH as u64;
     let batch = Measured::new("batch_submit_per_s", accepted as f64 / done.elapsed.as_secs_f64())
         .with_cpu(meter.since(&before, accepted))
-        .with("batch_p50_ms", crate::statistics::percentile(&done.latencies_ms, 0.5).unwrap_or_default());
+        .with(
+            "batch_p50_ms",
+            crate::statistics::percentile(&done.latencies_ms, 0.5).unwrap_or_default(),
+        );
     rig.stored_well(accepted).await?;
 
     let before = rig.meter().await?.read();
@@ -29,7 +34,9 @@ pub async fn batch_and_drain(tasks: u64) -> anyhow::Result<Vec<Measured>> {
     rig.drained(Duration::from_secs(180)).await?;
     let cpu = meter.since(&before, accepted);
     rig.ended_well(accepted).await?;
-    let span = rig.numbers("select extract(epoch from max(ended_at) - min(placed_at)), count(*) from attempt").await?;
+    let span = rig
+        .numbers("select extract(epoch from max(ended_at) - min(placed_at)), count(*) from attempt")
+        .await?;
     let drain = Measured::new("drain_per_s", accepted as f64 / span[0].max(1e-3))
         .with_cpu(cpu)
         .with("uncharged_attempts", span[1] - accepted as f64);

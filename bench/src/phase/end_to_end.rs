@@ -16,7 +16,8 @@ pub async fn end_to_end(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let meter = rig.meter().await?;
     let before = meter.read();
     let until = Some(clock::monotonic() + length);
-    let done = closed_loop(&mut connections, "/v1/tasks", &body::task(), 201, (until, u64::MAX)).await?;
+    let done =
+        closed_loop(&mut connections, "/v1/tasks", &body::task(), 201, (until, u64::MAX)).await?;
     rig.drained(Duration::from_secs(120)).await?;
     let cpu = meter.since(&before, done.requests);
     rig.ended_well(done.requests).await?;

@@ -57,7 +57,13 @@ pub async fn raw_hop(messages: u64, hints: usize) -> anyhow::Result<Vec<Measured
 }
 
 /// Publishes and consumes until all have come.
-async fn hop(bus: &Bus, pool: &PoolName, consumer: &mut bus::HintConsumer, messages: u64, hints: usize) -> anyhow::Result<()> {
+async fn hop(
+    bus: &Bus,
+    pool: &PoolName,
+    consumer: &mut bus::HintConsumer,
+    messages: u64,
+    hints: usize,
+) -> anyhow::Result<()> {
     let room = Semaphore::new(UNDER_WAY);
     let left = Cell::new(messages);
     let publish = |_| {
@@ -68,7 +74,10 @@ async fn hop(bus: &Bus, pool: &PoolName, consumer: &mut bus::HintConsumer, messa
                 left.set(left.get() - now);
                 room.acquire_many(u32::try_from(now)?).await?.forget();
                 let outcomes = bus.publish(pool, (0..now).map(|_| batch(hints)).collect()).await;
-                ensure!(outcomes.iter().all(|outcome| outcome.is_confirmed()), "a publish was not confirmed");
+                ensure!(
+                    outcomes.iter().all(|outcome| outcome.is_confirmed()),
+                    "a publish was not confirmed"
+                );
             }
             anyhow::Ok(())
         }
@@ -76,7 +85,9 @@ async fn hop(bus: &Bus, pool: &PoolName, consumer: &mut bus::HintConsumer, messa
     let consume = async {
         let mut come = 0;
         while come < messages {
-            let next = clock::timeout(Duration::from_secs(10), consumer.next()).await.context("a message is lost")?;
+            let next = clock::timeout(Duration::from_secs(10), consumer.next())
+                .await
+                .context("a message is lost")?;
             let delivery = next.context("the bus has ended")?;
             ensure!(delivery.batch().hints.len() == hints, "another message than was sent");
             delivery.ack();

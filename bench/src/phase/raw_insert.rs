@@ -23,7 +23,9 @@ pub async fn raw_insert(batches: u64) -> anyhow::Result<Vec<Measured>> {
     let seconds = pgbench(database.owner_url(), batches / CLIENTS).await?;
     let rows = batches / CLIENTS * CLIENTS * BATCH;
     let cpu = meter.since(&before, rows);
-    let stored = psql::number(database.owner_url(), "select count(*) from task join task_spec using (id)").await?;
+    let stored =
+        psql::number(database.owner_url(), "select count(*) from task join task_spec using (id)")
+            .await?;
     anyhow::ensure!(stored == i64::try_from(rows)?, "{stored} rows of {rows} are there");
     Ok(vec![Measured::new("raw_insert_per_s", rows as f64 / seconds).with_cpu(cpu)])
 }
@@ -33,7 +35,15 @@ async fn pgbench(url: &str, each: u64) -> anyhow::Result<f64> {
     let script = settings::workspace().join("bench/sql/raw_insert.sql");
     let began = runtime::clock::monotonic();
     let output = Command::new("pgbench")
-        .args(["--no-vacuum", "--protocol", "prepared", "--client", &CLIENTS.to_string(), "--transactions", &each.to_string()])
+        .args([
+            "--no-vacuum",
+            "--protocol",
+            "prepared",
+            "--client",
+            &CLIENTS.to_string(),
+            "--transactions",
+            &each.to_string(),
+        ])
         .arg("--file")
         .arg(script)
         .arg(url)
@@ -46,6 +56,8 @@ async fn pgbench(url: &str, each: u64) -> anyhow::Result<f64> {
         bail!("pgbench: {}", String::from_utf8_lossy(&output.stderr));
     }
     let text = String::from_utf8(output.stdout)?;
-    let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split_whitespace().next()?.parse::<f64>().ok());
+    let rate = text.lines().find_map(|line| {
+        line.strip_prefix("tps = ")?.split_whitespace().next()?.parse::<f64>().ok()
+    });
     Ok(rate.map_or(elapsed, |rate| (each * CLIENTS) as f64 / rate))
 }

@@ -17,7 +17,8 @@ pub async fn single_submit(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let meter = rig.meter().await?;
     let before = meter.read();
     let until = Some(clock::monotonic() + length);
-    let done = closed_loop(&mut connections, "/v1/tasks", &body::task(), 201, (until, u64::MAX)).await?;
+    let done =
+        closed_loop(&mut connections, "/v1/tasks", &body::task(), 201, (until, u64::MAX)).await?;
     let cpu = meter.since(&before, done.requests);
     rig.stored_well(done.requests).await?;
     let latency = |share| percentile(&done.latencies_ms, share).unwrap_or_default();

@@ -46,7 +46,11 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
 /// Of each, from the intended send to the start of its first attempt.
 async fn waited_ms(rig: &Rig, sent: &[Sent], offset_ms: f64) -> anyhow::Result<Vec<f64>> {
     let rows = rig.sql("select replace(task_id::text, '-', ''), extract(epoch from min(placed_at)) * 1000 from attempt group by task_id").await?;
-    let placed: HashMap<&str, f64> = rows.lines().filter_map(|row| row.split_once('|')).filter_map(|(id, at)| Some((id, at.parse().ok()?))).collect();
+    let placed: HashMap<&str, f64> = rows
+        .lines()
+        .filter_map(|row| row.split_once('|'))
+        .filter_map(|(id, at)| Some((id, at.parse().ok()?)))
+        .collect();
     let waited = sent.iter().map(|one| {
         let id = one.task.trim_start_matches("task_");
         let placed = placed.get(id).with_context(|| format!("no attempt of {}", one.task))?;

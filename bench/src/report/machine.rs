@@ -40,10 +40,12 @@ impl Machine {
     /// This one.
     pub fn here() -> anyhow::Result<Self> {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo")?;
-        let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        let model =
+            cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
         let meminfo = fs::read_to_string("/proc/meminfo")?;
         let memory = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-        let kib: u64 = memory.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0);
+        let kib: u64 =
+            memory.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0);
         Ok(Self {
             cpu: model.map_or("unknown", |(_, name)| name).to_owned(),
             cores: std::thread::available_parallelism()?.get(),
@@ -72,12 +74,14 @@ impl Versions {
 fn rabbitmq(url: &str) -> anyhow::Result<String> {
     const FIELD: &[u8] = b"\x07versionS";
     let url = Url::parse(url)?;
-    let mut stream = TcpStream::connect((url.host_str().context("no host")?, url.port().unwrap_or(5672)))?;
+    let mut stream =
+        TcpStream::connect((url.host_str().context("no host")?, url.port().unwrap_or(5672)))?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     stream.write_all(b"AMQP\x00\x00\x09\x01")?;
     let mut frame = [0; 2048];
     let length = stream.read(&mut frame)?;
-    let at = frame.windows(FIELD.len()).position(|window| window == FIELD).context("no version")? + FIELD.len();
+    let at = frame.windows(FIELD.len()).position(|window| window == FIELD).context("no version")?
+        + FIELD.len();
     let size = frame.get(at + 3).copied().context("no version")?;
     let text = frame[..length].get(at + 4..at + 4 + usize::from(size)).context("no version")?;
     Ok(String::from_utf8(text.to_vec())?)

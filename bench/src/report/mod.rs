@@ -13,6 +13,10 @@ pub fn publish(results: &Results) -> anyhow::Result<()> {
     table::print(results)?;
     let path = file::write(results)?;
     crate::progress::say(&format!("written to {}", path.display()));
-    anyhow::ensure!(results.problems.is_empty(), "void figures:\n  {}", results.problems.join("\n  "));
+    anyhow::ensure!(
+        results.problems.is_empty(),
+        "void figures:\n  {}",
+        results.problems.join("\n  ")
+    );
     Ok(())
 }

@@ -7,14 +7,23 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// In the order in which a task meets them.
-const PROCESSES: [&str; 7] = ["api", "scheduler", "resource-manager", "executor", "postgres", "rabbitmq", "bench"];
+const PROCESSES: [&str; 7] =
+    ["api", "scheduler", "resource-manager", "executor", "postgres", "rabbitmq", "bench"];
 
 pub(super) fn print(results: &Results) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let machine = &results.machine;
-    writeln!(out, "\n{}, {} cores, {} MiB, Linux {}", machine.cpu, machine.cores, machine.memory_mib, machine.kernel)?;
+    writeln!(
+        out,
+        "\n{}, {} cores, {} MiB, Linux {}",
+        machine.cpu, machine.cores, machine.memory_mib, machine.kernel
+    )?;
     let versions = &results.versions;
-    writeln!(out, "Postgres {}, RabbitMQ {}, {}, {}\n", versions.postgres, versions.rabbitmq, versions.rust, versions.berth)?;
+    writeln!(
+        out,
+        "Postgres {}, RabbitMQ {}, {}, {}\n",
+        versions.postgres, versions.rabbitmq, versions.rust, versions.berth
+    )?;
     figures(&mut out, results)?;
     cpu(&mut out, results)?;
     if let Some(layout) = &results.layout {
@@ -33,16 +42,26 @@ fn figures(out: &mut impl Write, results: &Results) -> io::Result<()> {
     writeln!(out, "{:<30} {:>12}   runs; what else", "figure", "median")?;
     for (key, figure) in &results.figures {
         let runs: Vec<String> = figure.runs.iter().map(|value| shown(*value)).collect();
-        let extra = figure.extra.iter().filter_map(|(name, values)| Some(format!("{name} {}", shown(median(values)?))));
+        let extra = figure
+            .extra
+            .iter()
+            .filter_map(|(name, values)| Some(format!("{name} {}", shown(median(values)?))));
         let extra: Vec<String> = extra.collect();
         let middle = figure.median.map_or_else(|| "-".to_owned(), shown);
-        writeln!(out, "{key:<30} {middle:>12}   {}{}{}", runs.join(" "), if extra.is_empty() { "" } else { "; " }, extra.join(", "))?;
+        writeln!(
+            out,
+            "{key:<30} {middle:>12}   {}{}{}",
+            runs.join(" "),
+            if extra.is_empty() { "" } else { "; " },
+            extra.join(", ")
+        )?;
     }
     Ok(())
 }
 
 fn cpu(out: &mut impl Write, results: &Results) -> io::Result<()> {
-    let with_cpu: BTreeMap<_, _> = results.figures.iter().filter(|(_, figure)| !figure.cpu.is_empty()).collect();
+    let with_cpu: BTreeMap<_, _> =
+        results.figures.iter().filter(|(_, figure)| !figure.cpu.is_empty()).collect();
     if with_cpu.is_empty() {
         return Ok(());
     }
@@ -53,12 +72,15 @@ fn cpu(out: &mut impl Write, results: &Results) -> io::Result<()> {
     writeln!(out, " {:>10} {:>10}", "cores busy", "others")?;
     for (key, figure) in with_cpu {
         write!(out, "{key:<30}")?;
-        let middle = |of: &dyn Fn(&Cpu) -> Option<f64>| median(&figure.cpu.iter().filter_map(of).collect::<Vec<_>>());
+        let middle = |of: &dyn Fn(&Cpu) -> Option<f64>| {
+            median(&figure.cpu.iter().filter_map(of).collect::<Vec<_>>())
+        };
         for name in PROCESSES {
             let us = middle(&|cpu| cpu.us_per_item.get(name).copied());
             write!(out, " {:>10}", us.map_or_else(|| "-".to_owned(), |us| format!("{us:.1}")))?;
         }
-        let (busy, others) = (middle(&|cpu| Some(cpu.busy_cores)), middle(&|cpu| Some(cpu.other_cores)));
+        let (busy, others) =
+            (middle(&|cpu| Some(cpu.busy_cores)), middle(&|cpu| Some(cpu.other_cores)));
         writeln!(out, " {:>10.2} {:>10.2}", busy.unwrap_or(0.0), others.unwrap_or(0.0))?;
     }
     Ok(())

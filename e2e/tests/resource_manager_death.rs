@@ -1,0 +1,131 @@
+//! Resource managers are killed, or their acks are lost, while tasks flow: redelivered hints change nothing, no attempt is
+//! burnt, and every reservation comes back.
+
+use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, sum};
+use runtime::clock;
+use std::time::Duration;
+use testkit::db::TestDatabase;
+use testkit::ledger::Ledger;
+use testkit::proxy::{Mode, Proxy};
+use testkit::services::TestBroker;
+
+const SOON: Duration = Duration::from_secs(30);
+/// Slots of the three executors of [`Shape::default`].
+const SLOTS: i64 = 3 * 64;
+const BURNT: &str = "select count(*) from attempt where charged and outcome <> 'succeeded'";
+
+fn mix() -> Mix {
+    Mix { commands: 3, fail_once_percent: 0, work: Duration::from_millis(50) }
+}
+
+/// Kills each resource manager in turn, `kills` times.
+async fn killed(tasks: usize, kills: u32, every: Duration) -> anyhow::Result<()> {
+    let mut cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let ledger = Ledger::at(cluster.folder().join("ledger"));
+    Oracle::of(&cluster).free_again(SLOTS, SOON).await?;
+    let victims = cluster.of(Role::ResourceManager);
+    let mix = mix();
+    let (submitted, killed) =
+        tokio::join!(mix.submit(&customer, &ledger, (tasks, 20), every * (kills + 1)), async {
+            for kill in 0..kills {
+                clock::sleep(every).await;
+                let at = victims[kill as usize % victims.len()];
+                cluster.kill9(at)?;
+                cluster.launch(at)?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
+    killed?;
+    let submitted = submitted?;
+    let oracle = Oracle::of(&cluster);
+    oracle.drained(SOON).await?;
+    assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
+    assert_eq!(oracle.number(BURNT).await?, 0, "attempts burnt by the death of a resource manager");
+    // Nothing may stay reserved, in any dimension: a slot is a basic task's share of all five.
+    oracle.free_again(SLOTS, SOON).await?;
+    assert_eq!(cluster.panicked(), Vec::<String>::new());
+    let again =
+        oracle.number("select coalesce(sum(attempt - 1), 0)::bigint from task_history").await?;
+    eprintln!("{tasks} tasks through {kills} kills; {again} attempts repeated, none charged");
+    Ok(())
+}
+
+/// What goes to the broker is swallowed for a while, then the connections break: all that was acked meanwhile comes again.
+async fn acks_lost(tasks: usize, rounds: u32) -> anyhow::Result<()> {
+    let broker = TestBroker::new().await?;
+    let upstream = broker
+        .url()
+        .rsplit('@')
+        .next()
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or_default()
+        .to_owned();
+    let proxy = Proxy::start(upstream).await?;
+    let url = proxy.url(broker.url())?;
+    let mut cluster =
+        Cluster::on(Shape::default(), TestDatabase::new().await?, broker, Some(url)).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let ledger = Ledger::at(cluster.folder().join("ledger"));
+    let every = Duration::from_secs(2);
+    let mix = mix();
+    let (submitted, ()) =
+        tokio::join!(mix.submit(&customer, &ledger, (tasks, 20), every * (rounds + 1)), async {
+            for round in 0..rounds {
+                clock::sleep(every - Duration::from_millis(400)).await;
+                // Either way the broker learns of no ack; the second way it was told of publishes, and nobody hears its confirms.
+                proxy.set(if round % 2 == 0 { Mode::Blackhole } else { Mode::DropReplies });
+                clock::sleep(Duration::from_millis(300)).await;
+                proxy.set(Mode::Reset);
+                clock::sleep(Duration::from_millis(100)).await;
+                proxy.set(Mode::Pass);
+            }
+        });
+    let submitted = submitted?;
+    let oracle = Oracle::of(&cluster);
+    oracle.drained(SOON).await?;
+    assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
+    assert_eq!(ledger.runs()?.completed_more_than_once(), Vec::<String>::new());
+    let again = oracle.number("select count(*) from task_history where attempt <> 1").await?;
+    assert_eq!(again, 0, "tasks were placed twice");
+    let came_again = sum(
+        &mut cluster,
+        Role::ResourceManager,
+        "berth_bus_deliveries_total",
+        &["redelivered=\"true\""],
+    )
+    .await?;
+    let stale = sum(&mut cluster, Role::ResourceManager, "berth_stale_hints_total", &[]).await?;
+    assert!(came_again + stale > 0.0, "nothing was delivered twice: the breaks missed");
+    assert_eq!(cluster.panicked(), Vec::<String>::new());
+    eprintln!(
+        "{tasks} tasks through {rounds} breaks; {came_again} messages came again, {stale} stale hints"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_resource_managers_burn_no_attempt_and_leave_nothing_reserved() -> anyhow::Result<()>
+{
+    killed(800, 4, Duration::from_secs(3)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lost_acks_place_nothing_twice() -> anyhow::Result<()> {
+    acks_lost(800, 6).await
+}
+
+mod chaos {
+    use std::time::Duration;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn resource_managers_killed_for_a_minute_burn_no_attempt_and_leave_nothing_reserved()
+    -> anyhow::Result<()> {
+        super::killed(6000, 20, Duration::from_secs(3)).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn lost_acks_place_none_of_four_thousand_twice() -> anyhow::Result<()> {
+        super::acks_lost(4000, 30).await
+    }
+}
