@@ -23,6 +23,9 @@ pub(super) struct Drain {
     hand_back_at: Option<Instant>,
     give_up_at: Instant,
     idle_since: Option<Instant>,
+    began_at: Instant,
+    /// A heartbeat that said so was answered: nothing new is on its way to us.
+    known: bool,
 }
 
 impl Agent {
@@ -37,9 +40,18 @@ impl Agent {
             hand_back_at: Some(hand_back_at),
             give_up_at: hand_back_at + AFTER_GRACE,
             idle_since: None,
+            began_at: now,
+            known: false,
         });
         self.health.mark_draining();
         self.heart.hasten(now);
+    }
+
+    /// The heartbeat sent at `sent` was answered.
+    pub(super) fn drain_is_known(&mut self, sent: Instant) {
+        if let Some(drain) = &mut self.drain {
+            drain.known |= sent >= drain.began_at;
+        }
     }
 
     pub(super) fn go_on_draining(&mut self, now: Instant) {
@@ -60,7 +72,8 @@ impl Agent {
     /// True when the process may end.
     pub(super) fn is_drained(&self, now: Instant) -> bool {
         let Some(drain) = &self.drain else { return false };
-        let delivered = self.work.running.is_empty() && self.outbox.is_empty();
+        // One that left before its resource manager knew would be given work on the way out.
+        let delivered = drain.known && self.work.running.is_empty() && self.outbox.is_empty();
         let flushed = drain.idle_since.is_some_and(|since| now >= since + FLUSH);
         if !delivered && (flushed || now >= drain.give_up_at) {
             let (attempts, results) = (self.work.running.len(), self.outbox.len());

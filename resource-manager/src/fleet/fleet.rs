@@ -203,16 +203,17 @@ impl Fleet {
     }
 
     /// Holds what was granted and sends it to the executors, in the order of the assignment numbers. Says
-    /// which streams could not take it.
-    pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> Vec<Stream> {
+    /// which streams could not take it, and which leases nobody was told of because their executor has left.
+    pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> (Vec<Stream>, Vec<LeaseKey>) {
         grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
-        let mut broken = Vec::new();
+        let (mut broken, mut untold) = (Vec::new(), Vec::new());
         let mut inner = self.lock();
         for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
             let Some(first) = of_session.first() else { continue };
             let Some(seat) =
                 inner.seats.get_mut(&first.0.session).filter(|seat| seat.epoch == first.0.epoch)
             else {
+                untold.extend(of_session.iter().map(|(_, placed)| placed.lease));
                 continue;
             };
             let (mut assignments, mut bytes, mut sent) = (Vec::new(), 0, true);
@@ -237,7 +238,7 @@ impl Fleet {
             }
         }
         LEASES.set(inner.seats.values().map(|seat| seat.leases.len()).sum::<usize>() as f64);
-        broken
+        (broken, untold)
     }
 
     /// A copy of what is known of a lease; marks it as ending, so that a heartbeat does not end it too.

@@ -9,6 +9,7 @@ use crate::fleet::{Fleet, Grant, Placement};
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use bus::{Bus, HintConsumer, Topic};
 use domain::id::{NodeId, PoolName, SessionId};
+use domain::task::AttemptOutcome;
 use runtime::backoff::Backoff;
 use runtime::clock::{self, Instant};
 use runtime::config::ResourceManagerConfig;
@@ -17,7 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
-use store::task::transition::{Claim, SessionEpoch, placed, unplaced};
+use store::lease::LeaseKey;
+use store::task::transition::{Claim, EndedAttempt, SessionEpoch, not_started, placed, unplaced};
 use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
@@ -151,7 +153,8 @@ impl PoolWorker {
             let won = by_task.get(&placement.hint.task).is_some_and(|p| {
                 p.assignment == placement.assignment && p.lease.session == placement.session
             });
-            match by_task.remove(&placement.hint.task).filter(|_| won) {
+            // A loser must leave the winner's grant to the winner: granted and never sent, it would run nowhere.
+            match won.then(|| by_task.remove(&placement.hint.task)).flatten() {
                 Some(placed) => grants.push((*placement, placed)),
                 None => refused.push(*placement),
             }
@@ -164,11 +167,29 @@ impl PoolWorker {
         }
         self.fleet.give_back(&refused);
         let count = grants.len();
-        for stream in self.fleet.assign(grants) {
+        let (broken, untold) = self.fleet.assign(grants);
+        for stream in broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");
             self.fleet.unseat(&stream);
         }
+        self.take_back_untold(&untold).await;
         Ok(count)
+    }
+
+    /// Leases that were granted while their executor left: nobody was told, so nobody will report.
+    async fn take_back_untold(&self, untold: &[LeaseKey]) {
+        if untold.is_empty() {
+            return;
+        }
+        let reason = "its executor left before it was told";
+        let ended: Vec<_> = untold
+            .iter()
+            .map(|lease| EndedAttempt::bare(*lease, AttemptOutcome::NotStarted, reason))
+            .collect();
+        if let Err(error) = not_started(&self.db, &ended).await {
+            warn!(%error, leases = untold.len(), "Leases nobody was told of could not be ended; they end with their session");
+        }
+        self.bus.wake(Topic::Batcher);
     }
 
     /// What was claimed is not known: executors concerned connect anew, and what they do not hold is given back then.

@@ -105,7 +105,8 @@ async fn with_a_pooler_in_front_nothing_rests_on_named_statements() {
         (ApiDb::connect(&pooled).unwrap(), store::connect::SubmitDb::connect(&pooled).unwrap());
     for stored in 1..4 {
         store::task::submit::insert(&submit, &[new_task(tenant)]).await.unwrap();
-        let found = find(&api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
+        let found =
+            find(&api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
         assert_eq!(found.len(), stored);
     }
 }
