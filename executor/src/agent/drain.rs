@@ -41,7 +41,8 @@ impl Agent {
             give_up_at: hand_back_at + AFTER_GRACE,
             idle_since: None,
             began_at: now,
-            known: false,
+            // One that was never welcomed is known to nobody, and nothing can be on its way.
+            known: self.session.term.is_none(),
         });
         self.health.mark_draining();
         self.heart.hasten(now);

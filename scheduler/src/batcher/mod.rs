@@ -1,6 +1,5 @@
 //! The batcher: per pool, how much may go, who goes, and off it goes.
 
-mod charges;
 mod load;
 mod publish;
 mod tick;

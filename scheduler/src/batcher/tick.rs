@@ -3,7 +3,6 @@
 //! Woken by submits and by completions, and by a timer behind them. The choice is pure code in `domain`. A tick that found
 //! work rests a little before the next, so that under load batches grow instead of ticks.
 
-use super::charges::Charges;
 use super::load::{PoolRate, PoolView};
 use super::publish::publish;
 use crate::leader::Leader;
@@ -51,7 +50,6 @@ pub(crate) struct Batcher {
 struct PoolState {
     accounts: Accounts,
     rate: PoolRate,
-    charges: Charges,
 }
 
 impl Batcher {
@@ -122,9 +120,6 @@ impl Batcher {
             accounts.forget_idle();
             accounts.set_weights(weights.iter().copied());
         }
-        for state in self.per_pool.values_mut() {
-            state.charges.forget_before(now - self.settings.sweep_age * 2);
-        }
         self.refreshed = Some(now);
         Ok(())
     }
@@ -146,7 +141,6 @@ impl Batcher {
         if rows.is_empty() {
             return Ok(0);
         }
-        state.charges.refund_what_came_back(&rows, &mut state.accounts);
         let by_task: HashMap<TaskId, CandidateRow> =
             rows.iter().map(|row| (row.task, row.clone())).collect();
         let picked = select(rows.iter().map(candidate).collect(), most, &mut state.accounts);
@@ -165,12 +159,9 @@ impl Batcher {
         };
         let epochs: HashMap<TaskId, i32> =
             marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
-        for candidate in &picked {
-            match by_task.get(&candidate.task).filter(|_| epochs.contains_key(&candidate.task)) {
-                Some(row) => state.charges.remember(candidate, row.attempt, started),
-                // Cancelled or expired between the look and the mark.
-                None => state.accounts.refund(candidate.tenant, candidate.cost),
-            }
+        for lost in picked.iter().filter(|c| !epochs.contains_key(&c.task)) {
+            // Cancelled or expired between the look and the mark.
+            state.accounts.refund(lost.tenant, lost.cost);
         }
         // In the order of their turns: that is how they are placed.
         let hints: Vec<Hint> = picked

@@ -1,6 +1,6 @@
 //! `unplaced`: a resource manager held a hint and found no room; the task goes back to ready and is parked.
 //!
-//! It keeps its place and its charge is given back; it is not picked again for `park`, unless capacity rises. No attempt
+//! It keeps its place and it is not picked again for `park`, unless capacity rises. No attempt
 //! is burnt: nothing was placed.
 
 use crate::StoreError;
