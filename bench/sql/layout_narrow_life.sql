@@ -47,7 +47,6 @@ begin
             where n.pool = 'default' and n.state = 'ready' and n.tenant_id = a.tenant_id
                 and n.cpu_millis <= 1000000 and n.memory_mib <= 1000000 and n.disk_mib <= 1000000 and n.iops <= 1000000
                 and n.ports <= 4096
-                and (n.parked_until is null or n.parked_until <= now())
                 and not (n.expire_if_late and n.first_started_at is null and n.start_deadline < now())
             order by n.start_deadline, n.id
             limit 25
@@ -57,7 +56,7 @@ begin
         -- dispatched
         perform set_config('synchronous_commit', 'off', true);
         with marked as (
-            update task k set state = 'queued', dispatch_epoch = k.dispatch_epoch + 1, parked_until = null,
+            update task k set state = 'queued', dispatch_epoch = k.dispatch_epoch + 1, prepaid = true,
                 wake_at = now() + 5000 * interval '1 millisecond'
             from unnest(t, i) as p(tenant_id, id)
             where k.tenant_id = any (array[p.tenant_id]) and k.id = p.id and k.state = 'ready'

@@ -171,7 +171,7 @@ async fn tasks_that_find_no_room_do_not_hold_up_another_tenant() -> anyhow::Resu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "not so yet: the tenant's K is used up by tasks that are tried in vain one after the other"]
+
 async fn tasks_that_find_no_room_do_not_hold_up_small_ones_of_their_tenant() -> anyhow::Result<()> {
     passed_by(100, Duration::from_secs(10), true).await
 }

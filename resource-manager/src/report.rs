@@ -1,4 +1,4 @@
-//! Tells the batcher what there is to give: when it changes, and every second.
+//! Tells the batcher what there is to give: soon after it changed, and every second.
 
 use crate::fleet::Fleet;
 use bus::{Bus, Topic};
@@ -13,6 +13,10 @@ use store::load::{PoolReport, report};
 
 /// No two reports within this: the rate of completions hides what is missed meanwhile.
 const APART: Duration = Duration::from_millis(10);
+/// Where there is room for much more than comes and goes, a figure may be this old.
+const APART_WITH_AMPLE_ROOM: Duration = Duration::from_millis(50);
+/// Room is ample where it is this many times what came back since the last report.
+const AMPLE: u64 = 8;
 /// A report is repeated after this, because the batcher forgets old ones.
 const REPEAT: Duration = Duration::from_secs(1);
 
@@ -26,39 +30,54 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let now = clock::monotonic();
         let loads = self.fleet.loads();
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let rose = match &told {
-            Some((at, before)) if *before == loads && at.elapsed() < REPEAT => {
+        let mut ample = false;
+        if let Some((at, before)) = &told {
+            if *before == loads && at.elapsed() < REPEAT {
                 return Ok(TickOutcome::idle(0));
             }
-            Some((_, before)) => {
-                free(&loads) > free(before) || completed(&loads) > completed(before)
-            }
-            None => true,
-        };
-        if let Some(soon) = told.as_ref().map(|(at, _)| *at + APART).filter(|soon| *soon > now) {
+            ample = is_ample(before, &loads);
+            let apart = if ample { APART_WITH_AMPLE_ROOM } else { APART };
             // Not the ticker's pause, which a change ends: under load there is always one.
-            clock::sleep_until(soon).await;
+            clock::sleep_until(*at + apart).await;
         }
         let loads = self.fleet.loads();
         if !loads.is_empty() {
             report(&self.db, self.node, &loads).await?;
         }
+        // Whoever waits for room waits because there was not enough.
+        let wake = !ample && told.is_none_or(|(_, before)| is_more(&before, &loads));
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((clock::monotonic(), loads));
-        if rose {
+        if wake {
             self.bus.wake(Topic::Batcher);
         }
         Ok(TickOutcome::idle(1))
     }
 }
 
-fn free(loads: &[PoolReport]) -> u64 {
-    loads.iter().map(|load| load.free_slots).sum()
+/// True where something came back, or a size is not lacking any more.
+fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
+    before.len() != now.len()
+        || before.iter().zip(now).any(|(before, now)| {
+            now.free_slots > before.free_slots
+                || now.completed_slots > before.completed_slots
+                || now.largest != before.largest
+                || now.lacks != before.lacks
+        })
 }
 
-fn completed(loads: &[PoolReport]) -> u64 {
-    loads.iter().map(|load| load.completed_slots).sum()
+/// True where each pool had, and has, room for many times what came back in between, and lacks what it lacked.
+fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
+    before.len() == now.len()
+        && before.iter().zip(now).all(|(before, now)| {
+            let back = now.completed_slots.saturating_sub(before.completed_slots);
+            let least = before.free_slots.min(now.free_slots);
+            before.pool == now.pool
+                && before.lacks == now.lacks
+                && before.largest == now.largest
+                && least > 0
+                && least >= back.saturating_mul(AMPLE)
+        })
 }

@@ -2,6 +2,8 @@
 
 mod choose;
 mod ports;
+mod shapes;
 
 pub use choose::{Node, Score, choose};
 pub use ports::PortBlocks;
+pub use shapes::Shapes;

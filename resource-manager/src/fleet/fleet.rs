@@ -5,7 +5,7 @@ use super::seat::{Seat, Stream};
 use crate::metrics::{EXECUTORS, LEASES};
 use bus::Hint;
 use domain::id::{PoolName, SessionId};
-use domain::placement::{Node, choose};
+use domain::placement::{Node, Shapes, choose};
 use domain::resources::Resources;
 use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -43,6 +43,8 @@ pub(crate) struct Released {
 struct Inner {
     seats: BTreeMap<SessionId, Seat>,
     completed: HashMap<PoolName, u64>,
+    /// Per pool what was held in vain, until it fits.
+    lacks: HashMap<PoolName, Shapes>,
     room: HashMap<PoolName, Arc<Notify>>,
 }
 
@@ -187,6 +189,21 @@ impl Fleet {
         placed
     }
 
+    /// A task of `size` was held in vain: tasks as large are not wanted here until one fits.
+    pub(crate) fn lacks(&self, pool: &PoolName, size: Resources) {
+        let mut inner = self.lock();
+        if !inner.lacks.get(pool).is_some_and(|known| known.covers(size)) {
+            inner.lacks.entry(pool.clone()).or_default().add(size);
+            drop(inner);
+            self.changed.notify_one();
+        }
+    }
+
+    /// True where a task of `size` was held in vain and it does not fit yet: holding another makes no sense.
+    pub(crate) fn is_lacking(&self, pool: &PoolName, size: Resources) -> bool {
+        self.lock().lacks.get(pool).is_some_and(|known| known.covers(size))
+    }
+
     /// Room that was taken for placements that were not granted goes back.
     pub(crate) fn give_back(&self, placements: &[Placement]) {
         let mut inner = self.lock();
@@ -323,7 +340,8 @@ impl Fleet {
 
     /// What each pool has to give.
     pub(crate) fn loads(&self) -> Vec<PoolReport> {
-        let inner = self.lock();
+        let mut inner = self.lock();
+        inner.forget_what_fits();
         let mut loads: BTreeMap<PoolName, PoolReport> = BTreeMap::new();
         for seat in inner.seats.values() {
             let load = loads.entry(seat.pool.clone()).or_insert_with(|| PoolReport {
@@ -331,6 +349,7 @@ impl Fleet {
                 free_slots: 0,
                 completed_slots: inner.completed.get(&seat.pool).copied().unwrap_or(0),
                 largest: Resources::default(),
+                lacks: inner.lacks.get(&seat.pool).cloned().unwrap_or_default(),
             });
             if seat.accepting {
                 load.free_slots += u64::from(seat.free.capacity_slots());
@@ -344,6 +363,18 @@ impl Fleet {
     fn tell(&self, pool: &PoolName) {
         self.room(pool).notify_one();
         self.changed.notify_one();
+    }
+}
+
+impl Inner {
+    fn forget_what_fits(&mut self) {
+        for (pool, lacks) in &mut self.lacks {
+            if !lacks.is_empty() {
+                let seats = self.seats.values().filter(|seat| seat.pool == *pool);
+                let nodes: Vec<Node> = seats.map(Seat::node).collect();
+                lacks.retain(|size| choose(*size, &nodes).is_none());
+            }
+        }
     }
 }
 

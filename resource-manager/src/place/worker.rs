@@ -1,8 +1,8 @@
 //! One pool's placing loop: hints in, leases out.
 //!
 //! Takes hints while its executors have room, places what fits in memory, claims it in one statement,
-//! sends the assignments, then acks. Holds what does not fit for `hint_hold` at most, then gives it back to `ready`; with no
-//! room at all it stops consuming, so that hints go to who has room.
+//! sends the assignments, then acks. Holds what does not fit for `hint_hold` at most, then gives it back to `ready` and reports
+//! its size, of which no more comes until it fits; with no room at all it stops consuming, so that hints go to who has room.
 
 use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement};
@@ -24,8 +24,6 @@ use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
 const PAUSE_AFTER: Duration = Duration::from_millis(50);
-/// How long a task that found no room is not picked again, unless capacity rises.
-const PARK: Duration = Duration::from_secs(1);
 /// Beyond cap and kill grace, what a lease may last before its session is fenced.
 const LEASE_SLACK: Duration = Duration::from_secs(30);
 
@@ -81,7 +79,7 @@ impl PoolWorker {
             }
         }
         let all: Vec<usize> = (0..round.in_hand.waiting.len()).collect();
-        self.give_back(&mut round, all, Duration::ZERO).await;
+        self.give_back(&mut round, all).await;
     }
 
     fn fill(&self, round: &mut Round, first: bus::Delivery) {
@@ -211,25 +209,30 @@ impl PoolWorker {
 
     async fn give_back_overdue(&self, round: &mut Round) {
         let now = clock::monotonic();
-        let overdue =
-            |w: &Waiting| now.saturating_duration_since(w.since) >= self.settings.hint_hold;
+        let overdue = |w: &Waiting| {
+            now.saturating_duration_since(w.since) >= self.settings.hint_hold
+                || self.fleet.is_lacking(&self.pool, w.hint.resources)
+        };
         let places: Vec<usize> = (0..round.in_hand.waiting.len())
             .filter(|at| overdue(&round.in_hand.waiting[*at]))
             .collect();
         if !places.is_empty() {
             UNPLACED.inc_by(places.len() as u64);
-            self.give_back(round, places, PARK).await;
+            for at in &places {
+                self.fleet.lacks(&self.pool, round.in_hand.waiting[*at].hint.resources);
+            }
+            self.give_back(round, places).await;
         }
     }
 
-    async fn give_back(&self, round: &mut Round, places: Vec<usize>, park: Duration) {
+    async fn give_back(&self, round: &mut Round, places: Vec<usize>) {
         if places.is_empty() {
             return;
         }
         let back = round.in_hand.remove(places);
         let dispatches: Vec<_> =
             back.iter().map(|w| (w.hint.tenant, w.hint.task, w.hint.dispatch_epoch)).collect();
-        if let Err(error) = unplaced(&self.db, &dispatches, park).await {
+        if let Err(error) = unplaced(&self.db, &dispatches).await {
             warn!(%error, pool = %self.pool, "Tasks without room could not be given back; the sweep does it");
         }
         round.in_hand.ended(&back);

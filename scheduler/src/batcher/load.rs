@@ -2,6 +2,7 @@
 
 use domain::batch::PoolLoad;
 use domain::id::NodeId;
+use domain::placement::Shapes;
 use domain::resources::Resources;
 use runtime::clock::Instant;
 use std::collections::HashMap;
@@ -17,11 +18,10 @@ pub(super) struct PoolRate {
     seen: HashMap<NodeId, u64>,
     per_second: f64,
     at: Option<Instant>,
-    parked_at: u64,
 }
 
 /// What one tick knows of a pool.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct PoolView {
     pub load: PoolLoad,
     /// Per dimension the most any executor has.
@@ -30,8 +30,8 @@ pub(super) struct PoolView {
     pub owners: usize,
     /// The least room among those.
     pub least_room: u64,
-    /// True where capacity has risen enough to look at parked tasks again.
-    pub risen: bool,
+    /// Sizes for which no resource manager has room.
+    pub lacks: Shapes,
 }
 
 impl PoolRate {
@@ -57,13 +57,13 @@ impl PoolRate {
         }
         self.at = Some(now);
         let free_slots: u64 = loads.iter().map(|load| load.free_slots).sum();
-        let risen = free_slots > self.parked_at + self.parked_at / 4;
-        if risen || free_slots < self.parked_at {
-            self.parked_at = free_slots;
-        }
         let most =
             |d: usize| loads.iter().map(|load| load.largest.dimensions()[d]).max().unwrap_or(0);
         let with_room = loads.iter().filter(|load| load.free_slots > 0);
+        // One without any room takes no hints and so finds nothing out; where nobody has room, all count.
+        let roomy = |load: &&OwnerLoad| load.free_slots > 0 || free_slots == 0;
+        let lacks = loads.iter().filter(roomy).map(|load| load.lacks.clone());
+        let lacks = lacks.reduce(|a, b| a.intersection(&b));
         PoolView {
             load: PoolLoad {
                 free_slots,
@@ -73,7 +73,7 @@ impl PoolRate {
             largest: Resources::from_dimensions(std::array::from_fn(most)),
             owners: with_room.clone().count().max(1),
             least_room: with_room.map(|load| load.free_slots).min().unwrap_or(1),
-            risen,
+            lacks: lacks.unwrap_or_default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One tick of the batcher: read what there is to give, choose, mark, publish.
 //!
-//! Woken by submits and by completions, and by a timer behind them. The choice is pure code in `domain`. A tick that found
-//! work rests a little before the next, so that under load batches grow instead of ticks.
+//! Woken by submits and by room that appears, and by a timer behind them. The choice is pure code in `domain`. A tick rests a
+//! little for each task it dispatched, so that under load batches grow instead of ticks, and a lone task delays nobody.
 
 use super::load::{PoolRate, PoolView};
 use super::publish::publish;
@@ -26,9 +26,15 @@ use store::task::{CandidateRow, candidates, transition};
 const REFRESH: Duration = Duration::from_secs(1);
 /// What a task is expected to take before anything is known of it, at most.
 const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
+/// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some
+/// 1000 tasks/s there is next to no rest, and from 5000/s on the longest.
+const REST_PER_TASK: Duration = Duration::from_micros(200);
 /// The longest rest after a tick that found work.
 const REST: Duration = Duration::from_millis(10);
-
+/// The next look where more waits than there was room for: nobody tells of each task that is placed.
+const LIMITED: Duration = Duration::from_millis(10);
+/// The next look where there was no room at all. Its end is told, unless it is the end of a long queue.
+const FULL: Duration = Duration::from_millis(50);
 /// The rest after a tick whose hints the broker did not all take.
 const REFUSED_REST: Duration = Duration::from_millis(250);
 
@@ -44,6 +50,19 @@ pub(crate) struct Batcher {
     rests_until: Option<Instant>,
     /// The broker did not take all of this tick's hints.
     refused: bool,
+}
+
+/// What a tick did in one pool.
+#[derive(Clone, Copy)]
+enum Dispatched {
+    /// No room; what waits is not known.
+    Full,
+    /// All the tasks it may hand out at a time; `u64` of them.
+    Most(u64),
+    /// As many as there was room for.
+    Limited(u64),
+    /// All that waits.
+    All(u64),
 }
 
 #[derive(Default)]
@@ -93,20 +112,19 @@ impl Batcher {
         }
         let began = clock::monotonic();
         self.refresh(began).await?;
-        let mut done = 0;
+        let (mut done, mut again) = (0, None);
         for pool in self.pools.clone() {
-            done += self.dispatch(epoch, &pool).await?;
+            let dispatched = self.dispatch(epoch, &pool).await?;
+            done += dispatched.tasks();
+            again = [again, dispatched.again()].into_iter().flatten().min();
         }
-        if done == 0 {
-            return Ok(TickOutcome::idle(0));
+        if done > 0 {
+            let tasks = u32::try_from(done).unwrap_or(u32::MAX);
+            let rest = REST_PER_TASK.saturating_mul(tasks).min(REST);
+            let rest = if std::mem::take(&mut self.refused) { REFUSED_REST } else { rest };
+            self.rests_until = Some(clock::monotonic() + rest);
         }
-        let rest = if std::mem::take(&mut self.refused) {
-            REFUSED_REST
-        } else {
-            (began.elapsed() * 2).min(REST)
-        };
-        self.rests_until = Some(clock::monotonic() + rest);
-        Ok(TickOutcome::idle(done))
+        Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
     }
 
     async fn refresh(&mut self, now: Instant) -> Result<(), StoreError> {
@@ -124,7 +142,11 @@ impl Batcher {
         Ok(())
     }
 
-    async fn dispatch(&mut self, epoch: LeaderEpoch, pool: &PoolName) -> Result<u64, StoreError> {
+    async fn dispatch(
+        &mut self,
+        epoch: LeaderEpoch,
+        pool: &PoolName,
+    ) -> Result<Dispatched, StoreError> {
         let state = self.per_pool.entry(pool.clone()).or_default();
         let started = clock::monotonic();
         let (loads, queued) = store::load::read(&self.db, pool).await?;
@@ -133,13 +155,13 @@ impl Batcher {
         let slots = batch_slots(view.load, self.settings.horizon);
         let most = u64::from(self.settings.max_batch).min(slots);
         if most == 0 {
-            return Ok(0);
+            return Ok(Dispatched::Full);
         }
         let limit = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = candidates(&self.db, pool, limit, view.largest, view.risen).await?;
+        let rows = candidates(&self.db, pool, limit, view.largest, &view.lacks).await?;
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         if rows.is_empty() {
-            return Ok(0);
+            return Ok(Dispatched::All(0));
         }
         let by_task: HashMap<TaskId, CandidateRow> =
             rows.iter().map(|row| (row.task, row.clone())).collect();
@@ -155,7 +177,7 @@ impl Batcher {
         .await?;
         let Some(marked) = marked else {
             self.leader.lost();
-            return Ok(0);
+            return Ok(Dispatched::All(0));
         };
         let epochs: HashMap<TaskId, i32> =
             marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
@@ -181,7 +203,34 @@ impl Batcher {
         let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
         self.refused |= publish(&self.db, &self.bus, pool, &hints, per_message).await? > 0;
         LAG.with(&["whole"]).observe_duration(started.elapsed());
-        Ok(hints.len() as u64)
+        let tasks = hints.len() as u64;
+        let used: u64 = picked.iter().map(|c| u64::from(c.slots)).sum();
+        Ok(if used < most {
+            Dispatched::All(tasks)
+        } else if most < slots {
+            Dispatched::Most(tasks)
+        } else {
+            Dispatched::Limited(tasks)
+        })
+    }
+}
+
+impl Dispatched {
+    const fn tasks(self) -> u64 {
+        match self {
+            Self::Full => 0,
+            Self::Most(tasks) | Self::Limited(tasks) | Self::All(tasks) => tasks,
+        }
+    }
+
+    /// The next look, where nothing wakes the batcher before it; `None`: whenever the timer says.
+    const fn again(self) -> Option<Duration> {
+        match self {
+            Self::Full => Some(FULL),
+            Self::Most(_) => Some(Duration::ZERO),
+            Self::Limited(_) => Some(LIMITED),
+            Self::All(_) => None,
+        }
     }
 }
 
@@ -199,7 +248,11 @@ fn candidate(row: &CandidateRow) -> Candidate {
         task: row.task,
         start_deadline: row.start_deadline,
         slots: row.slots,
-        cost: f64::from(row.slots) * row.cap.min(FIRST_ESTIMATE).as_secs_f64(),
+        cost: if row.prepaid {
+            0.0
+        } else {
+            f64::from(row.slots) * row.cap.min(FIRST_ESTIMATE).as_secs_f64()
+        },
     }
 }
 

@@ -1,5 +1,6 @@
 //! What each resource manager has to give: a hint for sizing batches, never a limit.
 
+mod lacks;
 mod prune;
 mod read;
 mod report;

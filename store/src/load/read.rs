@@ -1,9 +1,11 @@
 //! The batcher reads what there is to give, and what it has queued.
 
+use super::lacks::of_json;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{NodeId, PoolName};
+use domain::placement::Shapes;
 use domain::resources::Resources;
 
 /// One resource manager's figures for a pool.
@@ -17,6 +19,8 @@ pub struct OwnerLoad {
     pub completed_slots: u64,
     /// Per dimension the most any of its executors has.
     pub largest: Resources,
+    /// Sizes that found no room there.
+    pub lacks: Shapes,
 }
 
 /// Figures of the last 3 seconds for `pool`, and the slots of its tasks that are `queued` now.
@@ -27,7 +31,7 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
     let query = sqlx::query!(
         r#"select l.owner as "owner?", l.free_slots as "free_slots?", l.completed_slots as "completed_slots?",
                 l.largest_cpu_millis as "cpu?", l.largest_memory_mib as "memory?", l.largest_disk_mib as "disk?",
-                l.largest_iops as "iops?", l.largest_ports as "ports?", q.slots as "queued!"
+                l.largest_iops as "iops?", l.largest_ports as "ports?", l.lacks::text as "lacks?", q.slots as "queued!"
             from (select coalesce(sum(t.slots), 0)::bigint as slots from task t
                 where t.pool = $1 and t.state = 'queued') q
             left join pool_load l on l.pool = $1 and l.reported_at > clock_timestamp() - interval '3 seconds'
@@ -45,6 +49,7 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
             largest: Resources::from_dimensions(
                 [row.cpu, row.memory, row.disk, row.iops, row.ports].map(size),
             ),
+            lacks: row.lacks.as_deref().map(of_json).unwrap_or_default(),
         })
     });
     Ok((loads.collect(), queued))

@@ -1,9 +1,11 @@
 //! A resource manager tells what it has to give.
 
+use super::lacks::to_json;
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::named;
 use domain::id::{NodeId, PoolName};
+use domain::placement::Shapes;
 use domain::resources::Resources;
 
 /// One pool at one resource manager.
@@ -17,6 +19,8 @@ pub struct PoolReport {
     pub completed_slots: u64,
     /// Per dimension the most any of its executors has, used or not.
     pub largest: Resources,
+    /// Sizes that found no room and still fit none of its executors.
+    pub lacks: Shapes,
 }
 
 /// Replaces the figures of `owner`.
@@ -31,16 +35,17 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
     let largest: [Vec<i32>; 5] = std::array::from_fn(|d| {
         pools.iter().map(|p| i32::try_from(p.largest.dimensions()[d]).unwrap_or(i32::MAX)).collect()
     });
+    let lacks: Vec<String> = pools.iter().map(|p| to_json(&p.lacks)).collect();
     let query = sqlx::query!(
         "insert into pool_load as l (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
-                largest_disk_mib, largest_iops, largest_ports, reported_at)
-            select $1, i.*, clock_timestamp()
+                largest_disk_mib, largest_iops, largest_ports, lacks, reported_at)
+            select $1, i.pool, i.free, i.completed, i.cpu, i.memory, i.disk, i.iops, i.ports, i.lacks::jsonb, clock_timestamp()
             from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::integer[],
-                $8::integer[], $9::integer[]) as i
+                $8::integer[], $9::integer[], $10::text[]) as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks)
             on conflict (owner, pool) do update set free_slots = excluded.free_slots,
                 completed_slots = excluded.completed_slots, largest_cpu_millis = excluded.largest_cpu_millis,
                 largest_memory_mib = excluded.largest_memory_mib, largest_disk_mib = excluded.largest_disk_mib,
-                largest_iops = excluded.largest_iops, largest_ports = excluded.largest_ports,
+                largest_iops = excluded.largest_iops, largest_ports = excluded.largest_ports, lacks = excluded.lacks,
                 reported_at = excluded.reported_at",
         owner.uuid(),
         &names,
@@ -50,7 +55,8 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &largest[1],
         &largest[2],
         &largest[3],
-        &largest[4]
+        &largest[4],
+        &lacks
     );
     named("load.report", query.execute(db.pool())).await.map(|_| ())
 }

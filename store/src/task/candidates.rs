@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{PoolName, TaskId, TenantId};
+use domain::placement::Shapes;
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use std::time::Duration;
@@ -27,12 +28,12 @@ pub struct CandidateRow {
     pub slots: u32,
     /// How long it may run.
     pub cap: Duration,
-    /// Attempts claimed so far: unchanged after a dispatch that came to nothing.
-    pub attempt: u32,
+    /// Its tenant was charged for this start already: an earlier dispatch came to nothing.
+    pub prepaid: bool,
 }
 
 /// Per active tenant of `pool`, up to `per_tenant` ready tasks by start deadline. Leaves out what no
-/// executor could ever hold (`largest`), what is parked (unless `parked_too`), and what is about to expire.
+/// executor could ever hold (`largest`), what finds no room now (`lacks`), and what is about to expire.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -41,9 +42,13 @@ pub async fn candidates(
     pool: &PoolName,
     per_tenant: i64,
     largest: Resources,
-    parked_too: bool,
+    lacks: &Shapes,
 ) -> Result<Vec<CandidateRow>, StoreError> {
     let most = largest.dimensions().map(|n| i32::try_from(n).unwrap_or(i32::MAX));
+    let lacking: [Vec<i32>; 5] = std::array::from_fn(|d| {
+        let sizes = lacks.least().iter();
+        sizes.map(|size| i32::try_from(size.dimensions()[d]).unwrap_or(i32::MAX)).collect()
+    });
     let query = sqlx::query!(
         r#"with recursive active as (
                 (select tenant_id from task where pool = $1 and state = 'ready' order by state, tenant_id limit 1)
@@ -53,15 +58,19 @@ pub async fn candidates(
                 from active a where a.tenant_id is not null
             )
             select c.tenant_id, c.id, c.start_deadline, c.cpu_millis, c.memory_mib, c.disk_mib, c.iops, c.ports, c.slots,
-                c.cap_ms, c.attempt
+                c.cap_ms, c.prepaid
             from active a
             cross join lateral (
                 select t.tenant_id, t.id, t.start_deadline, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
-                    t.slots, t.cap_ms, t.attempt
+                    t.slots, t.cap_ms, t.prepaid
                 from task t
                 where t.pool = $1 and t.state = 'ready' and t.tenant_id = a.tenant_id
                     and t.cpu_millis <= $3 and t.memory_mib <= $4 and t.disk_mib <= $5 and t.iops <= $6 and t.ports <= $7
-                    and ($8 or t.parked_until is null or t.parked_until <= now())
+                    and ($8 or not exists (
+                        select from unnest($9::integer[], $10::integer[], $11::integer[], $12::integer[], $13::integer[])
+                            as l(cpu, memory, disk, iops, ports)
+                        where t.cpu_millis >= l.cpu and t.memory_mib >= l.memory and t.disk_mib >= l.disk
+                            and t.iops >= l.iops and t.ports >= l.ports))
                     and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                 order by t.state, t.start_deadline, t.id
                 limit $2
@@ -74,7 +83,12 @@ pub async fn candidates(
         most[2],
         most[3],
         most[4],
-        parked_too
+        lacks.is_empty(),
+        &lacking[0],
+        &lacking[1],
+        &lacking[2],
+        &lacking[3],
+        &lacking[4]
     );
     let rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
     Ok(rows
@@ -89,7 +103,7 @@ pub async fn candidates(
             ),
             slots: row.slots.unsigned_abs(),
             cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
-            attempt: row.attempt.unsigned_abs(),
+            prepaid: row.prepaid,
         })
         .collect())
 }

@@ -5,6 +5,7 @@
 
 use crate::support::{Leader, Owned, World, claim, ended, new_task};
 use domain::id::{NodeId, TaskId, TenantId};
+use domain::placement::Shapes;
 use domain::task::Event;
 use std::time::Duration;
 use store::TenantScope;
@@ -155,7 +156,11 @@ async fn cost_of_a_row_on_the_hot_path() {
         let (scheduler, pool) = (bench.world.scheduler.clone(), "default".parse().unwrap());
         let any = domain::resources::Resources::from_dimensions([u32::MAX; 5]);
         bench
-            .timed("candidates", 20 * 50, candidates(&scheduler, &pool, 50, any, true))
+            .timed(
+                "candidates",
+                20 * 50,
+                candidates(&scheduler, &pool, 50, any, &Shapes::default()),
+            )
             .await
             .unwrap();
     }

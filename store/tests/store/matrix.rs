@@ -34,10 +34,7 @@ impl Stage {
             Event::DispatchStale => {
                 Told::Moved(transition::dispatch_stale(&world.scheduler, &dispatch).await.unwrap())
             }
-            Event::Unplaced => {
-                let park = Duration::from_secs(1);
-                Told::Moved(transition::unplaced(rm, &dispatch, park).await.unwrap())
-            }
+            Event::Unplaced => Told::Moved(transition::unplaced(rm, &dispatch).await.unwrap()),
             Event::Placed => Told::Moved(world.place(*owned, &dispatch).await.len() as u64),
             Event::Completed => one(transition::completed(rm, &told).await.unwrap()),
             Event::AttemptFailed => {

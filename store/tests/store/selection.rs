@@ -2,12 +2,13 @@
 
 use crate::support::{World, new_task};
 use domain::id::{NodeId, PoolName, TaskId};
+use domain::placement::Shapes;
 use domain::resources::{Resources, Tier};
 use domain::task::State;
 use std::time::Duration;
 use store::load::{self, PoolReport};
 use store::task::submit::NewTask;
-use store::task::{candidates, due_for_a_look, transition};
+use store::task::{CandidateRow, candidates, due_for_a_look, transition};
 
 fn pool() -> PoolName {
     "default".parse().unwrap()
@@ -35,13 +36,14 @@ async fn each_tenant_shows_its_most_urgent_tasks_and_no_more_than_asked() {
         expected.extend(urgent[..3].iter().map(|(_, task)| (tenant, *task)));
     }
     expected.sort_by_key(|(tenant, _)| *tenant);
-    let found = candidates(&world.scheduler, &pool(), 3, any_size(), false).await.unwrap();
+    let found =
+        candidates(&world.scheduler, &pool(), 3, any_size(), &Shapes::default()).await.unwrap();
     let found: Vec<_> = found.iter().map(|row| (row.tenant, row.task)).collect();
     assert_eq!(found, expected);
 }
 
 #[tokio::test]
-async fn what_is_not_ready_elsewhere_too_large_parked_or_late_is_no_candidate() {
+async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candidate() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
@@ -57,35 +59,40 @@ async fn what_is_not_ready_elsewhere_too_large_parked_or_late_is_no_candidate() 
     let large = world
         .store(NewTask { tier: None, resources: Tier::Premium.resources(), ..new_task(tenant) })
         .await;
-    let parked = world.store_ready(tenant, 1).await;
-    let dispatches = world.dispatch(leader, &parked).await;
-    transition::unplaced(&world.rm, &dispatches, Duration::from_secs(60)).await.unwrap();
     let late = world.put(leader, owned, tenant, State::Ready).await.task;
     world.make_late(late).await;
-    let see = async |pool: &PoolName, largest: Resources, parked_too: bool| {
-        let rows = candidates(&world.scheduler, pool, 100, largest, parked_too).await.unwrap();
+    let see = async |pool: &PoolName, largest: Resources, lacks: &[Resources]| {
+        let lacks = lacks.iter().copied().collect();
+        let rows = candidates(&world.scheduler, pool, 100, largest, &lacks).await.unwrap();
         rows.into_iter().map(|row| row.task).collect::<Vec<_>>()
     };
-    let small = Tier::Basic.resources();
-    assert_eq!(see(&pool(), small, false).await, [ready]);
-    assert_eq!(see(&"gpu".parse().unwrap(), any_size(), false).await, [elsewhere]);
-    let with_parked = see(&pool(), small, true).await;
-    assert_eq!(with_parked, [ready, parked[0].1]);
-    assert!(see(&pool(), any_size(), false).await.contains(&large));
-    world.sql("update task set parked_until = now() where parked_until is not null").await;
-    assert_eq!(see(&pool(), small, false).await.len(), 2, "parking ends by itself");
+    let (small, premium) = (Tier::Basic.resources(), Tier::Premium.resources());
+    assert_eq!(see(&pool(), small, &[]).await, [ready]);
+    assert_eq!(see(&"gpu".parse().unwrap(), any_size(), &[]).await, [elsewhere]);
+    assert_eq!(see(&pool(), any_size(), &[]).await, [ready, large]);
+    let wider = Resources { memory_mib: premium.memory_mib + 1, ..Resources::default() };
+    assert_eq!(see(&pool(), any_size(), &[wider]).await, [ready, large]);
+    assert_eq!(see(&pool(), any_size(), &[wider, premium]).await, [ready]);
+    assert_eq!(see(&pool(), any_size(), &[wider, small]).await, []);
 }
 
 #[tokio::test]
-async fn an_unplaced_task_keeps_its_place_and_burns_no_attempt() {
+async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let leader = world.lead(NodeId::fresh()).await;
     let tasks = world.store_ready(tenant, 2).await;
-    let before = candidates(&world.scheduler, &pool(), 10, any_size(), true).await.unwrap();
+    let read = async || {
+        candidates(&world.scheduler, &pool(), 10, any_size(), &Shapes::default()).await.unwrap()
+    };
+    let before = read().await;
+    assert!(before.iter().all(|row| !row.prepaid));
     let dispatches = world.dispatch(leader, &tasks).await;
-    transition::unplaced(&world.rm, &dispatches, Duration::from_secs(60)).await.unwrap();
-    assert_eq!(candidates(&world.scheduler, &pool(), 10, any_size(), true).await.unwrap(), before);
+    transition::unplaced(&world.rm, &dispatches).await.unwrap();
+    let after = read().await;
+    assert!(after.iter().all(|row| row.prepaid));
+    let place = |rows: &[CandidateRow]| rows.iter().map(|row| row.task).collect::<Vec<_>>();
+    assert_eq!(place(&after), place(&before));
     assert_eq!(world.number("select sum(attempt)::bigint from task").await, 0);
     let again = world.dispatch(leader, &tasks).await;
     assert!(again.iter().all(|row| row.2 == 2), "the next hint names another dispatch");
@@ -109,8 +116,11 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             free_slots: 99,
             completed_slots: 0,
             largest,
+            lacks: Shapes::default(),
         };
-        let reports = [PoolReport { pool: pool(), free_slots, completed_slots: 7, largest }, other];
+        let lacks = [Tier::Regular.resources()].into_iter().collect();
+        let report = PoolReport { pool: pool(), free_slots, completed_slots: 7, largest, lacks };
+        let reports = [report, other];
         load::report(&world.rm, node, &reports).await.unwrap();
     };
     say(one, 5).await;
@@ -123,6 +133,7 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
         loads.iter().map(|load| (load.owner, load.free_slots, load.completed_slots)).collect();
     assert_eq!(seen, [(one, 6, 7), (two, 8, 7)]);
     assert_eq!(loads[0].largest.cpu_millis, 1000);
+    assert_eq!(loads[0].lacks.least(), [Tier::Regular.resources()]);
     load::forget(&world.rm, two).await.unwrap();
     assert_eq!(read().await.0.len(), 1);
     world.sql("update pool_load set reported_at = now() - interval '4 seconds'").await;

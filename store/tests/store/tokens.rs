@@ -143,7 +143,7 @@ async fn empty_batches_are_no_work() {
     assert!(transition::completed(&world.rm, &[]).await.unwrap().is_empty());
     assert!(transition::attempt_failed(&world.rm, &[]).await.unwrap().is_empty());
     assert!(transition::lease_lapsed(&world.rm, &[]).await.unwrap().is_empty());
-    assert_eq!(transition::unplaced(&world.rm, &[], Duration::ZERO).await.unwrap(), 0);
+    assert_eq!(transition::unplaced(&world.rm, &[]).await.unwrap(), 0);
     assert_eq!(transition::due(&world.scheduler, &[]).await.unwrap(), 0);
     assert!(world.dispatch(leader, &[]).await.is_empty());
     assert!(world.place(owned, &[]).await.is_empty());

@@ -1,4 +1,4 @@
-//! What goes with a move: attempts and their usage, deadlines, wake-ups, parking, counts.
+//! What goes with a move: attempts and their usage, deadlines, wake-ups, counts.
 
 use crate::support::{World, ended, new_task};
 use domain::id::NodeId;

@@ -2,11 +2,10 @@
 //!
 //! Names the dispatch: a task that was dispatched again meanwhile is left alone.
 
+use super::dispatch_undone::dispatch_undone;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::{named, repeated};
 use domain::id::{TaskId, TenantId};
-use domain::task::State;
 
 /// Takes dispatches back; says how many.
 ///
@@ -16,24 +15,5 @@ pub async fn dispatch_stale(
     db: &SchedulerDb,
     dispatches: &[(TenantId, TaskId, i32)],
 ) -> Result<u64, StoreError> {
-    let mut sorted = dispatches.to_vec();
-    sorted.sort_unstable();
-    let tenants: Vec<_> = sorted.iter().map(|d| d.0.uuid()).collect();
-    let ids: Vec<_> = sorted.iter().map(|d| d.1.uuid()).collect();
-    let epochs: Vec<i32> = sorted.iter().map(|d| d.2).collect();
-    repeated(|| async {
-        let query = sqlx::query!(
-            "update task t set state = 'ready', wake_at = case when t.expire_if_late and t.first_started_at is null
-                    then t.start_deadline end
-                from unnest($1::uuid[], $2::uuid[], $3::integer[]) as i(tenant_id, id, dispatch_epoch)
-                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                    and t.state = $4::text::task_state and t.dispatch_epoch = i.dispatch_epoch",
-            &tenants,
-            &ids,
-            &epochs,
-            State::Queued.as_str()
-        );
-        Ok(named("dispatch_stale", query.execute(db.pool())).await?.rows_affected())
-    })
-    .await
+    dispatch_undone(db.pool(), "dispatch_stale", dispatches).await
 }

@@ -1,7 +1,8 @@
 //! `dispatched`: the batcher picked ready tasks; they go to queued, each with its next dispatch epoch.
 //!
 //! Names the batcher's own epoch: after a takeover the old batcher marks nothing. Commits without waiting for the
-//! disk: a lost mark is a lost hint, and the task is simply still ready.
+//! disk: a lost mark is a lost hint, and the task is simply still ready. Whoever picks a task has charged its tenant; a
+//! dispatch that comes to nothing leaves the task prepaid.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -44,7 +45,7 @@ pub async fn dispatched(
                     where role = 'batcher' and holder = $1 and epoch = $2 and expires_at > clock_timestamp()
                     for share
                 ), marked as (
-                    update task t set state = 'queued', dispatch_epoch = t.dispatch_epoch + 1, parked_until = null,
+                    update task t set state = 'queued', dispatch_epoch = t.dispatch_epoch + 1, prepaid = true,
                         wake_at = now() + $5 * interval '1 millisecond'
                     from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id

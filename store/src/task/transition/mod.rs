@@ -18,6 +18,7 @@ mod attempts_exhausted;
 mod cancel_requested;
 mod completed;
 mod dispatch_stale;
+mod dispatch_undone;
 mod dispatched;
 mod due;
 mod expired;

@@ -97,7 +97,7 @@ pub async fn placed(
                     order by s.id for share
                 ), claimed as (
                     update task t set state = 'running', attempt = t.attempt + 1, session_id = i.session_id,
-                        assignment = i.assignment, port_first = i.port_first, placed_at = now(),
+                        assignment = i.assignment, port_first = i.port_first, placed_at = now(), prepaid = false,
                         first_started_at = coalesce(t.first_started_at, now()),
                         wake_at = now() + (t.cap_ms + $10) * interval '1 millisecond'
                     from unnest($4::uuid[], $5::uuid[], $6::integer[], $7::uuid[], $8::bigint[], $9::integer[])

@@ -1,15 +1,12 @@
-//! `unplaced`: a resource manager held a hint and found no room; the task goes back to ready and is parked.
+//! `unplaced`: a resource manager held a hint and found no room; the task goes back to ready.
 //!
-//! It keeps its place and it is not picked again for `park`, unless capacity rises. No attempt
-//! is burnt: nothing was placed.
+//! It keeps its place, and it is prepaid: its next dispatch costs its tenant nothing. No attempt is burnt: nothing was
+//! placed. Until there is room for its size, the batcher passes it by: see `load::OwnerLoad::lacks`.
 
+use super::dispatch_undone::dispatch_undone;
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::{named, repeated};
 use domain::id::{TaskId, TenantId};
-use domain::task::State;
-use domain::time::millis;
-use std::time::Duration;
 
 /// Gives dispatches back; says how many.
 ///
@@ -18,27 +15,6 @@ use std::time::Duration;
 pub async fn unplaced(
     db: &RmDb,
     dispatches: &[(TenantId, TaskId, i32)],
-    park: Duration,
 ) -> Result<u64, StoreError> {
-    let mut sorted = dispatches.to_vec();
-    sorted.sort_unstable();
-    let tenants: Vec<_> = sorted.iter().map(|d| d.0.uuid()).collect();
-    let ids: Vec<_> = sorted.iter().map(|d| d.1.uuid()).collect();
-    let epochs: Vec<i32> = sorted.iter().map(|d| d.2).collect();
-    repeated(|| async {
-        let query = sqlx::query!(
-            "update task t set state = 'ready', parked_until = now() + $4 * interval '1 millisecond',
-                    wake_at = case when t.expire_if_late and t.first_started_at is null then t.start_deadline end
-                from unnest($1::uuid[], $2::uuid[], $3::integer[]) as i(tenant_id, id, dispatch_epoch)
-                where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                    and t.state = $5::text::task_state and t.dispatch_epoch = i.dispatch_epoch",
-            &tenants,
-            &ids,
-            &epochs,
-            millis(park) as f64,
-            State::Queued.as_str()
-        );
-        Ok(named("unplaced", query.execute(db.pool())).await?.rows_affected())
-    })
-    .await
+    dispatch_undone(db.pool(), "unplaced", dispatches).await
 }

@@ -102,10 +102,9 @@ impl World {
                 .await
                 .map(|_| Vec::new())
                 .unwrap(),
-            Event::Unplaced => transition::unplaced(rm, &dispatches, Duration::ZERO)
-                .await
-                .map(|_| Vec::new())
-                .unwrap(),
+            Event::Unplaced => {
+                transition::unplaced(rm, &dispatches).await.map(|_| Vec::new()).unwrap()
+            }
             Event::Expired => {
                 transition::expired(&self.scheduler, &tasks).await.map(|_| Vec::new()).unwrap()
             }
