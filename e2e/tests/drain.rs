@@ -166,7 +166,6 @@ async fn grace_runs_out() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "not so yet: a kept-alive connection may be reset in the very moment the door closes, about one run in five"]
 async fn customers_do_not_see_a_rolling_restart() -> anyhow::Result<()> {
     each_in_turn(1).await
 }

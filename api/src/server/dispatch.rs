@@ -9,6 +9,7 @@ use crate::answer;
 use crate::problem::{Code, Problem};
 use crate::request::{BodyRule, Call, OpenCall, RequestId, read_body};
 use crate::routes::table::{Access, Endpoint};
+use actix_web::http::ConnectionType;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
@@ -36,10 +37,10 @@ pub(super) async fn serve(
         span.record("trace.id", trace.trace_id());
     }
     let limit = state.request_timeout;
-    let work = handle(endpoint, state, request, payload, (id, trace));
+    let work = handle(endpoint, Arc::clone(&state), request, payload, (id, trace));
     let done = timeout(limit, work).instrument(span.clone()).await;
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
-    let answer = span.in_scope(|| finish(result, id));
+    let answer = span.in_scope(|| finish(result, id, &state));
     measure.answered(answer.status(), started.elapsed());
     answer
 }
@@ -47,7 +48,7 @@ pub(super) async fn serve(
 /// Answers a request that no route takes.
 pub(super) fn refuse(problem: Problem, measure: &Measure, state: &State) -> HttpResponse {
     let started = monotonic();
-    let answer = finish(Err(problem), state.ids.next());
+    let answer = finish(Err(problem), state.ids.next(), state);
     measure.answered(answer.status(), started.elapsed());
     answer
 }
@@ -80,11 +81,14 @@ fn trace_of(request: &HttpRequest) -> TraceContext {
     parent.map_or_else(TraceContext::generate, |parent| parent.child())
 }
 
-fn finish(result: Result<HttpResponse, Problem>, id: RequestId) -> HttpResponse {
+fn finish(result: Result<HttpResponse, Problem>, id: RequestId, state: &State) -> HttpResponse {
     let mut answer = result.unwrap_or_else(|problem| {
         log(&problem);
         answer::problem(&problem, id)
     });
+    if state.closes_connections() {
+        answer.head_mut().set_connection_type(ConnectionType::Close);
+    }
     let headers = answer.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

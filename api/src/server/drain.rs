@@ -1,5 +1,7 @@
 //! Stopping in order, and knowing whether the database is there.
 
+use super::door::Door;
+use super::state::State;
 use actix_web::dev::ServerHandle;
 use runtime::clock::{sleep, timeout};
 use runtime::error_chain::ErrorChain;
@@ -7,6 +9,7 @@ use runtime::health::Health;
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tick::{TickOutcome, TickPolicy, Ticker};
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::{ApiDb, SubmitDb};
 
@@ -15,20 +18,31 @@ const NOTICE: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Between the last new connection and the end of those that were made: all are taken up by then.
+const TAKE_UP: Duration = Duration::from_millis(50);
+
 /// What is closed, in this order.
-pub(super) struct Door {
+pub(super) struct Closing {
+    pub state: Arc<State>,
+    pub door: Door,
     pub http: ServerHandle,
     pub stop_writers: ShutdownHandle,
 }
 
-/// Waits for the shutdown; then not ready first, then no new connections, then the open requests end.
-pub(super) async fn drain(door: Door, health: Health, shutdown: Shutdown, grace: Duration) {
+/// Waits for the shutdown; then not ready first, kept-alive connections end with their next answer, then no new
+/// connections are made, then the open requests end. A client that connects anew where it is refused sees no error.
+pub(super) async fn drain(closing: Closing, health: Health, shutdown: Shutdown, grace: Duration) {
     shutdown.cancelled().await;
     health.mark_draining();
+    closing.state.close_connections();
     tracing::info!("The API stops: open requests have {grace:?} to end");
     sleep(NOTICE.min(grace / 10)).await;
-    door.http.stop(true).await;
-    door.stop_writers.shut_down();
+    if let Err(error) = closing.door.shut() {
+        tracing::debug!(%error, "New connections cannot be held off; some may be cut");
+    }
+    sleep(TAKE_UP).await;
+    closing.http.stop(true).await;
+    closing.stop_writers.shut_down();
 }
 
 /// Keeps `/readyz` true to whether the database answers.

@@ -4,6 +4,7 @@
 //! through `dispatch`.
 
 mod dispatch;
+mod door;
 mod drain;
 mod measure;
 mod mount;

@@ -29,6 +29,11 @@ impl Mounted {
         }
     }
 
+    /// What all requests share.
+    pub(super) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state)
+    }
+
     /// Called once for each worker thread.
     pub(super) fn configure(&self, config: &mut ServiceConfig) {
         let mut paths: Vec<&'static str> = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! Called by the binary and by tests, which start the real thing.
 
-use super::drain::{Door, drain, watch_database};
+use super::door::Door;
+use super::drain::{Closing, drain, watch_database};
 use super::mount::Mounted;
 use super::state::{Parts, State};
 use crate::auth::UsedKeys;
@@ -89,7 +90,10 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         Parts { api: api.clone(), submit: submit.clone(), bus, health: health.clone(), intake };
     let state = State::new(config, parts)?;
     let used = state.authenticator.used();
-    let (server, addr) = listen(config, Mounted::new(state))?;
+    let mounted = Mounted::new(state);
+    let state = mounted.state();
+    let (server, door) = listen(config, mounted)?;
+    let addr = door.address();
 
     // Writers end after the last request, not with the shutdown.
     let (stop_writers, writing) = Shutdown::new();
@@ -100,21 +104,19 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     tasks.spawn("api.used_keys", flush_used(used, submit.clone(), shutdown.clone()));
     tasks
         .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));
-    let http = server.handle();
+    let closing = Closing { door, http: server.handle(), state, stop_writers };
     tasks.spawn("api.http", server);
     let grace = config.api.shutdown_grace;
-    tasks.spawn("api.drain", drain(Door { http, stop_writers }, health.clone(), shutdown, grace));
+    tasks.spawn("api.drain", drain(closing, health.clone(), shutdown, grace));
     health.set_ready(true);
     tracing::info!(%addr, "The API listens on {addr}");
     Ok(Handle { addr, tasks, grace: grace + Duration::from_secs(5) })
 }
 
-fn listen(
-    config: &Config,
-    mounted: Mounted,
-) -> Result<(actix_web::dev::Server, SocketAddr), StartError> {
+fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
+    let (door, listener) = Door::open(address).map_err(refused)?;
     let bound = HttpServer::new(move || {
         let mounted = mounted.clone();
         App::new().configure(move |routes| mounted.configure(routes))
@@ -125,11 +127,9 @@ fn listen(
     .client_request_timeout(HEAD_TIMEOUT)
     .tcp_nodelay(true)
     .shutdown_timeout(config.api.shutdown_grace.as_secs().max(1))
-    .bind(address)
+    .listen(listener)
     .map_err(refused)?;
-    let taken = bound.addrs().first().copied();
-    let addr = taken.ok_or_else(|| refused(io::Error::other("no socket was bound")))?;
-    Ok((bound.run(), addr))
+    Ok((bound.run(), door))
 }
 
 async fn flush_used(used: Arc<UsedKeys>, db: SubmitDb, shutdown: Shutdown) {

@@ -10,6 +10,7 @@ use actix_web::web::Bytes;
 use bus::Bus;
 use runtime::config::{Config, LimitsConfig};
 use runtime::health::Health;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::connect::{ApiDb, SubmitDb};
 use tokio::sync::Semaphore;
@@ -40,6 +41,7 @@ pub struct State {
     pub(crate) max_batch_tasks: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) cancel_grace: Duration,
+    closing: AtomicBool,
 }
 
 /// The bus, which has nothing to show of itself.
@@ -94,7 +96,17 @@ impl State {
             max_batch_tasks: config.api.max_batch_tasks,
             request_timeout: config.api.request_timeout,
             cancel_grace: config.resource_manager.kill_grace + CANCEL_SLACK,
+            closing: AtomicBool::new(false),
         })
+    }
+
+    /// From now on each answer asks its client to connect anew.
+    pub(super) fn close_connections(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn closes_connections(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
     }
 
     /// Largest body under this rule, bytes.

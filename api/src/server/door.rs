@@ -1,0 +1,104 @@
+//! The listening socket, which can stop taking connections without cutting one that was made.
+//!
+//! A closed listening socket resets the connections that the kernel has made and nobody has accepted yet: their
+//! clients believe that their request is on its way. So new connections are held off first, by a filter on the socket that drops
+//! their first packet; those made are accepted; then the socket is closed, and whoever tries again is refused.
+
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+/// Connections that may wait to be accepted, as actix has it.
+const BACKLOG: i32 = 1024;
+
+/// The way in.
+#[derive(Debug)]
+pub(super) struct Door {
+    socket: Socket,
+    address: SocketAddr,
+}
+
+impl Door {
+    /// Listens on `address`, port 0 allowed; with it, the same socket for the server.
+    ///
+    /// # Errors
+    /// When the address is taken or not ours.
+    pub(super) fn open(address: SocketAddr) -> io::Result<(Self, TcpListener)> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        // A restart must not wait for the last connections of the process before it.
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        let listener: TcpListener = socket.try_clone()?.into();
+        let address = listener.local_addr()?;
+        Ok((Self { socket, address }, listener))
+    }
+
+    /// Where it listens, with the port it took.
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// No new connection is made from now on; the server still accepts those that were. Must be dropped before the
+    /// port is free.
+    ///
+    /// # Errors
+    /// When the system has no such filters.
+    #[cfg(target_os = "linux")]
+    pub(super) fn shut(self) -> io::Result<()> {
+        use socket2::SockFilter;
+        // Classic BPF over the TCP header, from linux/filter.h: load the byte of flags, keep SYN and ACK, and drop the packet
+        // where it is a SYN alone.
+        const LOAD_BYTE: u16 = 0x30;
+        const AND: u16 = 0x54;
+        const JUMP_IF_EQUAL: u16 = 0x15;
+        const RETURN: u16 = 0x06;
+        const FLAGS_AT: u32 = 13;
+        const SYN: u32 = 0x02;
+        const ACK: u32 = 0x10;
+        self.socket.attach_filter(&[
+            SockFilter::new(LOAD_BYTE, 0, 0, FLAGS_AT),
+            SockFilter::new(AND, 0, 0, SYN | ACK),
+            SockFilter::new(JUMP_IF_EQUAL, 0, 1, SYN),
+            SockFilter::new(RETURN, 0, 0, 0),
+            SockFilter::new(RETURN, 0, 0, u32::MAX),
+        ])
+    }
+
+    /// Elsewhere than on Linux nothing holds a new connection off.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn shut(self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::time::Duration;
+
+    #[test]
+    fn a_made_connection_is_served_a_new_one_waits_and_is_refused_in_the_end() {
+        let (door, listener) = Door::open(([127, 0, 0, 1], 0).into()).unwrap();
+        let address = door.address();
+        let mut made = TcpStream::connect(address).unwrap();
+        made.write_all(b"in time").unwrap();
+        door.shut().unwrap();
+        let late = TcpStream::connect_timeout(&address, Duration::from_millis(100));
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let (mut accepted, _) = listener.accept().unwrap();
+        let mut heard = [0; 7];
+        accepted.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"in time");
+        listener.set_nonblocking(true).unwrap();
+        assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(listener);
+        let refused = TcpStream::connect_timeout(&address, Duration::from_secs(5));
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+    }
+}
