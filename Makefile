@@ -17,11 +17,14 @@ check:
 	@scripts/check
 
 # Measurements; ARGS="..." goes to the bench program.
+# Both in one build: apart, each would compile the crates they share with features of its own.
 bench:
 	@scripts/setup
-	@$(SERVICES) cargo run --release -p bench -- $(ARGS)
+	@cargo build --release -p bench -p cli --bins
+	@BERTH_TEST_BIN_DIR=$${CARGO_TARGET_DIR:-$$PWD/target}/release $(SERVICES) cargo run --release -p bench -p cli --bin bench -- $(ARGS)
 
 # Real processes on real engines, with faults.
 chaos:
 	@scripts/setup
-	@$(SERVICES) cargo nextest run -p e2e --profile chaos $(ARGS)
+	@cargo build --workspace --bins
+	@BERTH_TEST_BIN_DIR=$${CARGO_TARGET_DIR:-$$PWD/target}/debug $(SERVICES) cargo nextest run -p e2e --profile chaos $(ARGS)

@@ -29,7 +29,6 @@ pub enum Code {
     /// The route exists, with other methods.
     MethodNotAllowed,
     /// The same idempotency key is being worked on.
-    IdempotencyInFlight,
     /// The body is over its limit.
     PayloadTooLarge,
     /// The body is not declared as plain JSON.
@@ -67,7 +66,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 18] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -76,7 +75,6 @@ impl Code {
         Self::NotFound,
         Self::RouteNotFound,
         Self::MethodNotAllowed,
-        Self::IdempotencyInFlight,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
@@ -104,9 +102,6 @@ impl Code {
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
             Self::MethodNotAllowed => {
                 ("method_not_allowed", 405, "The route has other methods", false)
-            }
-            Self::IdempotencyInFlight => {
-                ("idempotency_in_flight", 409, "The same request is being worked on", true)
             }
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {

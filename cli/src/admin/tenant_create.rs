@@ -14,7 +14,7 @@ use serde_json::json;
 pub struct TenantCreateArguments {
     /// Its name; must be new.
     pub name: String,
-    /// Its share where tenants compete: twice the weight, twice the share. 0 to 1000.
+    /// Its share where tenants compete: twice the weight, twice the share. More than 0, up to 1000.
     #[arg(long, default_value_t = 1.0, value_parser = weight)]
     pub weight: f64,
     #[command(flatten)]
@@ -43,5 +43,9 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
 
 fn weight(text: &str) -> Result<f64, String> {
     let weight: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    if (0.0..=1000.0).contains(&weight) { Ok(weight) } else { Err("expected 0 to 1000".to_owned()) }
+    if weight > 0.0 && weight <= 1000.0 {
+        Ok(weight)
+    } else {
+        Err("expected more than 0, up to 1000".to_owned())
+    }
 }

@@ -1,10 +1,10 @@
-//! Housekeeping: tomorrow's partitions, yesterday's, and answers nobody will ask for again.
+//! Housekeeping: tomorrow's partitions, yesterday's, and answers and sessions nobody will ask for again.
 
 use crate::metrics::STRAYS;
 use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 use store::connect::SchedulerDb;
-use store::{StoreError, idempotency, load, partition};
+use store::{StoreError, idempotency, load, partition, session};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -21,18 +21,22 @@ impl KeepTick {
     }
 
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let made = partition::ensure(&self.db, self.limits.partitions_ahead_days).await?;
-        let dropped = partition::drop_expired(&self.db, self.limits.history_retention_days).await?;
+        let (db, days) = (&self.db, self.limits.history_retention_days);
+        // All are tried before any is given up: a table in long use must not keep the others from being cleaned.
+        let made = partition::ensure(db, self.limits.partitions_ahead_days).await;
+        let dropped = partition::drop_expired(db, days).await;
+        let purged = idempotency::purge(db, self.limits.idempotency_retention, PURGE_BATCH).await;
+        let sessions = session::prune(db, days, PURGE_BATCH).await;
+        let loads = load::prune(db).await;
+        STRAYS.set(partition::strays(db).await? as f64);
+        let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
+        loads?;
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }
-        let purged =
-            idempotency::purge(&self.db, self.limits.idempotency_retention, PURGE_BATCH).await?;
-        load::prune(&self.db).await?;
-        let strays = partition::strays(&self.db).await?;
-        STRAYS.set(strays as f64);
-        let done = made + dropped + purged;
-        let more = i64::try_from(purged).is_ok_and(|purged| purged >= PURGE_BATCH);
+        let done = made + dropped + purged + sessions;
+        let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= PURGE_BATCH);
+        let more = full(purged) || full(sessions);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
     }
 }

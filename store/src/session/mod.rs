@@ -3,9 +3,11 @@
 mod end;
 mod lapse;
 mod open;
+mod prune;
 mod renew;
 
 pub use end::end;
 pub use lapse::{Lapsed, lapse};
 pub use open::{NewSession, Opened, open_or_adopt};
+pub use prune::prune;
 pub use renew::{Renewal, Renewed, renew};

@@ -8,7 +8,7 @@ use domain::id::TenantId;
 /// Stores a tenant; false when the name is taken.
 ///
 /// # Errors
-/// When the weight is not in 0..=1000 or the database cannot answer.
+/// When the weight is not above 0 and at most 1000, or the database cannot answer.
 pub async fn create(
     db: &AdminDb,
     id: TenantId,

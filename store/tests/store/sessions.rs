@@ -5,7 +5,7 @@ use domain::id::{NodeId, SessionId, TenantId};
 use domain::task::{Delivery, State};
 use std::sync::Arc;
 use std::time::Duration;
-use store::session::{Opened, Renewal, Renewed, end, lapse, open_or_adopt, renew};
+use store::session::{Opened, Renewal, Renewed, end, lapse, open_or_adopt, prune, renew};
 use tokio::task::JoinSet;
 
 const TERM: Duration = Duration::from_secs(30);
@@ -303,4 +303,34 @@ async fn claims_while_reapers_lapse_leave_no_lease_under_a_session_that_is_over(
         world.check_promises(submitted).await;
         assert_eq!(world.number("select count(*) from task where session_id is not null").await, 0);
     }
+}
+
+#[tokio::test]
+async fn a_session_is_deleted_once_no_attempt_of_its_time_is_kept() {
+    let world = World::new().await;
+    let node = NodeId::fresh();
+    let (live, recent, old) =
+        (world.open(node).await, world.open(node).await, world.open(node).await);
+    for owned in [recent, old] {
+        end(&world.rm, node, owned.session, owned.epoch, "left").await.unwrap();
+    }
+    world
+        .sql(format!(
+            "update executor_session set started_at = now() - interval '32 days',
+                ended_at = now() - interval '31 days 1 hour' where id = '{}'",
+            old.session.uuid()
+        ))
+        .await;
+    let left = async || world.number("select count(*) from executor_session").await;
+    assert_eq!(prune(&world.scheduler, 31, 10).await.unwrap(), 0);
+    assert_eq!(prune(&world.scheduler, 30, 10).await.unwrap(), 1);
+    assert_eq!(left().await, 2);
+    let kept = world
+        .number(format!(
+            "select count(*) from executor_session where id in ('{}', '{}')",
+            live.session.uuid(),
+            recent.session.uuid()
+        ))
+        .await;
+    assert_eq!(kept, 2);
 }
