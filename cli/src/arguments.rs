@@ -2,7 +2,7 @@
 //!
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
-use crate::admin::{KeyCreateArguments, TenantCreateArguments};
+use crate::admin::{KeyCreateArguments, PoolSetArguments, TenantCreateArguments};
 use crate::customer::{
     AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
     LogsArguments, SubmitArguments, UsageArguments,
@@ -90,6 +90,9 @@ pub enum AdminCommand {
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Pools: groups of executors, and what their tasks may do.
+    #[command(subcommand)]
+    Pool(PoolCommand),
 }
 
 /// What can be done with tenants.
@@ -104,6 +107,13 @@ pub enum TenantCommand {
 pub enum KeyCommand {
     /// Create an API key and print it, once.
     Create(KeyCreateArguments),
+}
+
+/// What can be done with pools.
+#[derive(Debug, Subcommand)]
+pub enum PoolCommand {
+    /// Store a pool, or change what it allows, and print what holds now.
+    Set(PoolSetArguments),
 }
 
 /// Where the settings of a role or an operator's command come from.

@@ -10,7 +10,7 @@ mod failure;
 mod output;
 mod role;
 
-use arguments::{AdminCommand, Arguments, Command, KeyCommand, TenantCommand};
+use arguments::{AdminCommand, Arguments, Command, KeyCommand, PoolCommand, TenantCommand};
 use clap::Parser;
 use customer::Connection;
 use failure::Failure;
@@ -52,6 +52,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
             Box::pin(admin::key_create(&key, format)).await
+        }
+        Command::Admin(AdminCommand::Pool(PoolCommand::Set(pool))) => {
+            Box::pin(admin::pool_set(&pool, format)).await
         }
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
         Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod fairness;
 pub mod id;
 pub mod placement;
+pub mod pool;
 pub mod resources;
 pub mod task;
 pub mod time;

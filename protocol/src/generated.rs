@@ -126,6 +126,20 @@ pub struct Welcome {
     /// Leases the resource manager believes are held; the executor stops any attempt not listed.
     #[prost(message, repeated, tag = "4")]
     pub leases: ::prost::alloc::vec::Vec<Lease>,
+    /// What the executor's pool allows its attempts; absent: nothing.
+    #[prost(message, optional, tag = "5")]
+    pub pool_policy: ::core::option::Option<PoolPolicy>,
+}
+/// What attempts may do beyond the strict default. An executor keeps to the newest it was told.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PoolPolicy {
+    /// Commands reach the network of their executor.
+    #[prost(bool, tag = "1")]
+    pub command_network: bool,
+    /// HTTP tasks reach private, loopback and link-local addresses.
+    #[prost(bool, tag = "2")]
+    pub private_targets: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

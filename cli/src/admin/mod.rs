@@ -5,8 +5,10 @@
 mod database;
 mod key_create;
 mod migrate;
+mod pool_set;
 mod tenant_create;
 
 pub use key_create::{KeyCreateArguments, run as key_create};
 pub use migrate::run as migrate;
+pub use pool_set::{PoolSetArguments, run as pool_set};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};

@@ -10,6 +10,7 @@ use crate::spool::Spool;
 use crate::stream::Line;
 use crate::term::Term;
 use domain::id::{ExecutorId, PoolName, SessionId};
+use domain::pool::PoolPolicy;
 use protocol::{Capacity, LeaseKey};
 use runtime::health::Health;
 use runtime::tasks::TaskGroup;
@@ -38,6 +39,8 @@ pub(super) struct Session {
     pub(super) term: Option<Term>,
     /// Time between the polite and the hard kill, as last welcomed.
     pub(super) kill_grace: Duration,
+    /// What the pool allows, as last welcomed.
+    pub(super) policy: PoolPolicy,
     /// Given up; a new one begins when all its work is dead.
     pub(super) is_over: bool,
 }
@@ -49,6 +52,7 @@ impl Session {
             last_assignment: 0,
             term: None,
             kill_grace: Duration::from_secs(5),
+            policy: PoolPolicy::default(),
             is_over: false,
         }
     }

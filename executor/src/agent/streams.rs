@@ -5,6 +5,7 @@ use super::state::Agent;
 use crate::metrics::{CONNECTED, STREAMS};
 use crate::stream::{DialError, Greeting, Link, Stage, StreamEvent, open};
 use crate::term::Term;
+use domain::pool::PoolPolicy;
 use protocol::refused::Reason;
 use protocol::to_executor::Message;
 use protocol::{Refused, Welcome};
@@ -106,6 +107,11 @@ impl Agent {
         self.work.lease_lasts(term.ends());
         self.session.term = Some(term);
         self.session.kill_grace = Duration::from_millis(welcome.kill_grace_ms.into());
+        let policy = welcome.pool_policy.unwrap_or_default();
+        self.session.policy = PoolPolicy {
+            command_network: policy.command_network,
+            private_targets: policy.private_targets,
+        };
         self.heart.restart(now);
         self.outbox.restart();
         self.flight.restart();

@@ -249,6 +249,7 @@ impl Rm {
                     term_ms: u32::try_from(script.term.as_millis()).unwrap(),
                     kill_grace_ms: u32::try_from(script.kill_grace.as_millis()).unwrap(),
                     leases: listed.unwrap_or_else(|| hello.held.clone()),
+                    pool_policy: None,
                 };
                 Some(welcome.into())
             }

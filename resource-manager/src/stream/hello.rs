@@ -9,7 +9,9 @@ use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;
 use domain::task::AttemptOutcome;
 use protocol::refused::Reason;
-use protocol::{Capacity, Hello, Lease, PROTOCOL_VERSION, Refused, Welcome, session_id};
+use protocol::{
+    Capacity, Hello, Lease, PROTOCOL_VERSION, PoolPolicy, Refused, Welcome, session_id,
+};
 use std::collections::HashSet;
 use store::StoreError;
 use store::lease::{LeaseKey, live};
@@ -34,6 +36,7 @@ pub(super) async fn greet(
             "the session has lapsed or was fenced; start a new one",
         ));
     };
+    let policy = store::pool::policy(&service.db, &session.pool).await.map_err(unavailable)?;
     let mut seat = Seat::empty(
         stream.clone(),
         epoch,
@@ -66,6 +69,10 @@ pub(super) async fn greet(
         term_ms: u32::try_from(service.lease_term.as_millis()).unwrap_or(u32::MAX),
         kill_grace_ms: u32::try_from(service.kill_grace.as_millis()).unwrap_or(u32::MAX),
         leases: kept,
+        pool_policy: Some(PoolPolicy {
+            command_network: policy.command_network,
+            private_targets: policy.private_targets,
+        }),
     };
     if !stream.send(welcome) {
         return Err(refuse(Reason::Unavailable, "the stream is gone"));
