@@ -45,10 +45,11 @@ impl Mix {
         let mut argv =
             vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned(), "sh".to_owned()];
         argv.extend(stamp);
+        let cap = (self.work * 2).max(Duration::from_secs(60));
         Ok(json!({
             "name": if fails { "fails-once" } else { "works" },
             "run": { "command": { "argv": argv } },
-            "execution_cap": "60s",
+            "execution_cap": format!("{}s", cap.as_secs()),
             "max_attempts": 3,
             "retry": { "backoff": "constant", "initial": "100ms", "jitter": false },
         }))

@@ -62,8 +62,10 @@ async fn all_started_after(
 /// The work of a dead executor starts again elsewhere.
 async fn dies_with_work(rounds: usize) -> anyhow::Result<()> {
     let term = Duration::from_secs(5);
-    let (mut cluster, customer, ledger) = cluster(1, term).await?;
+    let (mut cluster, customer, _) = cluster(1, term).await?;
     for round in 0..rounds {
+        // What was killed never says that it ended, so that each round needs a ledger of its own.
+        let ledger = Ledger::at(cluster.folder().join(format!("ledger-{round}")));
         let began = now_ns()?;
         let submitted =
             commands(&customer, &ledger, 4, Duration::from_secs(12), &format!("round-{round}"))
@@ -149,7 +151,7 @@ async fn outlives_the_term(term: Duration, work: Duration) -> anyhow::Result<()>
     let mut submitted = commands(&customer, &ledger, 4, work, "long").await?;
     let long = format!("{}s", work.as_secs());
     let others = [
-        json!({ "run": { "noop": { "sleep": long } } }),
+        json!({ "run": { "noop": { "sleep": long } }, "execution_cap": format!("{}s", work.as_secs() * 2) }),
         json!({ "run": { "noop": { "sleep": "0s" } }, "delay": long }),
     ];
     submitted.all.extend(customer.submit_batch(&others, "others").await?);
