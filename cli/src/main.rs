@@ -24,7 +24,11 @@ fn main() -> ExitCode {
         .build()
         .map_err(|error| Failure::failed(format!("cannot start threads: {error}")))
         .and_then(|runtime| {
-            let ended = runtime.block_on(run(arguments));
+            let ended = runtime.block_on(async {
+                let ended = run(arguments).await;
+                ::runtime::otlp::flush().await;
+                ended
+            });
             // A blocking read that hangs must not keep the process from ending.
             runtime.shutdown_background();
             ended

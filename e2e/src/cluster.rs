@@ -4,6 +4,8 @@ use anyhow::Context;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 use testkit::process::{RoleCommand, RoleProcess};
@@ -290,7 +292,20 @@ impl Cluster {
     }
 }
 
-/// A port that is free now. Processes that are started again need the same one, so port 0 will not do.
+/// A port that is free now and stays so: a process that is started again needs the same one, so it is none of those that the
+/// system gives to whoever asks for any, nor one of the tasks' own.
 fn free_port() -> anyhow::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+    const FIRST: u16 = 10_000;
+    const COUNT: u16 = 5_000;
+    // Clusters of other processes choose at the same time: even with the next process id one begins far away.
+    static NEXT: LazyLock<AtomicU16> = LazyLock::new(|| {
+        AtomicU16::new((u64::from(std::process::id()) * 997 % u64::from(COUNT)) as u16)
+    });
+    for _ in 0..COUNT {
+        let port = FIRST + NEXT.fetch_add(1, Ordering::Relaxed) % COUNT;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    anyhow::bail!("no port of {FIRST} to {} is free", FIRST + COUNT)
 }

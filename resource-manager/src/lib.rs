@@ -16,5 +16,6 @@ mod settle;
 mod start;
 mod stop;
 mod stream;
+mod trace;
 
 pub use start::{ResourceManager, StartError};

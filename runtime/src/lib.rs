@@ -13,6 +13,7 @@ pub mod fault;
 pub mod health;
 pub mod health_server;
 pub mod metrics;
+pub mod otlp;
 pub mod shutdown;
 pub mod tasks;
 pub mod telemetry;

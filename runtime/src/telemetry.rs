@@ -5,10 +5,12 @@
 //! because a bare panic message in the middle of JSON is lost by every collector.
 
 use crate::config::{LogFormat, TelemetryConfig};
+use crate::otlp::{self, OtlpError};
 use std::io::{IsTerminal, stderr};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 /// Why logging could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -24,31 +26,47 @@ pub enum TelemetryError {
         #[source]
         source: ParseError,
     },
+    /// Nothing can be exported as configured.
+    #[error(transparent)]
+    Otlp(#[from] OtlpError),
     /// Logging was set up before, in this process.
     #[error("logging is already set up: {0}")]
     AlreadySet(#[source] TryInitError),
 }
 
-/// Starts logging, in the form and at the levels that are configured.
+/// Crates whose log lines are not exported: each export would cause the next.
+const OF_THE_EXPORT: [&str; 6] = ["h2", "hyper", "hyper_util", "opentelemetry", "tonic", "tower"];
+
+/// Starts logging, in the form and at the levels that are configured, and the export where one is; for that tokio must
+/// run. Then call [`otlp::flush`] at the end.
 ///
 /// # Errors
-/// When the levels cannot be read, or logging is already set up.
+/// When the levels or the export's settings cannot be read, or logging is already set up.
 pub fn init(role: &str, config: &TelemetryConfig) -> Result<(), TelemetryError> {
     let filter = EnvFilter::builder()
         .parse(&config.log)
         .map_err(|source| TelemetryError::Filter { text: config.log.clone(), source })?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
     let text = match config.format {
         LogFormat::Text => true,
         LogFormat::Json => false,
         LogFormat::Auto => stderr().is_terminal(),
     };
-    let set = if text {
-        lines.with_ansi(stderr().is_terminal()).finish().try_init()
+    let lines = fmt::layer().with_writer(stderr);
+    let lines: Box<dyn Layer<_> + Send + Sync> = if text {
+        lines.with_ansi(stderr().is_terminal()).boxed()
     } else {
-        lines.json().flatten_event(true).with_current_span(true).finish().try_init()
+        lines.json().flatten_event(true).with_current_span(true).boxed()
     };
-    set.map_err(TelemetryError::AlreadySet)?;
+    let own = Targets::new()
+        .with_default(LevelFilter::TRACE)
+        .with_targets(OF_THE_EXPORT.map(|target| (target, LevelFilter::OFF)));
+    let exported = otlp::start(role, config)?.map(|bridge| bridge.with_filter(own));
+    Registry::default()
+        .with(filter)
+        .with(lines)
+        .with(exported)
+        .try_init()
+        .map_err(TelemetryError::AlreadySet)?;
     std::panic::set_hook(Box::new(log_panic));
     tracing::info!(role, pid = std::process::id(), "Starting as {role}");
     Ok(())
@@ -65,17 +83,26 @@ fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
 mod tests {
     use super::*;
 
+    fn config(log: &str, format: LogFormat) -> TelemetryConfig {
+        TelemetryConfig {
+            log: log.to_owned(),
+            format,
+            otlp_endpoint: String::new(),
+            otlp_headers: String::new().into(),
+            otlp_metrics_interval: std::time::Duration::from_secs(15),
+        }
+    }
+
     #[test]
     fn levels_that_cannot_be_read_are_refused_by_name() {
-        let config = TelemetryConfig { log: "info,store=loud".to_owned(), format: LogFormat::Text };
+        let config = config("info,store=loud", LogFormat::Text);
         let error = init("test", &config).expect_err("`loud` is not a level");
         assert!(error.to_string().contains("telemetry.log"), "{error}");
     }
 
     #[test]
     fn logging_is_set_up_once() {
-        let config =
-            TelemetryConfig { log: "info,store=debug".to_owned(), format: LogFormat::Json };
+        let config = config("info,store=debug", LogFormat::Json);
         init("test", &config).expect("the first time");
         assert!(matches!(init("test", &config), Err(TelemetryError::AlreadySet(_))));
     }

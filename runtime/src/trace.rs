@@ -62,6 +62,11 @@ impl TraceContext {
         hex(&self.span_id)
     }
 
+    /// Trace id and span id.
+    pub(crate) const fn ids(&self) -> ([u8; 16], [u8; 8]) {
+        (self.trace_id, self.span_id)
+    }
+
     /// Trace id, span id, flags.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {

@@ -87,9 +87,12 @@ const OTHERS: &[(&str, &str)] = &[
     ("executor.spool_max_bytes", "1048576"),
     ("telemetry.log", "debug"),
     ("telemetry.format", "json"),
+    ("telemetry.otlp_endpoint", "http://127.0.0.1:4317"),
+    ("telemetry.otlp_headers", "authorization=Bearer x"),
+    ("telemetry.otlp_metrics_interval", "30s"),
 ];
 
-const SECRETS: [&str; 10] = [
+const SECRETS: [&str; 11] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -100,6 +103,7 @@ const SECRETS: [&str; 10] = [
     "bus.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
+    "telemetry.otlp_headers",
 ];
 
 fn variable(key: &str) -> String {

@@ -57,7 +57,11 @@ const OWNERS: [(&str, &[&str], &str); 4] = [
         &["api"],
         "HTTP types outside `api` tie the logic to one web server and to its threads",
     ),
-    ("tonic", &["protocol", "resource-manager", "executor"], "only the executor stream is gRPC"),
+    (
+        "tonic",
+        &["protocol", "resource-manager", "executor", "runtime", "testkit"],
+        "only the executor stream and the export of telemetry are gRPC",
+    ),
 ];
 
 /// Libraries `domain` must not name: it is pure, so that `sim` and tests can run it under any clock.

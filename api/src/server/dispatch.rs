@@ -9,11 +9,13 @@ use crate::answer;
 use crate::problem::{Code, Problem};
 use crate::request::{BodyRule, Call, OpenCall, RequestId, read_body};
 use crate::routes::table::{Access, Endpoint};
-use actix_web::http::ConnectionType;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{ConnectionType, StatusCode};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use runtime::clock::{monotonic, timeout};
+use domain::time::Timestamp;
+use runtime::clock::{monotonic, timeout, wall};
+use runtime::otlp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
@@ -30,7 +32,9 @@ pub(super) async fn serve(
     payload: Payload,
 ) -> HttpResponse {
     let started = monotonic();
-    let (id, trace) = (state.ids.next(), trace_of(&request));
+    let began = otlp::is_on().then(wall);
+    let id = state.ids.next();
+    let (trace, parent) = trace_of(&request);
     let span = (endpoint.span)();
     if !span.is_disabled() {
         span.record("request.id", tracing::field::display(id));
@@ -42,7 +46,27 @@ pub(super) async fn serve(
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
     let answer = span.in_scope(|| finish(result, id, &state));
     measure.answered(answer.status(), started.elapsed());
+    if let Some(began) = began {
+        export(endpoint, (trace, parent), began, answer.status());
+    }
     answer
+}
+
+/// Exports the span of an answered request.
+fn export(
+    endpoint: &Endpoint,
+    (context, parent): (TraceContext, Option<TraceContext>),
+    start: Timestamp,
+    status: StatusCode,
+) {
+    let attributes = vec![
+        ("http.request.method", endpoint.verb.as_str().to_owned()),
+        ("http.route", endpoint.path.to_owned()),
+        ("http.response.status_code", status.as_str().to_owned()),
+    ];
+    let error = status.is_server_error().then(|| status.to_string());
+    let (name, kind, end) = (endpoint.name, otlp::Kind::Server, wall());
+    otlp::record(otlp::SpanRecord { name, context, parent, kind, start, end, attributes, error });
 }
 
 /// Answers a request that no route takes.
@@ -74,11 +98,11 @@ async fn handle(
     handler(Call { state, caller, request, body, id, trace }).await
 }
 
-/// The client's trace, one step on; a new one where it sent none that can be read.
-fn trace_of(request: &HttpRequest) -> TraceContext {
+/// The client's trace, one step on, and its own step; a new one where it sent none that can be read.
+fn trace_of(request: &HttpRequest) -> (TraceContext, Option<TraceContext>) {
     let sent = request.headers().get(&TRACEPARENT).and_then(|value| value.to_str().ok());
     let parent: Option<TraceContext> = sent.and_then(|text| text.parse().ok());
-    parent.map_or_else(TraceContext::generate, |parent| parent.child())
+    (parent.map_or_else(TraceContext::generate, |parent| parent.child()), parent)
 }
 
 fn finish(result: Result<HttpResponse, Problem>, id: RequestId, state: &State) -> HttpResponse {

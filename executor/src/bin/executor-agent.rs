@@ -22,12 +22,14 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let config = config::load(None)?;
-    runtime::telemetry::init("executor", &config.telemetry)?;
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     tokio.block_on(async {
+        runtime::telemetry::init("executor", &config.telemetry)?;
         let tasks = TaskGroup::new();
         let (_handle, shutdown) = Shutdown::from_signals(&tasks)?;
         let secret = config.auth.executor_secret()?;
-        Ok(executor::run(&config.executor, secret, shutdown).await?)
+        let ended = executor::run(&config.executor, secret, shutdown).await;
+        runtime::otlp::flush().await;
+        Ok(ended?)
     })
 }

@@ -3,6 +3,8 @@
 use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
 use domain::task::RetryPolicy;
+use runtime::otlp;
+use runtime::trace::TraceContext;
 use store::lease::{LeaseKey, LiveLease};
 use store::task::transition::Placed;
 
@@ -25,6 +27,8 @@ pub(crate) struct HeldLease {
     /// `None` is the default policy.
     pub retry_json: Option<String>,
     pub at_most_once: bool,
+    /// The trace of its submit, where spans are exported; not known of an adopted lease.
+    pub trace: Option<TraceContext>,
     /// The executor said it took it up.
     pub accepted: bool,
     /// A result is on its way to the database, or the lease is being ended.
@@ -42,6 +46,7 @@ impl HeldLease {
             max_attempts: placed.max_attempts,
             retry_json: placed.retry_json.clone(),
             at_most_once: placed.at_most_once,
+            trace: trace_of(placed),
             accepted: false,
             ending: false,
         }
@@ -57,6 +62,7 @@ impl HeldLease {
             max_attempts: live.max_attempts,
             retry_json: live.retry_json.clone(),
             at_most_once: live.at_most_once,
+            trace: None,
             accepted: true,
             ending: false,
         }
@@ -69,6 +75,11 @@ impl HeldLease {
             .and_then(|json| serde_json::from_str(json).ok())
             .unwrap_or_default()
     }
+}
+
+/// The trace that a task was submitted under, where anybody is to hear of it.
+pub(crate) fn trace_of(placed: &Placed) -> Option<TraceContext> {
+    if otlp::is_on() { placed.traceparent.as_deref()?.parse().ok() } else { None }
 }
 
 impl From<LeaseKey> for HeldKey {

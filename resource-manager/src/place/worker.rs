@@ -5,8 +5,9 @@
 //! its size, of which no more comes until it fits; with no room at all it stops consuming, so that hints go to who has room.
 
 use super::waiting::{InHand, Waiting};
-use crate::fleet::{Fleet, Grant, Placement};
+use crate::fleet::{Fleet, Grant, Placement, trace_of};
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
+use crate::trace;
 use bus::{Bus, HintConsumer, Topic};
 use domain::id::{NodeId, PoolName, SessionId};
 use domain::task::AttemptOutcome;
@@ -136,6 +137,7 @@ impl PoolWorker {
 
     /// Claims and sends; says how many were granted.
     async fn claim(&self, placements: &[Placement]) -> Result<usize, StoreError> {
+        let began = trace::now();
         let epochs: BTreeMap<SessionId, i64> =
             placements.iter().map(|p| (p.session, p.epoch)).collect();
         let sessions: Vec<_> =
@@ -165,7 +167,14 @@ impl PoolWorker {
         }
         self.fleet.give_back(&refused);
         let count = grants.len();
+        let traced: Vec<_> = grants
+            .iter()
+            .filter_map(|(_, placed)| Some((trace_of(placed)?, placed.lease, placed.waited_ms)))
+            .collect();
         let (broken, untold) = self.fleet.assign(grants);
+        for (submit, lease, waited_ms) in traced {
+            began.iter().for_each(|began| trace::placed(submit, &lease, waited_ms, *began));
+        }
         for stream in broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");
             self.fleet.unseat(&stream);

@@ -7,9 +7,11 @@ use super::group::meaning;
 use crate::fleet::{Fleet, HeldLease, Stream};
 use crate::metrics::{LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
+use crate::trace;
 use bus::{Bus, Topic};
 use domain::id::SessionId;
 use domain::task::{Event, State};
+use domain::time::Timestamp;
 use protocol::result_answer::Verdict;
 use protocol::{ResultAnswer, ResultAnswers, session_bytes};
 use runtime::clock;
@@ -87,7 +89,11 @@ impl Settler {
         let mut due_again = false;
         for (event, results) in by_event {
             due_again |= matches!(event, Event::AttemptFailed | Event::LeaseLapsed);
+            let began = trace::now();
             let verdicts = self.raise(event, &results).await;
+            if let Some(began) = began {
+                export(&results, &verdicts, began);
+            }
             for ((reported, _), verdict) in results.into_iter().zip(verdicts) {
                 answer(&mut answers, reported, verdict);
             }
@@ -222,6 +228,17 @@ impl Settler {
             answers[at] = answer;
         }
         Ok(answers)
+    }
+}
+
+/// The spans of what was settled just now.
+fn export(results: &[(Reported, Duration)], verdicts: &[Verdict], began: Timestamp) {
+    let applied = results.iter().zip(verdicts).filter(|(_, v)| **v == Verdict::Applied);
+    for ((reported, _), _) in applied {
+        if let Some(submit) = reported.held.as_ref().and_then(|held| held.trace) {
+            let (ended, ran) = (&reported.ended, Duration::from_millis(reported.ended.ran_ms));
+            trace::settled(submit, &ended.lease, ended.outcome, ran, began);
+        }
     }
 }
 

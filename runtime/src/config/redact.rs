@@ -5,7 +5,7 @@
 use figment::value::{Dict, Value};
 
 /// Keys whose values are never shown; the fields of these are `SecretString`.
-const SECRETS: [&str; 10] = [
+const SECRETS: [&str; 11] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -16,6 +16,7 @@ const SECRETS: [&str; 10] = [
     "bus.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
+    "telemetry.otlp_headers",
 ];
 
 /// Whether the value of `section.key` may not be shown.

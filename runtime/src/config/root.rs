@@ -67,6 +67,7 @@ impl Sections {
         self.scheduler.check(checks);
         self.resource_manager.check(checks);
         self.executor.check(checks);
+        self.telemetry.check(checks);
         checks.rule(
             "scheduler.sweep_age",
             self.scheduler.sweep_age >= self.bus.hint_ttl,

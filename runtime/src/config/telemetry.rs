@@ -2,7 +2,11 @@
 //!
 //! Read by `telemetry::init`, which also refuses a `log` it cannot read.
 
+use super::checks::{Checks, secs};
+use super::values::{duration, secret};
+use secrecy::SecretString;
 use serde::Deserialize;
+use std::time::Duration;
 
 /// Form of the log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -24,4 +28,25 @@ pub struct TelemetryConfig {
     pub log: String,
     /// Form of the lines.
     pub format: LogFormat,
+    /// Address of an OpenTelemetry collector that takes OTLP over gRPC; empty: none.
+    pub otlp_endpoint: String,
+    /// Headers of each export, `name=value,name=value`.
+    #[serde(deserialize_with = "secret")]
+    pub otlp_headers: SecretString,
+    /// Between two exports of metrics.
+    #[serde(deserialize_with = "duration")]
+    pub otlp_metrics_interval: Duration,
+}
+
+impl TelemetryConfig {
+    pub(super) fn check(&self, checks: &mut Checks) {
+        let interval = self.otlp_metrics_interval;
+        checks.duration("telemetry.otlp_metrics_interval", interval, secs(1)..=secs(600));
+        let endpoint = self.otlp_endpoint.as_str();
+        let usable = endpoint.is_empty()
+            || endpoint.starts_with("http://")
+            || endpoint.starts_with("https://");
+        let message = "must be empty or an address such as http://localhost:4317";
+        checks.rule("telemetry.otlp_endpoint", usable, message);
+    }
 }

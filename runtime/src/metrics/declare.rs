@@ -83,11 +83,16 @@ pub fn histogram_with_buckets(
     })
 }
 
+/// All metrics, as the registry has them.
+pub(crate) fn gather() -> Vec<prometheus::proto::MetricFamily> {
+    let registry = DECLARED.lock().unwrap_or_else(PoisonError::into_inner).registry.clone();
+    registry.gather()
+}
+
 /// All metrics in the text form that Prometheus reads.
 #[must_use]
 pub fn render() -> String {
-    let registry = DECLARED.lock().unwrap_or_else(PoisonError::into_inner).registry.clone();
-    TextEncoder::new().encode_to_string(&registry.gather()).unwrap_or_else(|error| {
+    TextEncoder::new().encode_to_string(&gather()).unwrap_or_else(|error| {
         tracing::error!(%error, "The metrics cannot be written out: {error}");
         String::new()
     })

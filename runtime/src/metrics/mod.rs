@@ -9,6 +9,7 @@ mod declare;
 mod kinds;
 mod statement;
 
+pub(crate) use declare::gather;
 pub use declare::{counter, gauge, histogram, histogram_with_buckets, render};
 pub use kinds::{Counter, CounterVec, Gauge, GaugeVec, Histogram, HistogramVec};
 pub use statement::{StatementTimer, statement_timer};

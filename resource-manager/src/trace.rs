@@ -1,0 +1,54 @@
+//! The spans that a resource manager exports: a task's wait, its placement, its run, and how its end was written down.
+//!
+//! All are children of the submit. Each is recorded when its end is known, which is after the statement it is about.
+
+use domain::task::AttemptOutcome;
+use domain::time::Timestamp;
+use runtime::clock;
+use runtime::otlp::{Kind, SpanRecord, is_on, record};
+use runtime::trace::TraceContext;
+use std::time::Duration;
+use store::lease::LeaseKey;
+
+/// When something began, where spans are exported.
+pub(crate) fn now() -> Option<Timestamp> {
+    is_on().then(clock::wall)
+}
+
+/// A task waited until `began`, was then placed, and its executor has been told.
+pub(crate) fn placed(submit: TraceContext, lease: &LeaseKey, waited_ms: i64, began: Timestamp) {
+    let due = began - Duration::from_millis(waited_ms.max(0).unsigned_abs());
+    let queue = child(submit, "task.queue", (due, began), lease);
+    record(SpanRecord { kind: Kind::Consumer, ..queue });
+    record(child(submit, "task.place", (began, clock::wall()), lease));
+}
+
+/// An attempt that had run for `ran` was reported, and from `began` on its end was written down.
+pub(crate) fn settled(
+    submit: TraceContext,
+    lease: &LeaseKey,
+    outcome: AttemptOutcome,
+    ran: Duration,
+    began: Timestamp,
+) {
+    let error = (outcome != AttemptOutcome::Succeeded).then(|| outcome.to_string());
+    let run = child(submit, "task.run", (began - ran, began), lease);
+    record(SpanRecord { error, ..run });
+    record(child(submit, "task.settle", (began, clock::wall()), lease));
+}
+
+fn child(
+    submit: TraceContext,
+    name: &'static str,
+    (start, end): (Timestamp, Timestamp),
+    lease: &LeaseKey,
+) -> SpanRecord {
+    let attributes = vec![
+        ("task.id", lease.task.to_string()),
+        ("tenant.id", lease.tenant.to_string()),
+        ("lease.attempt", lease.attempt.to_string()),
+        ("session.id", lease.session.to_string()),
+    ];
+    let (context, parent) = (submit.child(), Some(submit));
+    SpanRecord { name, context, parent, kind: Kind::Internal, start, end, attributes, error: None }
+}
