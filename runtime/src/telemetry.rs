@@ -1,13 +1,16 @@
 //! Logs: set up once, first thing in a process.
 //!
 //! Called by `cli` with the role's name. Lines go to standard error, so that standard output stays
-//! free for what a command was asked for. Panics are logged in the same form, with their place,
+//! free for what a command was asked for, or to a file where a person looks at the screen. Panics are logged in the same form, with their place,
 //! because a bare panic message in the middle of JSON is lost by every collector.
 
 use crate::config::{LogFormat, TelemetryConfig};
+use std::fs::File;
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
 /// Why logging could not be set up.
@@ -34,17 +37,34 @@ pub enum TelemetryError {
 /// # Errors
 /// When the levels cannot be read, or logging is already set up.
 pub fn init(role: &str, config: &TelemetryConfig) -> Result<(), TelemetryError> {
+    set_up(role, config, BoxMakeWriter::new(stderr), stderr().is_terminal())
+}
+
+/// The same with lines that go to `file`, which is best opened for appending.
+///
+/// # Errors
+/// As [`init`].
+pub fn init_in(role: &str, config: &TelemetryConfig, file: File) -> Result<(), TelemetryError> {
+    set_up(role, config, BoxMakeWriter::new(Arc::new(file)), false)
+}
+
+fn set_up(
+    role: &str,
+    config: &TelemetryConfig,
+    writer: BoxMakeWriter,
+    terminal: bool,
+) -> Result<(), TelemetryError> {
     let filter = EnvFilter::builder()
         .parse(&config.log)
         .map_err(|source| TelemetryError::Filter { text: config.log.clone(), source })?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
     let text = match config.format {
         LogFormat::Text => true,
         LogFormat::Json => false,
-        LogFormat::Auto => stderr().is_terminal(),
+        LogFormat::Auto => terminal,
     };
     let set = if text {
-        lines.with_ansi(stderr().is_terminal()).finish().try_init()
+        lines.with_ansi(terminal).finish().try_init()
     } else {
         lines.json().flatten_event(true).with_current_span(true).finish().try_init()
     };
