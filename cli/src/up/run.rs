@@ -150,6 +150,8 @@ impl<'a> Up<'a> {
     /// Starts the private engines that are wanted, and makes the settings name them.
     async fn engines(&mut self, running: &mut Running, config: &Config) -> Result<(), Failure> {
         let (arguments, keeper) = (self.arguments, &self.keeper);
+        // `Places` remembers where engines live in this file.
+        let is_new = !self.folder.file("engines").exists();
         let places = Places::of(&self.folder, &config.executor.run_as_user)?;
         let password = &self.secrets.engine_password;
         let log = |engine: &str| self.folder.log(engine);
@@ -167,7 +169,7 @@ impl<'a> Up<'a> {
             }
         }
         if arguments.database_url.is_none() {
-            if !self.folder.file("engines").exists() {
+            if is_new {
                 self.say("Making a database (this once) ...");
             }
             let with = (password.as_str(), connections(config, self.counts()));

@@ -16,7 +16,7 @@ use runtime::clock;
 use runtime::config::{self, Config};
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -120,16 +120,14 @@ impl Full {
     /// Starts `counts` processes; the first API on the configured address, which must be free.
     pub fn start(plan: &Plan<'_>, counts: Counts) -> Result<Self, Failure> {
         let set = |name: &str, value: String| vec![(name.to_owned(), value)];
-        let here = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
-        let free = || free_port().map(here).map_err(failed);
-        let managers: Vec<SocketAddr> =
-            (0..counts.resource_manager).map(|_| free()).collect::<Result<_, _>>()?;
-        let mut listens = vec![plan.config.api.listen];
-        if listens.iter().any(|first| first.port() == 0) {
-            listens = vec![free()?];
-        }
+        let free = |ip: IpAddr| free_port().map(|port| SocketAddr::new(ip, port)).map_err(failed);
+        let managers: Vec<SocketAddr> = (0..counts.resource_manager)
+            .map(|_| free(Ipv4Addr::LOCALHOST.into()))
+            .collect::<Result<_, _>>()?;
+        let first = plan.config.api.listen;
+        let mut listens = vec![if first.port() == 0 { free(first.ip())? } else { first }];
         for _ in 1..counts.api {
-            listens.push(free()?);
+            listens.push(free(first.ip())?);
         }
         let listen_on = |name: &str, addresses: &[SocketAddr]| -> Vec<_> {
             addresses.iter().map(|address| set(name, address.to_string())).collect()
@@ -156,12 +154,12 @@ impl Full {
 
     /// Waits until every process is ready; from then on one that ends is started again.
     pub async fn ready(&self) -> Result<(), Failure> {
+        let broken = || {
+            let over = |member: &Member| Some((member.process.name(), member.process.over()?));
+            let (name, why) = self.members.iter().find_map(over)?;
+            Some(Failure::failed(format!("the {name} ended before it was ready: {why}")))
+        };
         for member in &self.members {
-            let broken = || {
-                let over = member.process.over()?;
-                let name = member.process.name();
-                Some(Failure::failed(format!("{name} ended before it was ready: {over}")))
-            };
             let address = member.health(&broken).await?;
             super::ready(member.process.name(), address, broken).await?;
             member.process.settle();
