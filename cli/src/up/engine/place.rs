@@ -137,7 +137,8 @@ impl Place {
 fn base_of(data: &Folder) -> io::Result<PathBuf> {
     let pointer = data.file("engines");
     match fs::read_to_string(&pointer) {
-        Ok(text) => return Ok(PathBuf::from(text.trim_end_matches('\n'))),
+        // Without links, because processes are known by where they work.
+        Ok(text) => return fs::canonicalize(text.trim_end_matches('\n')),
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
@@ -150,7 +151,7 @@ fn base_of(data: &Folder) -> io::Result<PathBuf> {
             DirBuilder::new().recursive(true).mode(0o711).create(folder)?;
             fs::set_permissions(folder, Permissions::from_mode(0o711))?;
         }
-        base
+        base.canonicalize()?
     };
     replace_private(&pointer, &format!("{}\n", base.display()))?;
     Ok(base)

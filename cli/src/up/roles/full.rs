@@ -155,8 +155,9 @@ impl Full {
     /// Waits until every process is ready; from then on one that ends is started again.
     pub async fn ready(&self) -> Result<(), Failure> {
         let broken = || {
-            let over = |member: &Member| Some((member.process.name(), member.process.over()?));
-            let (name, why) = self.members.iter().find_map(over)?;
+            let processes = self.members.iter().map(|member| &member.process);
+            let mut over = processes.filter_map(|one| one.over().map(|why| (one.name(), why)));
+            let (name, why) = over.next()?;
             Some(Failure::failed(format!("the {name} ended before it was ready: {why}")))
         };
         for member in &self.members {
