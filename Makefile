@@ -4,9 +4,9 @@
 
 SERVICES := scripts/with-services --postgres --rabbitmq --redis --
 
-# Build and start Berth on private engines.
+# Build and start Berth on a private Postgres, and stay; ARGS="..." goes to `berth up`.
 up:
-	@scripts/up
+	@scripts/up $(ARGS)
 
 # Every test of the workspace, on private engines.
 test:

@@ -8,6 +8,7 @@ use crate::customer::{
     LogsArguments, SubmitArguments, UsageArguments,
 };
 use crate::output::Format;
+use crate::up::UpArguments;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -20,7 +21,8 @@ Exit codes:
   4  the API key is missing, wrong or may not do this
   5  the server or the database cannot be reached, or has no time now
 
-Example:
+Examples:
+  berth up
   export BERTH_SERVER=https://berth.example.com BERTH_API_KEY=berth_live_…
   berth submit --name hello -- echo hi";
 
@@ -41,6 +43,8 @@ pub struct Arguments {
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Bring up a whole Berth on this machine: database, all roles, an executor, a first key.
+    Up(Box<UpArguments>),
     /// Run the HTTP API.
     #[command(after_help = "Example:\n  berth api --config /etc/berth.toml")]
     Api(SettingsArguments),
@@ -283,6 +287,19 @@ mod tests {
         assert!(!format!("{arguments:?}").contains("hunter2"));
         let line = ["berth", "--server", "http://a:1", "usage"];
         assert_eq!(Arguments::try_parse_from(line).unwrap().connection.server, "http://a:1");
+    }
+
+    #[test]
+    fn counts_of_processes_go_with_full_and_are_checked() {
+        assert!(parsed(&["up", "--full", "--api", "2", "--executor", "3"]).is_ok());
+        for line in [
+            ["up", "--executor", "2"].as_slice(),
+            &["up", "--full", "--executor", "0"],
+            &["up", "--full", "--api", "33"],
+            &["up", "--listen", "8080"],
+        ] {
+            assert!(parsed(line).is_err(), "{line:?}");
+        }
     }
 
     #[test]

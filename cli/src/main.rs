@@ -1,7 +1,7 @@
 //! `berth`: the one binary. Every role, the operator's commands and the customer's.
 //!
-//! A supervisor of a command is this binary too, so `maybe_run` comes before anything else: before threads and before
-//! arguments are read. What goes wrong below becomes one text on standard error and one exit code, here and nowhere else.
+//! A supervisor of a command is this binary too, and so is a child of `berth up` before it becomes what it is to be: both come
+//! before anything else, before threads and before arguments are read. What goes wrong below becomes one text on standard error and one exit code, here and nowhere else.
 
 mod admin;
 mod arguments;
@@ -9,6 +9,7 @@ mod customer;
 mod failure;
 mod output;
 mod role;
+mod up;
 
 use arguments::{AdminCommand, Arguments, Command, KeyCommand, PoolCommand, TenantCommand};
 use clap::Parser;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     executor::supervise::maybe_run();
+    up::child::maybe_become();
     let arguments = Arguments::parse();
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -46,6 +48,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let format = arguments.output;
     let connect = || Connection::new(arguments.connection, format);
     match arguments.command {
+        Command::Up(how) => Box::pin(up::run(&how, format)).await,
         Command::Api(settings) => Box::pin(role::api(&settings)).await,
         Command::Scheduler(settings) => Box::pin(role::scheduler(&settings)).await,
         Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,

@@ -31,14 +31,14 @@ impl Customer {
 
     /// A client with a given key.
     pub fn with_key(cluster: &Cluster, key: &str) -> anyhow::Result<Self> {
+        Self::at(cluster.api_urls().to_vec(), key)
+    }
+
+    /// A client of the APIs at these URLs.
+    pub fn at(urls: Vec<String>, key: &str) -> anyhow::Result<Self> {
         let _installed_before = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
-        Ok(Self {
-            http,
-            urls: cluster.api_urls().to_vec(),
-            key: key.to_owned(),
-            next: AtomicUsize::new(0),
-        })
+        Ok(Self { http, urls, key: key.to_owned(), next: AtomicUsize::new(0) })
     }
 
     /// The key.

@@ -9,6 +9,7 @@ mod load;
 mod look;
 mod oracle;
 mod rabbitmqctl;
+mod up;
 
 pub use cluster::{Cluster, Role, Shape};
 pub use customer::Customer;
@@ -16,3 +17,4 @@ pub use load::{Mix, Submitted};
 pub use look::{freeze, metric, now_ns, sum};
 pub use oracle::Oracle;
 pub use rabbitmqctl::rabbitmqctl;
+pub use up::{Up, UpCommand};

@@ -6,18 +6,24 @@
 use crate::{Cluster, Submitted};
 use anyhow::Context;
 use std::time::Duration;
+use testkit::db::TestDatabase;
 use testkit::ledger::Ledger;
 use testkit::poll;
 
-/// Reads a cluster from outside.
+/// Reads a Berth from outside.
 pub struct Oracle<'a> {
-    cluster: &'a Cluster,
+    database: &'a TestDatabase,
 }
 
 impl<'a> Oracle<'a> {
     /// For a cluster.
     pub fn of(cluster: &'a Cluster) -> Self {
-        Self { cluster }
+        Self::on(cluster.database())
+    }
+
+    /// For whatever works on this database.
+    pub fn on(database: &'a TestDatabase) -> Self {
+        Self { database }
     }
 
     /// Waits until no task lives any more.
@@ -28,7 +34,7 @@ impl<'a> Oracle<'a> {
         })
         .await;
         if ended.is_err() {
-            let left = self.cluster.database().sql("select state, count(*), min(wake_at - now()), max(attempt) from task group by 1").await?;
+            let left = self.database.sql("select state, count(*), min(wake_at - now()), max(attempt) from task group by 1").await?;
             anyhow::bail!("tasks still live after {limit:?}:\n{left}");
         }
         Ok(())
@@ -93,7 +99,7 @@ impl<'a> Oracle<'a> {
         if missing > 0 {
             found.push(format!("{missing} acknowledged task(s) are lost"));
         }
-        let states = self.cluster.database().sql("select state || ' ' || count(*) from task_history where state <> 'succeeded' group by state").await?;
+        let states = self.database.sql("select state || ' ' || count(*) from task_history where state <> 'succeeded' group by state").await?;
         if !states.trim().is_empty() {
             found.push(format!("task(s) that did not succeed: {states}"));
         }
@@ -125,7 +131,7 @@ impl<'a> Oracle<'a> {
 
     /// One number, from SQL.
     pub async fn number(&self, sql: &str) -> anyhow::Result<i64> {
-        let text = self.cluster.database().sql(sql).await?;
+        let text = self.database.sql(sql).await?;
         text.trim().parse().with_context(|| format!("`{text}` is no number"))
     }
 }

@@ -1,7 +1,8 @@
 //! The whole way on real processes: everything submitted ends right, once, and nothing stays reserved.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape};
+use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, UpCommand};
 use std::time::Duration;
+use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 use testkit::ledger::Ledger;
 
 /// The full figure is 5 000 tasks (`make chaos`); `make test` sends fewer.
@@ -9,11 +10,44 @@ async fn journey(tasks: usize) -> anyhow::Result<()> {
     let mut cluster = Cluster::start(Shape::default()).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let ledger = Ledger::at(cluster.folder().join("ledger"));
+    all_end_right(&customer, &Oracle::of(&cluster), &ledger, tasks).await?;
+    for at in cluster.of(Role::Executor) {
+        assert!(!cluster.process(at)?.log().contains("panicked"));
+    }
+    Ok(())
+}
+
+/// The same where all roles are one process.
+async fn embedded_journey(tasks: usize) -> anyhow::Result<()> {
+    let database = TestDatabase::new().await?;
+    let settings = Shape::default().settings;
+    let mut command = UpCommand::new()?
+        .arg("--database-url")
+        .arg(database.owner_url())
+        .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD);
+    for (setting, value) in settings {
+        command = command.env(&setting, &value);
+    }
+    let mut up = command.start().await?;
+    assert_eq!(up.profile(), "embedded");
+    let customer = up.customer()?;
+    let ledger = Ledger::at(up.shared_folder().join("ledger"));
+    all_end_right(&customer, &Oracle::on(&database), &ledger, tasks).await?;
+    up.term(Duration::from_secs(20)).await?;
+    assert!(!up.log().contains("anic at"), "{}", up.log());
+    Ok(())
+}
+
+async fn all_end_right(
+    customer: &Customer,
+    oracle: &Oracle<'_>,
+    ledger: &Ledger,
+    tasks: usize,
+) -> anyhow::Result<()> {
     let mix = Mix { commands: 4, fail_once_percent: 25, work: Duration::from_millis(5) };
-    let submitted = mix.submit(&customer, &ledger, (tasks, 250), Duration::from_secs(2)).await?;
-    let oracle = Oracle::of(&cluster);
+    let submitted = mix.submit(customer, ledger, (tasks, 250), Duration::from_secs(2)).await?;
     oracle.drained(Duration::from_secs(180)).await?;
-    assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
+    assert_eq!(oracle.violations(&submitted, ledger).await?, Vec::<String>::new());
 
     let retried = oracle
         .number("select count(*) from task_history where attempt = 2 and failures = 1")
@@ -34,9 +68,6 @@ async fn journey(tasks: usize) -> anyhow::Result<()> {
 
     let one = customer.get(&submitted.commands[0]).await?;
     assert_eq!(one["state"], "succeeded");
-    for at in cluster.of(Role::Executor) {
-        assert!(!cluster.process(at)?.log().contains("panicked"));
-    }
     Ok(())
 }
 
@@ -45,10 +76,21 @@ async fn a_mixed_load_ends_right_and_leaves_nothing_reserved() -> anyhow::Result
     journey(1000).await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mixed_load_ends_right_where_all_roles_are_one_process() -> anyhow::Result<()> {
+    embedded_journey(1000).await
+}
+
 mod chaos {
     #[tokio::test(flavor = "multi_thread")]
     async fn five_thousand_mixed_tasks_end_right_and_leave_nothing_reserved() -> anyhow::Result<()>
     {
         super::journey(5000).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn five_thousand_mixed_tasks_end_right_where_all_roles_are_one_process()
+    -> anyhow::Result<()> {
+        super::embedded_journey(5000).await
     }
 }

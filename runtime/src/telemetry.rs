@@ -1,13 +1,16 @@
 //! Logs: set up once, first thing in a process.
 //!
 //! Called by `cli` with the role's name. Lines go to standard error, so that standard output stays
-//! free for what a command was asked for. Panics are logged in the same form, with their place,
+//! free for what a command was asked for, or to a file where a person looks at the screen. Panics are logged in the same form, with their place,
 //! because a bare panic message in the middle of JSON is lost by every collector.
 
 use crate::config::{LogFormat, TelemetryConfig};
 use crate::otlp::{self, OtlpError};
+use std::fs::File;
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
@@ -43,17 +46,34 @@ const OF_THE_EXPORT: [&str; 6] = ["h2", "hyper", "hyper_util", "opentelemetry", 
 /// # Errors
 /// When the levels or the export's settings cannot be read, or logging is already set up.
 pub fn init(role: &str, config: &TelemetryConfig) -> Result<(), TelemetryError> {
+    set_up(role, config, BoxMakeWriter::new(stderr), stderr().is_terminal())
+}
+
+/// The same with lines that go to `file`, which is best opened for appending.
+///
+/// # Errors
+/// As [`init`].
+pub fn init_in(role: &str, config: &TelemetryConfig, file: File) -> Result<(), TelemetryError> {
+    set_up(role, config, BoxMakeWriter::new(Arc::new(file)), false)
+}
+
+fn set_up(
+    role: &str,
+    config: &TelemetryConfig,
+    writer: BoxMakeWriter,
+    terminal: bool,
+) -> Result<(), TelemetryError> {
     let filter = EnvFilter::builder()
         .parse(&config.log)
         .map_err(|source| TelemetryError::Filter { text: config.log.clone(), source })?;
     let text = match config.format {
         LogFormat::Text => true,
         LogFormat::Json => false,
-        LogFormat::Auto => stderr().is_terminal(),
+        LogFormat::Auto => terminal,
     };
-    let lines = fmt::layer().with_writer(stderr);
+    let lines = fmt::layer().with_writer(writer);
     let lines: Box<dyn Layer<_> + Send + Sync> = if text {
-        lines.with_ansi(stderr().is_terminal()).boxed()
+        lines.with_ansi(terminal).boxed()
     } else {
         lines.json().flatten_event(true).with_current_span(true).boxed()
     };

@@ -1,7 +1,7 @@
 //! Settings from a real process's environment: this binary runs itself with variables set.
 #![expect(clippy::expect_used, reason = "a test helper that fails is a failed test")]
 
-use runtime::config::{load, variable};
+use runtime::config::{is_known, load, load_around, variable};
 use std::os::unix::ffi::OsStringExt;
 use std::process::Command;
 
@@ -30,6 +30,30 @@ fn berth_config_names_the_file_and_the_environment_beats_it() {
         .env("BERTH_API__WORKERS", "9")
         .status();
     assert!(status.expect("it runs").success());
+}
+
+#[test]
+fn a_variable_beats_a_programs_weaker_settings_and_its_stronger_ones_beat_that() {
+    if is_inner() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let weaker = [pair("BERTH_API__WORKERS", "5"), pair("BERTH_API__SUBMIT_WRITERS", "6")];
+        let stronger = [pair("BERTH_API__MAX_BATCH_TASKS", "8")];
+        let config = load_around(None, &weaker, &stronger).expect("good settings");
+        let api = config.api;
+        assert_eq!((api.workers, api.submit_writers, api.max_batch_tasks), (9, 6, 8));
+        return;
+    }
+    let status =
+        again("a_variable_beats_a_programs_weaker_settings_and_its_stronger_ones_beat_that")
+            .env("BERTH_API__WORKERS", "9")
+            .env("BERTH_API__MAX_BATCH_TASKS", "9")
+            .status();
+    assert!(status.expect("it runs").success());
+}
+
+#[test]
+fn a_setting_is_known_by_its_full_name() {
+    assert!(is_known("api.listen") && !is_known("api") && !is_known("api.listen"));
 }
 
 #[test]

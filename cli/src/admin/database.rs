@@ -7,12 +7,12 @@ use store::StoreError;
 use store::connect::AdminDb;
 
 /// The pool of the platform's operators. Connections are made when first needed.
-pub(super) fn open(config: &Config) -> Result<AdminDb, Failure> {
+pub(crate) fn open(config: &Config) -> Result<AdminDb, Failure> {
     AdminDb::connect(&config.database).map_err(|error| Failure::caused(Exit::Usage, &error))
 }
 
 /// What a failed statement means to the operator.
-pub(super) fn failure(error: &StoreError) -> Failure {
+pub(crate) fn failure(error: &StoreError) -> Failure {
     let text = ErrorChain(error);
     match error {
         StoreError::Unavailable(_) => Failure::new(

@@ -2,7 +2,7 @@
 //!
 //! They are what an installation begins with, before there is a key to ask the API with.
 
-mod database;
+pub(crate) mod database;
 mod key_create;
 mod migrate;
 mod pool_set;

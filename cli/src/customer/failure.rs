@@ -9,7 +9,7 @@ use runtime::error_chain::ErrorChain;
 use std::fmt::Write;
 
 /// What a failed call means.
-pub(super) fn failure(error: &ClientError) -> Failure {
+pub(crate) fn failure(error: &ClientError) -> Failure {
     match error {
         ClientError::Settings(text) => Failure::usage(text.clone()),
         ClientError::Unreachable { .. } => Failure::new(

@@ -13,6 +13,7 @@ mod usage;
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use cancel::{CancelArguments, run as cancel};
 pub use connection::{Connection, ConnectionArguments};
+pub(crate) use failure::failure as call_failure;
 pub use get::{GetArguments, run as get};
 pub use list::{ListArguments, run as list};
 pub use logs::{LogsArguments, run as logs};

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Time for the last acks to leave; what does not make it is delivered again, which is harmless.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-pub(super) struct OwnBus {
+pub(crate) struct OwnBus {
     pub bus: Bus,
     tasks: TaskGroup,
     stop: ShutdownHandle,

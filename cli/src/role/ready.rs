@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Addresses as bound; none where the role has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     pub role: &'static str,
     /// Where it serves.
     pub listen: Option<SocketAddr>,
@@ -25,6 +25,16 @@ impl Ready {
     pub fn announce(self) -> Result<(), Failure> {
         let json =
             serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
+        self.announce_in_file()?;
+        match output::line(&json) {
+            // A role serves its clients, not its reader.
+            Err(failure) if failure.is_reader_gone() => Ok(()),
+            written => written,
+        }
+    }
+
+    /// The file alone, for a process that says something else on its standard output.
+    pub fn announce_in_file(self) -> Result<(), Failure> {
         if let Some(path) =
             runtime::config::variable("BERTH_READY_FILE").filter(|path| !path.is_empty())
         {
@@ -32,11 +42,7 @@ impl Ready {
                 Failure::failed(format!("cannot write the ready file {path}: {error}"))
             })?;
         }
-        match output::line(&json) {
-            // A role serves its clients, not its reader.
-            Err(failure) if failure.is_reader_gone() => Ok(()),
-            written => written,
-        }
+        Ok(())
     }
 
     fn write_file(self, path: &Path) -> io::Result<()> {

@@ -20,11 +20,11 @@ pub(super) fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.replacen('.', "__", 1).to_uppercase())
 }
 
-/// All `BERTH_…` variables of this process.
+/// All `BERTH_…` variables of this process, for those it starts.
 ///
 /// # Errors
 /// When one of them is not Unicode.
-pub(super) fn process() -> Result<Vec<(String, String)>, ConfigError> {
+pub fn process() -> Result<Vec<(String, String)>, ConfigError> {
     let mut found = Vec::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };

@@ -25,6 +25,19 @@ const FAULTS: [&str; 2] = ["BERTH_FAULTS", "BERTH_FAULTS_FILE"];
 /// `ConfigError::File`/`Syntax` for the file, `Invalid` with every unknown, mistyped or out-of-range
 /// setting, `NoFaultPoints` when faults are asked for in a build that has none.
 pub fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
+    load_around(file, &[], &[])
+}
+
+/// The same, with settings of the program's own around the environment, as pairs like those of `load_from`: a variable wins
+/// over the `weaker` ones, and the `stronger` ones win over it. For a program that starts several roles (`berth up`).
+///
+/// # Errors
+/// As `load`.
+pub fn load_around(
+    file: Option<&Path>,
+    weaker: &[(String, String)],
+    stronger: &[(String, String)],
+) -> Result<Config, ConfigError> {
     if !cfg!(feature = "fault-points")
         && FAULTS.iter().any(|name| environment::variable(name).is_some())
     {
@@ -32,7 +45,16 @@ pub fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
     }
     let named = environment::variable("BERTH_CONFIG").filter(|path| !path.is_empty());
     let file = file.or(named.as_deref().map(Path::new));
-    load_from(file, environment::process()?)
+    let environment = environment::process()?;
+    // Of two pairs with one name the later one is taken.
+    load_from(file, [weaker, &environment, stronger].concat())
+}
+
+/// Whether there is a setting `section.key`.
+#[must_use]
+pub fn is_known(key: &str) -> bool {
+    layers::parse("config/default.toml", DEFAULT_TOML)
+        .is_ok_and(|defaults| layers::keys(&defaults).any(|known| known == key))
 }
 
 /// The same with a given environment: pairs such as `("BERTH_API__LISTEN", "127.0.0.1:0")`. Does not

@@ -1,0 +1,153 @@
+//! Says that Berth is up: one line for programs, the next things to try for people.
+
+use super::folder::Folder;
+use super::secrets::replace_private;
+use super::tenant::TENANT;
+use crate::failure::Failure;
+use crate::output;
+use crate::role::Ready;
+use serde::Serialize;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// What programs are told. The names are a contract.
+#[derive(Debug, Serialize)]
+pub struct Announcement {
+    /// Of the API.
+    pub url: String,
+    /// The first key.
+    pub api_key: String,
+    /// Whose it is.
+    pub tenant: &'static str,
+    /// `embedded` or `full`.
+    pub profile: &'static str,
+    #[serde(skip)]
+    listen: SocketAddr,
+    #[serde(skip)]
+    berth: PathBuf,
+}
+
+impl Announcement {
+    /// What is so of an API that listens on `listen`.
+    pub fn new(listen: SocketAddr, api_key: String, profile: &'static str) -> Self {
+        let berth = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("berth"));
+        Self { url: url_of(listen), api_key, tenant: TENANT, profile, listen, berth }
+    }
+
+    /// One line on standard output, and the ready file that roles have too.
+    pub fn for_programs(&self) -> Result<(), Failure> {
+        let json = serde_json::to_string(self).map_err(|e| Failure::failed(e.to_string()))?;
+        self.in_file()?;
+        match output::line(&json) {
+            // Whoever started us may have stopped listening; customers have not.
+            Err(failure) if failure.is_reader_gone() => Ok(()),
+            written => written,
+        }
+    }
+
+    /// The ready file, where one is wanted.
+    pub fn in_file(&self) -> Result<(), Failure> {
+        let address = Some(self.listen);
+        Ready { role: "up", listen: address, health: address }.announce_in_file()
+    }
+
+    /// Writes a file for shells: address, key, and where `berth` is.
+    pub fn write_environment(&self, folder: &Folder) -> Result<Environment, Failure> {
+        let path = folder.file("client.env");
+        let programs = self.berth.parent().unwrap_or(Path::new("/"));
+        let text = format!(
+            "export BERTH_SERVER={}\nexport BERTH_API_KEY={}\nPATH={}:$PATH\n",
+            quoted(&self.url),
+            quoted(&self.api_key),
+            quoted(&programs.to_string_lossy())
+        );
+        replace_private(&path, &text).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}", path.display()))
+        })?;
+        Ok(Environment { path })
+    }
+
+    /// The end of the show: where it is, and what to try.
+    pub fn for_people(&self, folder: &Folder, environment: &Environment) -> Result<(), Failure> {
+        let at = |path: &Path| quoted(&path.to_string_lossy());
+        let text = format!(
+            "\nBerth is up on {url}
+
+  key      {key}
+  data     {data}
+  log      {log}
+
+Next, in another terminal:
+
+  . {environment}
+  berth submit --name mine -- bash -c 'for i in 1 2 3; do echo $i; sleep 1; done'
+  berth list
+  berth logs task_...
+  curl -H \"Authorization: Bearer $BERTH_API_KEY\" $BERTH_SERVER/v1/tasks
+
+Every route: {url}/openapi.json
+
+Ctrl-C stops everything; the next `berth up` goes on with the data.\n",
+            url = self.url,
+            key = self.api_key,
+            data = folder.path().display(),
+            log = folder.log("berth").display(),
+            environment = at(&environment.path),
+        );
+        output::text(&text)
+    }
+}
+
+/// The file for shells, gone when Berth is.
+#[derive(Debug)]
+pub struct Environment {
+    path: PathBuf,
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+/// Where a client on this machine finds who listens there.
+fn url_of(mut listen: SocketAddr) -> String {
+    if listen.ip().is_unspecified() {
+        let local: [std::net::IpAddr; 2] =
+            [std::net::Ipv4Addr::LOCALHOST.into(), std::net::Ipv6Addr::LOCALHOST.into()];
+        listen.set_ip(if listen.is_ipv4() { local[0] } else { local[1] });
+    }
+    format!("http://{listen}")
+}
+
+/// For a shell, word for word.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_just_four_things() {
+        let listen = SocketAddr::from(([0, 0, 0, 0], 8080));
+        let said = Announcement::new(listen, "berth_live_x".to_owned(), "embedded");
+        assert_eq!(
+            serde_json::to_string(&said).unwrap(),
+            r#"{"url":"http://127.0.0.1:8080","api_key":"berth_live_x","tenant":"demo","profile":"embedded"}"#
+        );
+    }
+
+    #[test]
+    fn a_shell_reads_back_what_was_quoted() {
+        assert_eq!(quoted("/a/b-c.d"), "/a/b-c.d");
+        assert_eq!(quoted("/it's $HOME"), r"'/it'\''s $HOME'");
+    }
+}

@@ -1,0 +1,22 @@
+//! `berth up`: a whole Berth by one command.
+//!
+//! Embedded (the default): all roles and an executor in this process, with hints in memory, on a private Postgres. Full
+//! (`--full`): each role a process of its own, with RabbitMQ between them. Both keep everything in one data folder and go on
+//! with it at the next start, whatever ended the last one.
+
+mod announce;
+mod arguments;
+pub mod child;
+mod demo;
+mod engine;
+mod folder;
+mod listen;
+mod probe;
+mod roles;
+mod run;
+mod secrets;
+mod settings;
+mod tenant;
+
+pub use arguments::UpArguments;
+pub use run::run;

@@ -1,0 +1,151 @@
+//! The settings of `berth up`: its own around the person's.
+//!
+//! Secrets, folders and short times to stop are weaker than a variable of the person's; what was said on the command line, and
+//! the private engines' addresses, are stronger. The configuration file stands below both, as everywhere.
+
+use super::arguments::UpArguments;
+use super::folder::Folder;
+use super::secrets::Secrets;
+use crate::failure::Failure;
+use runtime::config::{self, Config, ExposeSecret};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Names the URL of Redis. There may be no such setting in this version.
+const REDIS: (&str, &str) = ("redis.url", "BERTH_REDIS__URL");
+
+/// What an executor may be told: nothing of the database and the broker.
+const FOR_EXECUTORS: [&str; 6] = [
+    "BERTH_EXECUTOR__",
+    "BERTH_AUTH__EXECUTOR_SECRET",
+    "BERTH_TELEMETRY__",
+    "BERTH_ISOLATION__",
+    "BERTH_FAULTS",
+    "BERTH_CONFIG",
+];
+
+/// Settings around those of the environment.
+#[derive(Clone)]
+pub struct Settings {
+    file: Option<PathBuf>,
+    weaker: Vec<(String, String)>,
+    stronger: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// What follows from the arguments, the folder and its secrets.
+    pub fn new(arguments: &UpArguments, folder: &Folder, secrets: &Secrets) -> Self {
+        let executor = folder.file("executor");
+        let weaker = [
+            ("BERTH_AUTH__KEY_HASH_SECRET", secrets.key_hash.as_str()),
+            ("BERTH_AUTH__EXECUTOR_SECRET", &secrets.executor),
+            ("BERTH_DATABASE__SERVICE_PASSWORD", &secrets.service_password),
+            ("BERTH_EXECUTOR__DATA_DIR", &executor.to_string_lossy()),
+            ("BERTH_RESOURCE_MANAGER__LISTEN", "127.0.0.1:0"),
+            ("BERTH_API__SHUTDOWN_GRACE", "2s"),
+            ("BERTH_EXECUTOR__DRAIN_GRACE", "2s"),
+            ("BERTH_RESOURCE_MANAGER__SHUTDOWN_GRACE", "2s"),
+            ("BERTH_TELEMETRY__FORMAT", "text"),
+        ];
+        let weaker = weaker.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let file = arguments.settings.config.clone();
+        let mut settings = Self { file, weaker, stronger: Vec::new() };
+        if let Some(listen) = arguments.listen {
+            settings.set("BERTH_API__LISTEN", listen.to_string());
+        }
+        if let Some(url) = &arguments.database_url {
+            settings.set("BERTH_DATABASE__URL", url.expose_secret());
+        }
+        if let Some(url) = &arguments.redis_url {
+            settings.set_redis(url.expose_secret());
+        }
+        match &arguments.amqp_url {
+            Some(url) => settings.set_broker(url.expose_secret()),
+            None => settings.set("BERTH_BUS__KIND", "in_process"),
+        }
+        settings
+    }
+
+    /// Sets what no variable wins over.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.stronger.push((name.to_owned(), value.into()));
+    }
+
+    /// Hints go over this broker.
+    pub fn set_broker(&mut self, url: &str) {
+        self.set("BERTH_BUS__KIND", "rabbitmq");
+        self.set("BERTH_BUS__URL", url);
+    }
+
+    /// Limits are shared through this Redis, where this version can.
+    pub fn set_redis(&mut self, url: &str) {
+        if config::is_known(REDIS.0) {
+            self.set(REDIS.1, url);
+        } else {
+            tracing::info!("This version of Berth has no use for Redis yet");
+        }
+    }
+
+    /// All settings, checked.
+    pub fn load(&self) -> Result<Config, Failure> {
+        Ok(config::load_around(self.file.as_deref(), &self.weaker, &self.stronger)?)
+    }
+
+    /// What a role that is a process of its own is told in its environment, in the place of our variables.
+    pub fn of_role(&self, role: &str) -> Result<Vec<(String, String)>, Failure> {
+        let mut all: BTreeMap<String, String> = self.weaker.iter().cloned().collect();
+        all.extend(config::variables()?);
+        all.extend(self.stronger.iter().cloned());
+        if let Some(file) = &self.file {
+            all.insert("BERTH_CONFIG".to_owned(), file.to_string_lossy().into_owned());
+        }
+        all.retain(|name, _| {
+            let customers = matches!(name.as_str(), "BERTH_API_KEY" | "BERTH_SERVER");
+            let told = role != "executor" || FOR_EXECUTORS.iter().any(|n| name.starts_with(n));
+            told && !customers && name != "BERTH_READY_FILE"
+        });
+        Ok(all.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        up: UpArguments,
+    }
+
+    fn settings(line: &[&str]) -> Settings {
+        let data = tempfile::tempdir().unwrap();
+        let folder = Folder::open(Some(data.path())).unwrap();
+        let secrets = Secrets::of(&folder).unwrap();
+        let line = ["up"].iter().chain(line);
+        Settings::new(&Line::parse_from(line).up, &folder, &secrets)
+    }
+
+    #[test]
+    fn an_executor_learns_nothing_of_the_database_and_the_broker() {
+        let settings = settings(&["--amqp-url", "amqp://b:hunter2@h:1/%2f"]);
+        let told = settings.of_role("executor").unwrap();
+        assert!(told.iter().any(|(name, _)| name == "BERTH_AUTH__EXECUTOR_SECRET"));
+        for (name, value) in told {
+            assert!(!name.contains("DATABASE") && !name.contains("KEY_HASH"), "{name}");
+            assert!(!value.contains("hunter2"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_on_the_command_line_is_in_force() {
+        let config = settings(&["--listen", "127.0.0.1:0", "--database-url", "postgres://o@h/d"])
+            .load()
+            .unwrap();
+        assert_eq!(config.api.listen.port(), 0);
+        assert_eq!(config.database.url.expose_secret(), "postgres://o@h/d");
+        assert_eq!(config.bus.kind, config::BusKind::InProcess);
+        assert!(config.auth.executor_secret().is_ok() && config.auth.key_hash_secret().is_ok());
+    }
+}

@@ -1,0 +1,192 @@
+//! `berth up` as a program that another program starts: one line of JSON says where it is.
+//!
+//! The rule: its data folder outlives the process, so that a test can end it in any way and start it again on the same data;
+//! both are gone with the [`UpCommand`].
+
+use crate::Customer;
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use testkit::process::{RoleCommand, RoleProcess};
+use testkit::program;
+
+/// Longest start: a debug build that makes a database, on a busy machine.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How to start it, again and again on the same folder.
+#[derive(Clone)]
+pub struct UpCommand {
+    command: RoleCommand,
+    folder: Arc<tempfile::TempDir>,
+}
+
+/// A running one.
+pub struct Up {
+    process: RoleProcess,
+    said: Value,
+    /// From the start to the line.
+    pub took: Duration,
+    folder: Arc<tempfile::TempDir>,
+}
+
+impl UpCommand {
+    /// On an empty data folder and a free port.
+    pub fn new() -> anyhow::Result<Self> {
+        let folder = folder()?;
+        let command = RoleCommand::new("up", "up", folder.path())?;
+        Ok(Self { command, folder }.with_data())
+    }
+
+    /// The same as an ordinary user, whom root alone can be.
+    pub fn as_user(user: &str) -> anyhow::Result<Self> {
+        let folder = folder()?;
+        // Where this user may read it.
+        let berth = folder.path().join("berth");
+        std::fs::copy(program::find("cli", "berth")?, &berth)?;
+        let command = RoleCommand::of_program("setpriv", "up", folder.path())
+            .arg(format!("--reuid={user}"))
+            .arg("--regid=65534")
+            .arg("--clear-groups")
+            // A change of user forgets it.
+            .arg("--pdeathsig=KILL")
+            .arg(berth.to_string_lossy())
+            .arg("up");
+        Ok(Self { command, folder }.with_data())
+    }
+
+    fn with_data(self) -> Self {
+        let data = self.data().to_string_lossy().into_owned();
+        let arguments = ["--data-dir", &data, "--output", "json"];
+        arguments.into_iter().fold(self, Self::arg).env("BERTH_API__LISTEN", "127.0.0.1:0")
+    }
+
+    /// One more argument.
+    #[must_use]
+    pub fn arg(mut self, argument: &str) -> Self {
+        self.command = self.command.arg(argument);
+        self
+    }
+
+    /// A setting.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command = self.command.env(name, value);
+        self
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Starts it, and waits until it says that it is ready.
+    pub async fn start(&self) -> anyhow::Result<Up> {
+        let log = self.folder.path().join("up.log");
+        if log.exists() {
+            std::fs::remove_file(&log)?;
+        }
+        let began = runtime::clock::monotonic();
+        let mut process = self.command.start()?;
+        let ready = process.ready(START_LIMIT).await;
+        ready.with_context(|| format!("its log: {}", log_of(&self.data())))?;
+        let said = process
+            .log_line(START_LIMIT, |line| {
+                line.starts_with('{').then(|| serde_json::from_str(line).ok()).flatten()
+            })
+            .await?;
+        Ok(Up { process, said, took: began.elapsed(), folder: Arc::clone(&self.folder) })
+    }
+
+    /// Starts one that must not come up; gives its exit code and what it said.
+    pub async fn refused(&self) -> anyhow::Result<(Option<i32>, String)> {
+        let mut process = self.command.clone().start()?;
+        let status = process.wait(START_LIMIT).await?;
+        Ok((status.code(), process.log()))
+    }
+
+    /// Every process that belongs to this folder: engines work in it, roles and supervisors are told of it.
+    pub fn processes(&self) -> Vec<u32> {
+        let data = self.data();
+        let of_ours = |pid: &u32| {
+            let place = PathBuf::from(format!("/proc/{pid}"));
+            let here =
+                std::fs::read_link(place.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data));
+            let text = std::fs::read(place.join("environ")).unwrap_or_default();
+            here || String::from_utf8_lossy(&text).contains(&*data.to_string_lossy())
+        };
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(of_ours)
+            .collect()
+    }
+}
+
+impl Up {
+    /// A customer with the first key.
+    pub fn customer(&self) -> anyhow::Result<Customer> {
+        Customer::at(vec![self.url()?.to_owned()], self.key()?)
+    }
+
+    /// Where the API is.
+    pub fn url(&self) -> anyhow::Result<&str> {
+        self.said["url"].as_str().with_context(|| format!("no url in {}", self.said))
+    }
+
+    /// The first key.
+    pub fn key(&self) -> anyhow::Result<&str> {
+        self.said["api_key"].as_str().with_context(|| format!("no key in {}", self.said))
+    }
+
+    /// `embedded` or `full`.
+    pub fn profile(&self) -> &str {
+        self.said["profile"].as_str().unwrap_or_default()
+    }
+
+    /// All it has said.
+    pub fn said(&self) -> &Value {
+        &self.said
+    }
+
+    /// Its pid.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// A folder that tasks may write to.
+    pub fn shared_folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its log.
+    pub fn log(&self) -> String {
+        log_of(&self.folder.path().join("data"))
+    }
+
+    /// Kills it without warning.
+    pub fn kill9(&mut self) -> anyhow::Result<()> {
+        self.process.kill9()
+    }
+
+    /// Asks it to end, and waits; it must end well.
+    pub async fn term(&mut self, limit: Duration) -> anyhow::Result<()> {
+        self.process.term()?;
+        let status = self.process.wait(limit).await?;
+        ensure!(status.success(), "it ended with {status}: {}{}", self.process.log(), self.log());
+        Ok(())
+    }
+}
+
+fn folder() -> anyhow::Result<Arc<tempfile::TempDir>> {
+    let folder = tempfile::Builder::new().prefix("berth-up-").tempdir()?;
+    // Engines and tasks run as other users, who must be able to walk through it.
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
+    Ok(Arc::new(folder))
+}
+
+fn log_of(data: &Path) -> String {
+    std::fs::read_to_string(data.join("log/berth.log")).unwrap_or_default()
+}

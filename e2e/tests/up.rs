@@ -1,0 +1,206 @@
+//! `berth up` from outside: what it says, what it keeps, what it leaves behind.
+
+use e2e::{Up, UpCommand};
+use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::time::Duration;
+use testkit::poll;
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}
+
+/// Submits a task and waits for its end.
+async fn to_its_end(up: &Up, task: &Value) -> anyhow::Result<Value> {
+    let customer = up.customer()?;
+    let id = customer.submit_until_answered(task, "one").await?;
+    ended(up, &id).await
+}
+
+async fn ended(up: &Up, id: &str) -> anyhow::Result<Value> {
+    let customer = up.customer()?;
+    let task = poll::until_some(&format!("the end of {id}"), SOON, || async {
+        let task = customer.get(id).await.ok()?;
+        (!task["finished_at"].is_null()).then_some(task)
+    })
+    .await;
+    task.map_err(|error| error.context(up.log()))
+}
+
+fn echo() -> Value {
+    json!({"run": {"command": {"argv": ["sh", "-c", "echo hi"]}}})
+}
+
+async fn nothing_is_left(command: &UpCommand) -> anyhow::Result<()> {
+    poll::until("every process to be gone", SOON, || async { command.processes().is_empty() }).await
+}
+
+mod own_engines {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn it_says_one_line_runs_a_task_and_leaves_no_process() -> anyhow::Result<()> {
+        let command = UpCommand::new()?;
+        let mut up = command.start().await?;
+        let mut names: Vec<_> = up.said().as_object().into_iter().flatten().map(|f| f.0).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["api_key", "profile", "tenant", "url"]);
+        assert_eq!(up.profile(), "embedded");
+        let task = to_its_end(&up, &echo()).await?;
+        assert_eq!(task["state"], "succeeded", "{task}");
+        up.term(SOON).await?;
+        assert_eq!(command.processes(), Vec::<u32>::new());
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_next_start_goes_on_with_the_data_after_an_end_and_after_a_kill()
+    -> anyhow::Result<()> {
+        // Work that was lost is due again when the term of its session is over.
+        let command = UpCommand::new()?.env("BERTH_RESOURCE_MANAGER__LEASE_TERM", "3s");
+        let mut up = command.start().await?;
+        let cold = up.took;
+        let key = up.key()?.to_owned();
+        let first = to_its_end(&up, &echo()).await?;
+        up.term(SOON).await?;
+
+        let mut up = command.start().await?;
+        let warm = up.took;
+        assert_eq!(up.key()?, key, "the key stays");
+        let id = first["id"].as_str().unwrap_or_default();
+        assert_eq!(up.customer()?.get(id).await?["state"], "succeeded", "the tasks stay");
+        // One that is in the middle of its run when all is killed runs again.
+        let slow = json!({"run": {"command": {"argv": ["sleep", "2"]}}, "execution_cap": "60s"});
+        let id = up.customer()?.submit_until_answered(&slow, "slow").await?;
+        let customer = up.customer()?;
+        poll::until("it to run", SOON, || async {
+            customer.get(&id).await.is_ok_and(|task| task["state"] == "running")
+        })
+        .await?;
+        up.kill9()?;
+
+        let mut up = command.start().await?;
+        let killed = up.took;
+        assert_eq!(up.key()?, key);
+        let task = ended(&up, &id).await?;
+        assert_eq!((&task["state"], &task["attempts"]), (&json!("succeeded"), &json!(2)), "{task}");
+        up.kill9()?;
+        nothing_is_left(&command).await?;
+        println!("ready after: cold {cold:?}, warm {warm:?}, after a kill {killed:?}");
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_second_on_a_folder_is_told_who_has_it() -> anyhow::Result<()> {
+        let command = UpCommand::new()?;
+        let up = command.start().await?;
+        let (code, said) = command.refused().await?;
+        assert_eq!(code, Some(1), "{said}");
+        let who = format!("(pid {})", up.pid());
+        assert!(said.contains(&who) && said.contains("--data-dir"), "{said}");
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_taken_port_is_refused_by_its_owners_name_where_it_was_asked_for()
+    -> anyhow::Result<()> {
+        let taken = TcpListener::bind("127.0.0.1:0")?;
+        let address = taken.local_addr()?.to_string();
+        let command = UpCommand::new()?.arg("--listen").arg(&address);
+        let (code, said) = command.refused().await?;
+        assert_eq!(code, Some(1), "{said}");
+        let who = format!("(pid {})", std::process::id());
+        assert!(said.contains(&address) && said.contains(&who), "{said}");
+        nothing_is_left(&command).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_postgres_that_dies_comes_back() -> anyhow::Result<()> {
+        let command = UpCommand::new()?;
+        let mut up = command.start().await?;
+        let pid = std::fs::read_to_string(command.data().join("postgres/data/postmaster.pid"))?;
+        let pid: i32 = pid.lines().next().unwrap_or_default().parse()?;
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL)?;
+        let task = to_its_end(&up, &echo()).await?;
+        assert_eq!(task["state"], "succeeded", "{task}");
+        up.term(SOON).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_ordinary_user_has_it_all_as_well() -> anyhow::Result<()> {
+        if !is_root() {
+            return Ok(());
+        }
+        let command = UpCommand::as_user("nobody")?;
+        let mut up = command.start().await?;
+        let task = to_its_end(&up, &echo()).await?;
+        assert_eq!(task["state"], "succeeded", "{task}");
+        up.kill9()?;
+        nothing_is_left(&command).await?;
+        let mut up = command.start().await?;
+        up.term(SOON).await?;
+        nothing_is_left(&command).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn root_may_keep_its_data_where_nobody_else_can_walk_to() -> anyhow::Result<()> {
+        if !is_root() {
+            return Ok(());
+        }
+        let command = UpCommand::new()?;
+        let closed = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::create_dir(command.data())?;
+        std::fs::set_permissions(command.data(), closed)?;
+        let mut up = command.start().await?;
+        let task = to_its_end(&up, &echo()).await?;
+        assert_eq!(task["state"], "succeeded", "{task}");
+        up.term(SOON).await?;
+        let engines = std::fs::read_to_string(command.data().join("engines"))?;
+        let engines = std::path::Path::new(engines.trim());
+        assert!(engines.starts_with("/var/lib/berth"), "{}", engines.display());
+        std::fs::remove_dir_all(engines)?;
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn with_full_each_role_is_a_process_and_a_killed_one_comes_back() -> anyhow::Result<()> {
+        let counts = ["--full", "--executor", "2", "--scheduler", "2"];
+        let command = counts.into_iter().fold(UpCommand::new()?, UpCommand::arg);
+        let mut up = command.start().await?;
+        assert_eq!(up.profile(), "full");
+        let task = to_its_end(&up, &echo()).await?;
+        assert_eq!(task["state"], "succeeded", "{task}");
+
+        let running = |role: &str| -> Vec<u32> {
+            let is = |pid: &u32| {
+                let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                line == format!("berth\0{role}\0").into_bytes()
+            };
+            command.processes().into_iter().filter(is).collect()
+        };
+        assert_eq!((running("scheduler").len(), running("executor").len()), (2, 2));
+        let [api] = running("api")[..] else { anyhow::bail!("one api, not {:?}", running("api")) };
+        let killed = nix::unistd::Pid::from_raw(i32::try_from(api)?);
+        nix::sys::signal::kill(killed, nix::sys::signal::Signal::SIGKILL)?;
+        poll::until("another api", SOON, || async {
+            running("api").first().is_some_and(|pid| *pid != api)
+        })
+        .await?;
+        let customer = up.customer()?;
+        let id = customer.submit_until_answered(&echo(), "two").await?;
+        assert_eq!(ended(&up, &id).await?["state"], "succeeded");
+        let log = up.log();
+        assert!(
+            log.contains("scheduler-1        |") && log.contains("up                 |"),
+            "{log}"
+        );
+        up.term(Duration::from_secs(40)).await?;
+        nothing_is_left(&command).await?;
+
+        let mut up = command.start().await?;
+        up.kill9()?;
+        nothing_is_left(&command).await
+    }
+}
