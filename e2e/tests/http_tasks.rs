@@ -97,7 +97,7 @@ async fn a_busy_server_is_called_again_when_it_asked_for_it() -> anyhow::Result<
     assert_eq!((&done["attempts"], &done["failures"]), (&json!(2), &json!(1)), "{done}");
 
     let heard = heard.lock().map(|heard| heard.clone()).unwrap_or_default();
-    let [(first, one), (second, two)] = &heard[..] else { panic!("{heard:?}") };
+    let [(first, one), (second, two)] = &heard[..] else { anyhow::bail!("{heard:?}") };
     let between = *second - *first;
     assert!(between >= WAIT && between < WAIT + Duration::from_secs(5), "{between:?}");
     assert_eq!([of(one, "Berth-Attempt"), of(two, "Berth-Attempt")], [Some("1"), Some("2")]);

@@ -80,7 +80,7 @@ impl<N: Network> Exchange<'_, N> {
                 return Err(Failure::LeaseOver);
             }
             self.transcript.asked(call.method.as_str(), &call.url);
-            let mut answer = if call.url.scheme() == "https" {
+            let answer = if call.url.scheme() == "https" {
                 let host = call.url.host_str().unwrap_or_default();
                 let secret = within(CONNECT, self.tls.connect(host, stream)).await;
                 let secret = secret.map_err(|error| no_connection(&call.url, error))?;
@@ -116,7 +116,7 @@ impl<N: Network> Exchange<'_, N> {
     }
 
     /// A connection to one checked address of the URL's host.
-    async fn connect(&mut self, url: &Url) -> Result<TcpStream, Failure> {
+    async fn connect(&self, url: &Url) -> Result<TcpStream, Failure> {
         let host = || url.host_str().unwrap_or_default().to_owned();
         let found = self.resolve(url).await;
         let found = found.map_err(|error| Failure::Name { host: host(), error })?;

@@ -31,7 +31,7 @@ impl Feed {
         let waiting = self.output.push(which, data);
         let now = clock::monotonic();
         let due = self.last.map_or(now, |last| last + HOLD);
-        if waiting >= MAX_OUTPUT_CHUNK || due <= now {
+        if waiting >= MAX_OUTPUT_CHUNK || (waiting > 0 && due <= now) {
             self.send(now);
         } else if waiting > 0 {
             self.due = Some(due);
