@@ -17,7 +17,6 @@ use hyper_util::rt::TokioIo;
 use runtime::error_chain::ErrorChain;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 use url::{Position, Url};
 
