@@ -33,7 +33,7 @@ pub fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
 #[must_use]
 pub fn parse_http_date(text: &str) -> Option<Timestamp> {
     let read = |form: &&str| NaiveDateTime::parse_from_str(text.trim(), form).ok();
-    DATES.iter().find_map(|form| read(&form)).map(|at| at.and_utc())
+    DATES.iter().find_map(read).map(|at| at.and_utc())
 }
 
 impl RetryDecision {
