@@ -11,5 +11,6 @@ pub mod id;
 pub mod placement;
 pub mod pool;
 pub mod resources;
+pub mod target;
 pub mod task;
 pub mod time;

@@ -60,6 +60,30 @@ pub mod text {
     }
 }
 
+/// The same for an `Option<Duration>` field; give it `#[serde(default)]` too.
+pub mod optional_text {
+    use super::{Duration, text};
+    use serde::{Deserializer, Serializer};
+
+    /// Writes the duration as text, or null.
+    pub fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => text::serialize(duration, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    /// Reads a duration from text.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        text::deserialize(deserializer).map(Some)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

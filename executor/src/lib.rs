@@ -20,6 +20,11 @@
 //! the executor is not root they share its user and can, so keep strangers' commands under root.
 //! Linux 5.11 or later is needed.
 //!
+//! # What an HTTP call gets
+//!
+//! One request, and its redirects, each over a connection of its own to an address that was checked. See
+//! `docs/http-tasks.md`.
+//!
 //! [`run`] is the whole role. A binary that calls it calls [`supervise::maybe_run`] first in `main`.
 #![warn(missing_docs)]
 
@@ -27,6 +32,7 @@ mod agent;
 mod capacity;
 mod command;
 mod data_dir;
+mod http;
 mod identity;
 mod metrics;
 mod noop;

@@ -63,12 +63,29 @@ pub(crate) static HEARTBEAT_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     histogram("berth_executor_heartbeat_seconds", "Time from a heartbeat to its answer", &[])
 });
 
-/// Bytes written by commands, stored or not.
-pub(crate) static OUTPUT_BYTES: LazyLock<CounterVec> = LazyLock::new(|| {
-    counter("berth_executor_output_bytes_total", "Bytes written by commands", &["stream"])
-});
+/// Bytes written by commands and answered by servers, stored or not.
+pub(crate) static OUTPUT_BYTES: LazyLock<CounterVec> =
+    LazyLock::new(|| counter("berth_executor_output_bytes_total", "Bytes of output", &["stream"]));
 
 /// Time from receipt of a command to its program running.
 pub(crate) static START_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     histogram("berth_executor_start_seconds", "Time from receipt of a command to its start", &[])
+});
+
+/// Ended HTTP attempts, by the class of their last answer, or why there was none.
+pub(crate) static HTTP_CALLS: LazyLock<CounterVec> = LazyLock::new(|| {
+    counter(
+        "berth_executor_http_calls_total",
+        "Ended HTTP attempts, by their last answer: 2xx, 3xx, 4xx, 5xx, none, over_cap, cut",
+        &["answer"],
+    )
+});
+
+/// Time of an HTTP attempt, redirects and body included.
+pub(crate) static HTTP_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
+    histogram(
+        "berth_executor_http_seconds",
+        "Time from the start of an HTTP attempt to its end",
+        &[],
+    )
 });

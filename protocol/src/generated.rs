@@ -70,7 +70,7 @@ pub struct Hello {
     pub pool: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "5")]
     pub capacity: ::core::option::Option<Capacity>,
-    /// Which drivers it can run: "command", "noop".
+    /// Which drivers it can run: "command", "http", "noop".
     #[prost(string, repeated, tag = "6")]
     pub drivers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Highest assignment number received in this session; 0 before the first.
@@ -244,7 +244,7 @@ pub struct Assignment {
     pub number: u64,
     #[prost(message, optional, tag = "2")]
     pub lease: ::core::option::Option<Lease>,
-    /// The task's `run` object as JSON: {"command": {...}} or {"noop": {...}}.
+    /// The task's `run` object as JSON: {"command": {...}}, {"http": {...}} or {"noop": {...}}.
     #[prost(string, tag = "3")]
     pub run_json: ::prost::alloc::string::String,
     /// Execution cap in ms from receipt, at least 1; then the attempt is killed and reported KILLED_CAP.
@@ -253,7 +253,7 @@ pub struct Assignment {
     /// What the attempt may use; its ports are `port_first` and `port_count`.
     #[prost(message, optional, tag = "5")]
     pub resources: ::core::option::Option<Capacity>,
-    /// W3C traceparent of the dispatch; handed to the command as TRACEPARENT.
+    /// W3C traceparent of the dispatch; handed to a command as TRACEPARENT, its child sent with an HTTP call.
     #[prost(string, tag = "6")]
     pub traceparent: ::prost::alloc::string::String,
 }
@@ -280,6 +280,7 @@ pub struct Result {
     pub session_id: ::prost::alloc::vec::Vec<u8>,
     #[prost(enumeration = "result::Outcome", tag = "3")]
     pub outcome: i32,
+    /// Of a command; of an HTTP call the status of its last answer.
     #[prost(int32, optional, tag = "4")]
     pub exit_code: ::core::option::Option<i32>,
     #[prost(int32, optional, tag = "5")]
@@ -295,6 +296,10 @@ pub struct Result {
     pub stdout_bytes: u64,
     #[prost(uint64, tag = "9")]
     pub stderr_bytes: u64,
+    /// With FAILED: no other attempt before so many ms have passed, as the called server asked (Retry-After). The
+    /// resource manager bounds it.
+    #[prost(uint64, optional, tag = "10")]
+    pub retry_after_ms: ::core::option::Option<u64>,
 }
 /// Nested message and enum types in `Result`.
 pub mod result {
@@ -314,7 +319,8 @@ pub mod result {
     pub enum Outcome {
         Unspecified = 0,
         Succeeded = 1,
-        /// The command ended with a non-zero exit code or a signal of its own, or could not be started.
+        /// The command ended with a non-zero exit code or a signal of its own, or could not be started. The HTTP call was
+        /// refused, had no whole answer, or one that is no success.
         Failed = 2,
         /// Killed by the executor: over the cap.
         KilledCap = 3,

@@ -7,7 +7,8 @@ use crate::routes::task::logs::ChunkView;
 use crate::routes::task::submit_batch::{BatchSpec, BatchView, ItemView};
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};
 use crate::task::{
-    CommandSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec, TaskView,
+    CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
+    TaskView,
 };
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -27,6 +28,7 @@ pub(super) fn components() -> Components {
         .schema_from::<words::State>()
         .schema_from::<words::Delivery>()
         .schema_from::<words::Backoff>()
+        .schema_from::<words::HttpMethod>()
         .schema_from::<words::AttemptState>()
         .schema_from::<words::Cancel>()
         .schema_from::<words::ProblemCode>()
@@ -36,6 +38,7 @@ pub(super) fn components() -> Components {
         .schema_from::<ResourcesSpec>()
         .schema_from::<RunSpec>()
         .schema_from::<CommandSpec>()
+        .schema_from::<HttpSpec>()
         .schema_from::<NoopSpec>()
         .schema_from::<RetrySpec>()
         .schema_from::<TaskView<'_>>()

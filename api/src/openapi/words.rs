@@ -50,6 +50,11 @@ word!(
     ["constant", "linear", "exponential"]
 );
 word!(
+    /// A method that an HTTP task may use.
+    HttpMethod,
+    domain::task::HttpMethod::ALL.map(domain::task::HttpMethod::as_str)
+);
+word!(
     /// Where an attempt is, or how it ended.
     AttemptState,
     std::iter::once("running").chain(AttemptOutcome::ALL.map(AttemptOutcome::as_str))

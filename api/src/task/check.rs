@@ -15,6 +15,7 @@ use domain::time::Timestamp;
 use runtime::config::LimitsConfig;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use store::idempotency::IdempotencyKey;
 use store::task::submit::NewTask;
@@ -24,6 +25,8 @@ const MAX_LABELS: usize = 32;
 const MAX_LABEL_KEY: usize = 63;
 const MAX_LABEL_VALUE: usize = 200;
 const MAX_EXIT_CODES: usize = 256;
+/// Exit codes of commands go to 255, statuses of answers to 599.
+const EXIT_CODES: RangeInclusive<i32> = 0..=599;
 const HOUR: Duration = Duration::from_secs(3600);
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Ten years, for `delay` and `run_at`: beyond it is a typing mistake.
@@ -232,8 +235,11 @@ fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {
             format!("must have {MAX_EXIT_CODES} entries at most"),
         );
     } else {
-        for (at, _) in codes.iter().enumerate().filter(|(_, code)| !(0..=255).contains(*code)) {
-            f.wrong(&format!("/retry/abort_on_exit_codes/{at}"), "must be from 0 to 255");
+        for (at, _) in codes.iter().enumerate().filter(|(_, code)| !EXIT_CODES.contains(*code)) {
+            f.wrong(
+                &format!("/retry/abort_on_exit_codes/{at}"),
+                format!("must be from {} to {}", EXIT_CODES.start(), EXIT_CODES.end()),
+            );
         }
     }
     RetryPolicy {

@@ -2,6 +2,7 @@
 
 mod check;
 mod findings;
+mod http;
 mod run;
 mod spec;
 mod text;
@@ -9,5 +10,5 @@ mod view;
 
 pub use check::{Origin, Rules};
 pub use findings::Findings;
-pub use spec::{CommandSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
+pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
 pub use view::{StateView, TaskView};

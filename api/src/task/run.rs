@@ -1,6 +1,7 @@
 //! Checks what a task runs.
 
 use super::findings::Findings;
+use super::http::http;
 use super::spec::{CommandSpec, NoopSpec, Pairs, RunSpec};
 use super::text::{duration, put_once, without_nul};
 use domain::task::{CommandRun, NoopRun, Run};
@@ -8,7 +9,7 @@ use runtime::config::LimitsConfig;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The one driver that is given, checked. `None` where it is missing or not available.
+/// The one driver that is given, checked. `None` where it is missing.
 pub(super) fn run(
     findings: &mut Findings,
     limits: &LimitsConfig,
@@ -18,13 +19,10 @@ pub(super) fn run(
         findings.wrong("/run", "is required");
         return None;
     };
-    if spec.http.is_some() {
-        findings.unavailable("/run/http");
-    }
     match (spec.command, spec.noop, spec.http) {
         (Some(spec), None, None) => Some(Run::Command(command(findings, limits, spec))),
         (None, Some(spec), None) => Some(Run::Noop(noop(findings, limits, &spec))),
-        (None, None, Some(_)) => None,
+        (None, None, Some(spec)) => Some(Run::Http(http(findings, limits, spec))),
         _ => {
             findings.wrong("/run", "must have exactly one of `command`, `http`, `noop`");
             None

@@ -89,9 +89,8 @@ pub struct ResourcesSpec {
 pub struct RunSpec {
     /// Starts a program.
     pub command: Option<CommandSpec>,
-    /// Not available yet.
-    #[schema(value_type = Option<Object>)]
-    pub http: Option<IgnoredAny>,
+    /// Calls a URL.
+    pub http: Option<HttpSpec>,
     /// Does nothing, for a while.
     pub noop: Option<NoopSpec>,
 }
@@ -109,6 +108,34 @@ pub struct CommandSpec {
     pub env: Option<Pairs>,
     /// What it reads on standard input.
     pub stdin: Option<String>,
+}
+
+/// A URL to call. Sent besides the headers given: `Berth-Task-Id`, `Berth-Attempt`, `Idempotency-Key` (the task's id)
+/// and `traceparent`. Up to 5 redirects are followed; addresses that are not public are refused unless the pool
+/// allows them. `exit_code` of the attempt is the status of the answer, its output the answer's body.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = HttpRun)]
+pub struct HttpSpec {
+    /// How it is called; `POST` when there is a body, else `GET`, when left out.
+    #[schema(value_type = Option<super::super::openapi::words::HttpMethod>)]
+    pub method: Option<String>,
+    /// What is called: http or https, without user name and password.
+    #[schema(required, nullable = false, max_length = 2048, example = "https://example.com/hook")]
+    pub url: Option<String>,
+    /// Sent as they are, at most 64. Not `Host`, `Content-Length` and others that frame the message, nor those that Berth sends.
+    #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
+    pub headers: Option<Pairs>,
+    /// What is sent, as text.
+    pub body: Option<String>,
+    /// What is sent, in base64, instead of `body`.
+    #[schema(content_encoding = "base64")]
+    pub body_base64: Option<String>,
+    /// Which statuses are a success, such as `"2xx"`, `"200,204"` or `"200-299"`; `"2xx"` when left out. A redirect
+    /// that is listed is not followed.
+    pub success: Option<String>,
+    /// The longest the whole exchange may take, such as `"30s"`; then the attempt failed. The execution cap holds besides.
+    pub timeout: Option<String>,
 }
 
 /// Nothing, for a while.
@@ -137,7 +164,7 @@ pub struct RetrySpec {
     pub max: Option<String>,
     /// Spread the wait evenly from 0 to the back-off; true when left out.
     pub jitter: Option<bool>,
-    /// Exit codes after which there is no other attempt.
+    /// Exit codes, or statuses of an HTTP task's answer, after which there is no other attempt.
     pub abort_on_exit_codes: Option<Vec<i32>>,
 }
 

@@ -42,7 +42,6 @@ async fn doubled_fields_are_refused_wherever_they_are() {
 async fn features_to_come_are_refused_by_name() {
     let server = Server::start().await;
     for (body, pointer, name) in [
-        (json!({"run": {"http": {"method": "GET", "url": "http://x"}}}), "/run/http", "run.http"),
         (noop_with("concurrency_key", json!("k")), "/concurrency_key", "concurrency_key"),
         (noop_with("depends_on", json!(["task_1"])), "/depends_on", "depends_on"),
     ] {
@@ -52,7 +51,7 @@ async fn features_to_come_are_refused_by_name() {
         let detail = answer.json()["errors"][0]["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(name) && detail.contains("is not available yet"), "{detail}");
     }
-    let mixed = json!({"run": {"http": {}}, "name": ""}).to_string();
+    let mixed = json!({"run": {"noop": {}}, "name": "", "concurrency_key": "k"}).to_string();
     assert_eq!(server.post("/v1/tasks", mixed).await.code(), "validation_failed");
     assert_eq!(server.stored().await, 0);
 }

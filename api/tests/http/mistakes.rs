@@ -28,7 +28,7 @@ pub fn mistakes() -> Vec<Mistake> {
         let pointer: &'static str = Box::leak(format!("/{field}").into_boxed_str());
         (noop_with(field, value), vec![pointer])
     });
-    runs().into_iter().chain(nested()).chain(single).collect()
+    runs().into_iter().chain(calls()).chain(nested()).chain(single).collect()
 }
 
 /// What is wrong with what a task runs.
@@ -63,6 +63,52 @@ fn runs() -> Vec<Mistake> {
     ]
 }
 
+/// What is wrong with HTTP tasks.
+fn calls() -> Vec<Mistake> {
+    let http = |fields: Value| {
+        let mut call = json!({"url": "https://example.com/"});
+        for (name, value) in fields.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        json!({"run": {"http": call}})
+    };
+    let url = |url: &str| (http(json!({"url": url})), vec!["/run/http/url"]);
+    let header = |name: &str, value: &str, pointer: &'static str| {
+        (http(json!({"headers": {name: value}})), vec![pointer])
+    };
+    vec![
+        (json!({"run": {"http": {}}}), vec!["/run/http/url"]),
+        (http(json!({"verify": false})), vec!["/run/http/verify"]),
+        url(""),
+        url("example.com"),
+        url("file:///etc/passwd"),
+        url("http+unix://%2Frun%2Fdocker.sock/"),
+        url("https://user@example.com/"),
+        url("https://user:word@example.com/"),
+        url("https://example.com/ x"),
+        url("https://example.com/\r\nHost: b"),
+        url(&format!("https://example.com/{}", "x".repeat(2048))),
+        (http(json!({"method": "CONNECT"})), vec!["/run/http/method"]),
+        (http(json!({"method": "get"})), vec!["/run/http/method"]),
+        (http(json!({"success": "ok"})), vec!["/run/http/success"]),
+        (http(json!({"success": 200})), vec!["/run/http/success"]),
+        (http(json!({"timeout": "0s"})), vec!["/run/http/timeout"]),
+        (http(json!({"timeout": "25h"})), vec!["/run/http/timeout"]),
+        (http(json!({"body": "x", "body_base64": "eA=="})), vec!["/run/http/body_base64"]),
+        (http(json!({"body": "a\u{0}"})), vec!["/run/http/body"]),
+        (http(json!({"body_base64": "eA"})), vec!["/run/http/body_base64"]),
+        (http(json!({"headers": texts(65)})), vec!["/run/http/headers"]),
+        (http(json!({"headers": {"A": "1", "a": "2"}})), vec!["/run/http/headers/a"]),
+        header("Host", "x", "/run/http/headers/Host"),
+        header("berth-task-id", "x", "/run/http/headers/berth-task-id"),
+        header("Idempotency-Key", "x", "/run/http/headers/Idempotency-Key"),
+        header("Transfer-Encoding", "chunked", "/run/http/headers/Transfer-Encoding"),
+        header("A b", "x", "/run/http/headers/A b"),
+        header("A", "x\r\nHost: b", "/run/http/headers/A"),
+        header("A", &"x".repeat(8193), "/run/http/headers/A"),
+    ]
+}
+
 /// What is wrong with objects in a task, and with fields together.
 fn nested() -> Vec<Mistake> {
     vec![
@@ -77,7 +123,7 @@ fn nested() -> Vec<Mistake> {
         (noop_with("retry", json!({"backoff": "wild"})), vec!["/retry/backoff"]),
         (noop_with("retry", json!({"initial": "10s", "max": "5s"})), vec!["/retry/max"]),
         (
-            noop_with("retry", json!({"abort_on_exit_codes": [1, 256]})),
+            noop_with("retry", json!({"abort_on_exit_codes": [1, 600]})),
             vec!["/retry/abort_on_exit_codes/1"],
         ),
         (

@@ -76,6 +76,34 @@ async fn everything_a_task_asked_for_is_kept() {
 }
 
 #[tokio::test]
+async fn an_http_task_is_kept_with_its_defaults_filled_in() {
+    let server = Server::start().await;
+    for (given, kept) in [
+        (
+            json!({"url": "https://example.com/a"}),
+            json!({"method": "GET", "url": "https://example.com/a", "success": "2xx"}),
+        ),
+        (
+            json!({"url": "http://10.0.0.1/", "body": "", "success": " 200, 404 "}),
+            json!({"method": "POST", "url": "http://10.0.0.1/", "body": "", "success": "200,404"}),
+        ),
+        (
+            json!({"method": "PUT", "url": "http://bücher.example", "headers": {"X-A": "1"},
+                "body_base64": "AP8=", "success": "200-299,304", "timeout": "90s"}),
+            json!({"method": "PUT", "url": "http://bücher.example", "headers": {"X-A": "1"},
+                "body_base64": "AP8=", "success": "2xx,304", "timeout": "1m30s"}),
+        ),
+    ] {
+        let body = json!({"run": {"http": given}, "retry": {"abort_on_exit_codes": [404, 599]}});
+        let answer = server.post("/v1/tasks", body.to_string()).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        assert_eq!(answer.json()["run"]["http"], kept);
+        let id = answer.json()["id"].as_str().unwrap().to_owned();
+        assert_eq!(server.get(&format!("/v1/tasks/{id}")).await.json(), answer.json());
+    }
+}
+
+#[tokio::test]
 async fn a_fixed_time_is_kept_to_the_microsecond_and_a_past_one_is_now() {
     let server = Server::start().await;
     let at = |text: &str| json!({"run": {"noop": {}}, "run_at": text}).to_string();

@@ -9,7 +9,9 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use client::{Answer, ClientError, IdempotencyKey, NewTask, Task};
 use domain::resources::Tier;
-use domain::task::{CommandRun, Delivery, NoopRun, Run};
+use domain::task::{
+    CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, Run, SuccessRule, check_header,
+};
 use domain::time::{Timestamp, parse_duration};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -18,11 +20,13 @@ use std::time::Duration;
 /// What to submit.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "berth submit [OPTIONS] -- COMMAND [ARGS]...\n       berth submit [OPTIONS] --noop [DURATION]\n       \
+    override_usage = "berth submit [OPTIONS] -- COMMAND [ARGS]...\n       berth submit [OPTIONS] --http URL\n       \
+                      berth submit [OPTIONS] --noop [DURATION]\n       \
                       berth submit [--idempotency-key KEY] --json FILE",
     after_help = "Examples:\n  berth submit --name hello --tier basic --delay 10s -- bash -c 'echo hi'\n  \
+                  berth submit --http https://example.com/hook --header 'Content-Type: application/json' --data '{}'\n  \
                   berth submit --json task.json",
-    group = clap::ArgGroup::new("what").args(["command", "noop", "json"]).required(true)
+    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json"]).required(true)
 )]
 pub struct SubmitArguments {
     /// What to call it; need not be unique.
@@ -73,9 +77,24 @@ pub struct SubmitArguments {
     /// Submit the task in this file as the API takes it; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "max_attempts",
-        "delivery", "pool", "unique_key", "labels", "env", "stdin",
+        "delivery", "pool", "unique_key", "labels", "env", "stdin", "method", "headers", "data", "success",
     ])]
     pub json: Option<String>,
+    /// Call this URL. The task's exit code is the status of the answer, its output the answer's body.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["env", "stdin"])]
+    pub http: Option<String>,
+    /// How the URL is called; POST with --data, else GET.
+    #[arg(long, value_name = "METHOD", requires = "http")]
+    pub method: Option<HttpMethod>,
+    /// A header of the call; may be repeated.
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header, requires = "http")]
+    pub headers: Vec<(String, String)>,
+    /// The body of the call.
+    #[arg(long, value_name = "TEXT", requires = "http")]
+    pub data: Option<String>,
+    /// Which statuses are a success, such as 2xx or 200,204; 2xx when left out. A redirect in it is not followed.
+    #[arg(long, value_name = "STATUSES", requires = "http")]
+    pub success: Option<SuccessRule>,
     /// Do nothing, for a while: to measure and to try things out.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
         conflicts_with_all = ["env", "stdin"])]
@@ -119,9 +138,19 @@ fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
 }
 
 fn task(arguments: SubmitArguments) -> NewTask {
-    let run = match arguments.noop {
-        Some(sleep) => Run::Noop(NoopRun { sleep }),
-        None => Run::Command(CommandRun {
+    let usual = if arguments.data.is_some() { HttpMethod::Post } else { HttpMethod::Get };
+    let run = match (arguments.http, arguments.noop) {
+        (Some(url), _) => Run::Http(HttpRun {
+            method: arguments.method.unwrap_or(usual),
+            url,
+            headers: arguments.headers.into_iter().collect(),
+            body: arguments.data,
+            body_base64: None,
+            success: arguments.success.unwrap_or_default(),
+            timeout: None,
+        }),
+        (None, Some(sleep)) => Run::Noop(NoopRun { sleep }),
+        (None, None) => Run::Command(CommandRun {
             argv: arguments.command,
             env: arguments.env.into_iter().collect(),
             stdin: arguments.stdin,
@@ -160,6 +189,16 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE".to_owned()),
     }
+}
+
+/// `NAME: VALUE`, as curl takes it.
+fn header(text: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = text.split_once(':') else {
+        return Err("expected NAME: VALUE".to_owned());
+    };
+    let (name, value) = (name.trim(), value.trim());
+    check_header(name, value).map_err(|problem| problem.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {

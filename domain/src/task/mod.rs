@@ -1,15 +1,24 @@
 //! The life of a task: its states, the events that move it, what it runs, how it retries.
 
 mod event;
+mod http;
 mod outcome;
 mod retry;
+mod retry_after;
 mod run;
 mod state;
+mod success;
 mod transition;
 
 pub use event::Event;
+pub use http::{
+    HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,
+    ParseMethodError, check_header,
+};
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
 pub use retry::{Backoff, Delivery, ParseDeliveryError, RetryDecision, RetryPolicy, decide_retry};
+pub use retry_after::{MAX_RETRY_AFTER, parse_http_date, parse_retry_after};
 pub use run::{CommandRun, NoopRun, Run};
 pub use state::{ParseStateError, State};
+pub use success::{ParseSuccessError, SuccessRule};
 pub use transition::{Move, moves, next};

@@ -1,16 +1,19 @@
 //! What a task runs. The API parses it, the database keeps it as JSON, the executor reads it.
 
+use super::http::HttpRun;
 use crate::time::text;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The driver and what it is given: `{"command": {...}}` or `{"noop": {...}}`.
+/// The driver and what it is given: `{"command": {...}}`, `{"http": {...}}` or `{"noop": {...}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Run {
     /// Starts a program. No shell is involved unless `argv` names one.
     Command(CommandRun),
+    /// Calls a URL.
+    Http(HttpRun),
     /// Does nothing, for a while: for measuring and for trying things out.
     Noop(NoopRun),
 }
@@ -39,11 +42,12 @@ pub struct NoopRun {
 }
 
 impl Run {
-    /// The driver's name: `command` or `noop`.
+    /// The driver's name: `command`, `http` or `noop`.
     #[must_use]
     pub const fn driver(&self) -> &'static str {
         match self {
             Self::Command(_) => "command",
+            Self::Http(_) => "http",
             Self::Noop(_) => "noop",
         }
     }
@@ -54,9 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_drivers_read_back_as_written() {
+    fn every_driver_reads_back_as_written() {
         for text in [
             r#"{"command":{"argv":["bash","-c","echo hi"],"env":{"A":"1"},"stdin":"x"}}"#,
+            r#"{"http":{"method":"POST","url":"https://a/","headers":{"A":"1"},"body":"x","success":"2xx,404","timeout":"5s"}}"#,
+            r#"{"http":{"method":"GET","url":"https://a/","success":"2xx"}}"#,
             r#"{"noop":{"sleep":"1m30s"}}"#,
         ] {
             let run: Run = serde_json::from_str(text).unwrap();
@@ -66,7 +72,15 @@ mod tests {
 
     #[test]
     fn an_unknown_field_or_driver_is_refused() {
-        for text in [r#"{"noop":{"nap":"1s"}}"#, r#"{"shell":{}}"#, r#"{"command":{"env":{}}}"#] {
+        for text in [
+            r#"{"noop":{"nap":"1s"}}"#,
+            r#"{"shell":{}}"#,
+            r#"{"command":{"env":{}}}"#,
+            r#"{"http":{"method":"GET","url":"http://a/","verify":false}}"#,
+            r#"{"http":{"url":"http://a/"}}"#,
+            r#"{"http":{"method":"TRACE","url":"http://a/"}}"#,
+            r#"{"http":{"method":"GET","url":"http://a/","success":"ok"}}"#,
+        ] {
             assert!(serde_json::from_str::<Run>(text).is_err(), "{text}");
         }
     }

@@ -7,7 +7,7 @@ use super::driver::{self, Unusable};
 use super::ending::Ending;
 use super::finish::Finished;
 use super::state::Agent;
-use super::work::{Kind, NewCommand, Running};
+use super::work::{Kind, NewCommand, NewHttp, Running};
 use crate::spool::ResultKey;
 use domain::task::{AttemptOutcome, NoopRun, Run};
 use protocol::{Assignment, Assignments, LeaseKey};
@@ -66,6 +66,17 @@ impl Agent {
                 );
             }
             Ok(Run::Noop(noop)) => self.start_noop(lease, &noop, cap, now),
+            Ok(Run::Http(run)) => {
+                let new = NewHttp {
+                    lease,
+                    run,
+                    traceparent: assignment.traceparent,
+                    policy: self.session.policy.into(),
+                    received: now,
+                    cap,
+                };
+                self.work.start_http(new, &self.tasks, self.events.clone());
+            }
             Ok(Run::Command(run)) => {
                 let new = NewCommand {
                     lease,
@@ -115,7 +126,7 @@ impl Agent {
                 Kind::Noop { wakes_over_cap: false } => {
                     Ending::plain(AttemptOutcome::Succeeded, "")
                 }
-                Kind::Command { .. } => continue,
+                Kind::Command { .. } | Kind::Http { .. } => continue,
             };
             self.finish(lease, ending, now);
         }

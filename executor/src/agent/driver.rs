@@ -7,7 +7,7 @@ use domain::task::Run;
 use serde_json::Value;
 
 /// The drivers of this executor, as `Hello` names them.
-pub(super) const DRIVERS: [&str; 2] = ["command", "noop"];
+pub(super) const DRIVERS: [&str; 3] = ["command", "http", "noop"];
 
 /// Why a `run` cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,8 +38,11 @@ mod tests {
     #[test]
     fn an_unknown_driver_is_told_from_a_malformed_run() {
         for driver in DRIVERS {
-            let run =
-                if driver == "noop" { r#"{"noop":{}}"# } else { r#"{"command":{"argv":["a"]}}"# };
+            let run = match driver {
+                "command" => r#"{"command":{"argv":["a"]}}"#,
+                "http" => r#"{"http":{"method":"GET","url":"http://a/"}}"#,
+                _ => r#"{"noop":{}}"#,
+            };
             assert_eq!(parse(run).unwrap().driver(), driver);
         }
         let unknown = parse(r#"{"container":{"image":"x"}}"#);

@@ -1,9 +1,10 @@
-//! From how a command ended to what is reported.
+//! From how a command or an HTTP call ended to what is reported.
 //!
 //! Pure. What we did to it comes before what it did: a program that answers our SIGTERM with exit code
 //! 0 was stopped, not successful. One that ended before anybody asked keeps its true outcome.
 
 use crate::command::CommandEnd;
+use crate::http::HttpEnd;
 use crate::supervise::{Cause, Ended, Status};
 use domain::task::AttemptOutcome;
 use domain::time::format_duration;
@@ -24,15 +25,18 @@ pub(super) enum Why {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ending {
     pub(super) outcome: AttemptOutcome,
+    /// Of a command; of an HTTP call the status of its last answer.
     pub(super) exit_code: Option<i32>,
     pub(super) signal: Option<i32>,
     pub(super) reason: String,
+    /// The called server asked for this wait before another attempt.
+    pub(super) retry_after: Option<Duration>,
 }
 
 impl Ending {
     /// An ending without a process.
     pub(super) fn plain(outcome: AttemptOutcome, reason: impl Into<String>) -> Self {
-        Self { outcome, exit_code: None, signal: None, reason: reason.into() }
+        Self { outcome, exit_code: None, signal: None, reason: reason.into(), retry_after: None }
     }
 
     /// We ended it, for this reason.
@@ -65,6 +69,27 @@ impl Ending {
                 Some(why) => Self::ours(why),
                 None => Self::plain(AttemptOutcome::Failed, "its supervisor process was killed"),
             },
+        }
+    }
+
+    /// What an HTTP call's end means, when `why` is what we asked of it and `cap` is its cap.
+    pub(super) fn of_http(end: HttpEnd, why: Option<Why>, cap: Duration) -> Self {
+        match end {
+            HttpEnd::Answered { status, succeeded: true, .. } => Self {
+                exit_code: Some(status.into()),
+                ..Self::plain(AttemptOutcome::Succeeded, "")
+            },
+            HttpEnd::Answered { status, retry_after, .. } => Self {
+                exit_code: Some(status.into()),
+                retry_after,
+                ..Self::plain(AttemptOutcome::Failed, format!("answered {status}"))
+            },
+            HttpEnd::Failed { reason, status } => Self {
+                exit_code: status.map(i32::from),
+                ..Self::plain(AttemptOutcome::Failed, reason)
+            },
+            HttpEnd::OverCap => Self::over_cap(cap),
+            HttpEnd::Cut => Self::ours(why.unwrap_or(Why::Fence)),
         }
     }
 
@@ -108,6 +133,24 @@ mod tests {
             assert_eq!(outcome(Status::Exited(3), Cause::Itself, why), AttemptOutcome::Failed);
             assert_eq!(outcome(Status::Signalled(9), Cause::Itself, why), AttemptOutcome::Failed);
         }
+    }
+
+    #[test]
+    fn an_http_call_is_what_its_answer_says_unless_it_was_cut() {
+        let second = Duration::from_secs(1);
+        let of = |end, why| Ending::of_http(end, why, second);
+        let answered =
+            |status, succeeded| HttpEnd::Answered { status, succeeded, retry_after: Some(second) };
+        let good = of(answered(204, true), Some(Why::Stop));
+        assert_eq!((good.outcome, good.exit_code), (AttemptOutcome::Succeeded, Some(204)));
+        assert_eq!((good.retry_after, good.reason.as_str()), (None, ""));
+        let bad = of(answered(503, false), None);
+        assert_eq!((bad.outcome, bad.exit_code), (AttemptOutcome::Failed, Some(503)));
+        assert_eq!((bad.retry_after, bad.reason.as_str()), (Some(second), "answered 503"));
+        assert_eq!(of(HttpEnd::OverCap, None).outcome, AttemptOutcome::KilledCap);
+        assert_eq!(of(HttpEnd::Cut, Some(Why::Stop)).outcome, AttemptOutcome::Stopped);
+        assert_eq!(of(HttpEnd::Cut, Some(Why::Drain)).outcome, AttemptOutcome::HandedBack);
+        assert_eq!(of(HttpEnd::Cut, None).outcome, AttemptOutcome::Lost);
     }
 
     #[test]

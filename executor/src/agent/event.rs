@@ -1,6 +1,7 @@
 //! What the agent is told.
 
 use crate::command::CommandEnd;
+use crate::http::HttpEnd;
 use crate::stream::{DialError, StreamEvent};
 use protocol::LeaseKey;
 use tonic::transport::Channel;
@@ -13,6 +14,8 @@ pub(super) enum Event {
     Stream(StreamEvent),
     /// A command has ended and nothing of it is left.
     CommandEnded { lease: LeaseKey, end: CommandEnd },
+    /// An HTTP call has ended and its connection is closed.
+    HttpEnded { lease: LeaseKey, end: HttpEnd },
 }
 
 impl From<StreamEvent> for Event {

@@ -49,8 +49,11 @@ impl Agent {
             return;
         }
         running.why = Some(why);
-        let Kind::Command { orders, .. } = &running.kind else {
-            return self.finish(lease, Ending::ours(why), now);
+        let orders = match &running.kind {
+            Kind::Noop { .. } => return self.finish(lease, Ending::ours(why), now),
+            // A connection has no manners to wait for; its event says that it is closed.
+            Kind::Http { stop, .. } => return stop.notify_one(),
+            Kind::Command { orders, .. } => orders,
         };
         let grace = match why {
             Why::Stop => kill_grace,

@@ -1,9 +1,8 @@
 //! Turns an ended attempt into a result on its way to disk and to the resource manager.
 
-use super::ending::Ending;
+use super::ending::{Ending, Why};
 use super::state::Agent;
 use super::work::Kind;
-use crate::command::CommandEnd;
 use crate::metrics::{RESULTS, SPOOL_ALARM, SPOOL_BYTES, UNANSWERED};
 use crate::output::AttemptOutput;
 use crate::spool::{ResultKey, Written};
@@ -28,10 +27,16 @@ impl Finished {
 }
 
 impl Agent {
-    /// A command has ended and nothing of it is left.
-    pub(super) fn command_ended(&mut self, lease: LeaseKey, end: CommandEnd, now: Instant) {
+    /// An attempt has ended by its driver's word and nothing of it is left. `ending` makes its result of why we
+    /// asked it to end, if we did, and of its cap.
+    pub(super) fn ended(
+        &mut self,
+        lease: LeaseKey,
+        now: Instant,
+        ending: impl FnOnce(Option<Why>, Duration) -> Ending,
+    ) {
         let Some(running) = self.work.running.get(&lease) else { return };
-        let ending = Ending::of_command(end, running.why, running.cap);
+        let ending = ending(running.why, running.cap);
         self.finish(lease, ending, now);
         self.begin_anew_if_dead();
     }
@@ -40,7 +45,7 @@ impl Agent {
     pub(super) fn finish(&mut self, lease: LeaseKey, ending: Ending, now: Instant) {
         let Some(running) = self.work.remove(&lease) else { return };
         let output = match running.kind {
-            Kind::Command { output, .. } => Some(output),
+            Kind::Command { output, .. } | Kind::Http { output, .. } => Some(output),
             Kind::Noop { .. } => None,
         };
         self.settle(lease, Finished { ending, ran: now - running.received, output });
@@ -80,6 +85,9 @@ impl Agent {
             exit_code: ending.exit_code,
             signal: ending.signal,
             reason: truncate_reason(ending.reason),
+            retry_after_ms: ending
+                .retry_after
+                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             ..protocol::Result::default()
         }
     }

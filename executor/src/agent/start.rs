@@ -219,6 +219,8 @@ fn assemble(
             limits,
             folders: parts.folders,
             spawner: Spawner::start().map_err(ExecutorError::Thread)?,
+            network: Arc::default(),
+            tls: Arc::default(),
             lease_until: watch::Sender::new(0),
         },
         outbox,

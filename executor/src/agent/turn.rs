@@ -3,6 +3,7 @@
 //! Wait, look at the lease, then act: in this order, so that after a pause of any length (SIGSTOP, a
 //! frozen machine) nothing is sent, started or believed before the fence.
 
+use super::ending::Ending;
 use super::event::Event;
 use super::state::Agent;
 use crate::spool::Written;
@@ -137,7 +138,12 @@ impl Agent {
         match event {
             Event::Dialled(dialled) => self.dialled(dialled, now),
             Event::Stream(event) => self.heard(event, now),
-            Event::CommandEnded { lease, end } => self.command_ended(lease, end, now),
+            Event::CommandEnded { lease, end } => {
+                self.ended(lease, now, |why, cap| Ending::of_command(end, why, cap));
+            }
+            Event::HttpEnded { lease, end } => {
+                self.ended(lease, now, |why, cap| Ending::of_http(end, why, cap));
+            }
         }
     }
 }

@@ -3,11 +3,13 @@
 use super::ending::Why;
 use super::event::Event;
 use crate::command::{self, Assigned, Spawner, WorkFolders};
+use crate::http::{self, Direct, Tls};
 use crate::metrics::RUNNING;
 use crate::noop::Sleepers;
 use crate::output::{AttemptOutput, OutputLimits, OutputQueue};
 use crate::supervise::{Order, monotonic_ns};
-use domain::task::CommandRun;
+use domain::target::TargetPolicy;
+use domain::task::{CommandRun, HttpRun};
 use protocol::{Capacity, LeaseKey};
 use runtime::clock::{self, Instant};
 use runtime::fault::FaultPoint;
@@ -15,7 +17,7 @@ use runtime::tasks::TaskGroup;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// A command has ended, nobody knows it yet.
 static ENDED: FaultPoint = FaultPoint::new("executor.ended");
@@ -40,6 +42,20 @@ pub(super) enum Kind {
         orders: mpsc::UnboundedSender<Order>,
         output: Arc<AttemptOutput>,
     },
+    Http {
+        stop: Arc<Notify>,
+        output: Arc<AttemptOutput>,
+    },
+}
+
+/// An HTTP call to be made.
+pub(super) struct NewHttp {
+    pub(super) lease: LeaseKey,
+    pub(super) run: HttpRun,
+    pub(super) traceparent: String,
+    pub(super) policy: TargetPolicy,
+    pub(super) received: Instant,
+    pub(super) cap: Duration,
 }
 
 /// A command to be started.
@@ -60,7 +76,9 @@ pub(super) struct Work {
     pub(super) limits: OutputLimits,
     pub(super) folders: WorkFolders,
     pub(super) spawner: Spawner,
-    /// When the lease is over, in `monotonic_ns`; every supervisor hears of it.
+    pub(super) network: Arc<Direct>,
+    pub(super) tls: Arc<Tls>,
+    /// When the lease is over, in `monotonic_ns`; every supervisor and every HTTP call hears of it.
     pub(super) lease_until: watch::Sender<u64>,
 }
 
@@ -102,6 +120,38 @@ impl Work {
         });
         let kind = Kind::Command { orders, output };
         self.add(new.lease, Running { received: new.received, cap: new.cap, why: None, kind });
+    }
+
+    /// Starts an HTTP call as a task that ends with an event.
+    pub(super) fn start_http(
+        &mut self,
+        new: NewHttp,
+        tasks: &TaskGroup,
+        events: mpsc::Sender<Event>,
+    ) {
+        let (lease, stop) = (new.lease, Arc::new(Notify::new()));
+        let output = Arc::new(AttemptOutput::new(lease, self.limits));
+        let assigned = http::Assigned {
+            lease,
+            run: new.run,
+            traceparent: new.traceparent,
+            policy: new.policy,
+            cap_until: new.received + new.cap,
+            network: Arc::clone(&self.network),
+            tls: Arc::clone(&self.tls),
+            // So much is kept without a gap.
+            body_limit: (self.limits.head as u64).saturating_add(self.limits.tail as u64),
+            output: Arc::clone(&output),
+            queue: Arc::clone(&self.output),
+            stop: Arc::clone(&stop),
+            lease_until: self.lease_until.subscribe(),
+        };
+        tasks.spawn("executor_http", async move {
+            let end = http::run(assigned).await;
+            events.send(Event::HttpEnded { lease, end }).await.ok();
+        });
+        let kind = Kind::Http { stop, output };
+        self.add(lease, Running { received: new.received, cap: new.cap, why: None, kind });
     }
 
     pub(super) fn add(&mut self, lease: LeaseKey, running: Running) {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::net::unix::pipe::Receiver;
 
 /// Longest time that written bytes wait for more to go with them.
-const HOLD: Duration = Duration::from_millis(200);
+pub(super) const HOLD: Duration = Duration::from_millis(200);
 
 thread_local! {
     /// One buffer for all pumps of a thread: it is used only between two awaits.
@@ -31,7 +31,7 @@ pub(crate) async fn pump(
     output: Arc<AttemptOutput>,
     queue: Arc<OutputQueue>,
 ) {
-    let bytes = OUTPUT_BYTES.with(&[if which == Which::Stdout { "stdout" } else { "stderr" }]);
+    let bytes = OUTPUT_BYTES.with(&[which.name()]);
     let mut due_from = clock::monotonic();
     let mut waiting = 0;
     loop {

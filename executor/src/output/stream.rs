@@ -13,6 +13,14 @@ pub(crate) enum Which {
 }
 
 impl Which {
+    /// Its name in metrics.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+
     pub(super) const fn on_the_wire(self) -> Stream {
         match self {
             Self::Stdout => Stream::Stdout,

@@ -109,6 +109,7 @@ pub(super) mod tests {
             exit_code: Some(7),
             reason: reason.to_owned(),
             ran_ms: 12,
+            retry_after_ms: Some(90_000),
             ..protocol::Result::default()
         }
     }
@@ -130,5 +131,27 @@ pub(super) mod tests {
         let mut bytes = Vec::new();
         let len = write_answered(&key, &mut bytes);
         assert_eq!(read(&bytes), Some((Record::Answered(key), len)));
+    }
+    /// Written by the version before `retry_after_ms`: FAILED, exit code 7, after 12 ms.
+    #[test]
+    fn a_record_of_an_earlier_version_is_read() {
+        let body: Vec<u8> = [
+            &[0x0a, 38, 0x0a, 16][..],
+            &[1; 16],
+            &[0x12, 16],
+            &[2; 16],
+            &[0x18, 3, 0x12, 16],
+            &[3; 16],
+            &[0x18, 2, 0x20, 7, 0x32, 1, b'x', 0x38, 12],
+        ]
+        .concat();
+        let mut bytes = Vec::new();
+        let len = write(RESULT, &body, &mut bytes);
+        let Some((Record::Result(result), read)) = read(&bytes) else {
+            panic!("it is not read");
+        };
+        assert_eq!((read, result.retry_after_ms), (len, None));
+        assert_eq!((result.exit_code, result.reason.as_str(), result.ran_ms), (Some(7), "x", 12));
+        assert_eq!(result.outcome(), protocol::result::Outcome::Failed);
     }
 }

@@ -57,6 +57,14 @@ impl Agent {
 
     /// Starts an agent in `home`; `settings` are pairs such as `("EXECUTOR__DRAIN_GRACE", "1s")`.
     pub fn start_with(home: &Home, addresses: &[&str], settings: &[(&str, &str)]) -> Self {
+        let settings: Vec<_> =
+            settings.iter().map(|(name, value)| (format!("BERTH_{name}"), *value)).collect();
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (&name[..], *value)).collect();
+        Self::start_among(home, addresses, &settings)
+    }
+
+    /// The same with variables named in full.
+    pub fn start_among(home: &Home, addresses: &[&str], variables: &[(&str, &str)]) -> Self {
         let log = home.path().join("agent.log");
         let output = File::options().create(true).append(true).open(&log).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_executor-agent"));
@@ -70,9 +78,7 @@ impl Agent {
             .env("BERTH_TELEMETRY__FORMAT", "text")
             .stdout(output.try_clone().unwrap())
             .stderr(output);
-        for (name, value) in settings {
-            command.env(format!("BERTH_{name}"), value);
-        }
+        command.envs(variables.iter().copied());
         Self { child: command.spawn().unwrap(), log }
     }
 

@@ -6,6 +6,7 @@
 )]
 
 mod agent;
+mod called;
 mod host;
 mod proxy;
 mod rm;
@@ -13,6 +14,9 @@ mod rm;
 mod commands;
 mod drains;
 mod fencing;
+mod http_answers;
+mod http_calls;
+mod http_ends;
 mod noops;
 mod outputs;
 mod probes;

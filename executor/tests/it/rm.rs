@@ -7,8 +7,8 @@ use protocol::result::Outcome;
 use protocol::result_answer::Verdict;
 use protocol::{
     Assignment, Assignments, Capacity, FromExecutor, GoAway, Heartbeat, HeartbeatAnswer, Hello,
-    LeaseKey, OutputAnswer, OutputChunk, Refused, ResultAnswer, ResultAnswers, Stops, ToExecutor,
-    Welcome, refused,
+    LeaseKey, OutputAnswer, OutputChunk, PoolPolicy, Refused, ResultAnswer, ResultAnswers, Stops,
+    ToExecutor, Welcome, refused,
 };
 use runtime::clock::{self, Instant};
 use runtime::tasks::TaskGroup;
@@ -40,6 +40,8 @@ pub struct Script {
     pub output: bool,
     /// What the welcome lists; none: whatever the executor holds.
     pub leases: Option<Vec<LeaseKey>>,
+    /// What the pool allows HTTP tasks.
+    pub private_targets: bool,
 }
 
 /// One message heard, over which stream, and when.
@@ -81,6 +83,7 @@ impl Rm {
             verdict: Some(Verdict::Applied),
             output: true,
             leases: None,
+            private_targets: false,
         };
         change(&mut script);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -249,7 +252,10 @@ impl Rm {
                     term_ms: u32::try_from(script.term.as_millis()).unwrap(),
                     kill_grace_ms: u32::try_from(script.kill_grace.as_millis()).unwrap(),
                     leases: listed.unwrap_or_else(|| hello.held.clone()),
-                    pool_policy: None,
+                    pool_policy: Some(PoolPolicy {
+                        private_targets: script.private_targets,
+                        ..PoolPolicy::default()
+                    }),
                 };
                 Some(welcome.into())
             }

@@ -25,7 +25,7 @@ async fn hello_says_who_and_what_there_is() {
         (1, "test-1", "gpu")
     );
     assert_eq!((hello.session_id.len(), hello.last_assignment, hello.held.len()), (16, 0, 0));
-    assert_eq!(hello.drivers, ["command", "noop"]);
+    assert_eq!(hello.drivers, ["command", "http", "noop"]);
     let capacity = hello.capacity.unwrap();
     assert_eq!((capacity.cpu_millis, capacity.port_first, capacity.port_count), (1500, 20_000, 10));
     assert!(capacity.memory_mib > 0 && capacity.disk_mib > 0 && capacity.iops > 0);

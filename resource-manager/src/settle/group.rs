@@ -37,7 +37,7 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
                 reported.ended.exit_code,
                 unit,
             );
-            Some(match decision {
+            Some(match decision.not_before(reported.retry_after) {
                 RetryDecision::After(retry_after) => {
                     Meaning { event: Event::AttemptFailed, retry_after }
                 }

@@ -32,6 +32,8 @@ use tracing::{Instrument, debug, info_span, warn};
 pub(crate) struct Reported {
     pub stream: Stream,
     pub ended: EndedAttempt,
+    /// How long the called server asked to wait before another attempt.
+    pub retry_after: Option<Duration>,
     /// What is known of the lease; `None` for one of an earlier session.
     pub held: Option<HeldLease>,
     /// Output groups that must be stored before.

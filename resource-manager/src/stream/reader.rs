@@ -199,6 +199,7 @@ impl Reader {
             reported.push(Reported {
                 stream: self.stream.clone(),
                 ended,
+                retry_after: result.retry_after_ms.map(Duration::from_millis),
                 held,
                 after_output: self.service.output.queued(),
             });

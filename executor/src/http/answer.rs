@@ -1,0 +1,138 @@
+//! One request over one connection, and its answer.
+//!
+//! The connection is polled by whoever waits for the answer and closed when the answer is dropped. Of a body no more
+//! is read than is kept: what lies beyond would only cost.
+
+use super::call::Call;
+use super::exchange::Failure;
+use super::transcript::Transcript;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, Connection};
+use hyper::header::{HOST, HeaderValue};
+use hyper::http::response;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use runtime::error_chain::ErrorChain;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use tokio::io::{AsyncRead, AsyncWrite};
+use url::{Position, Url};
+
+/// Most bytes of an answer's head.
+const MAX_HEAD: usize = 64 * 1024;
+
+/// An answer whose body was not read yet.
+pub(super) struct Answer {
+    pub(super) head: response::Parts,
+    body: Incoming,
+    line: Line,
+}
+
+type Driver = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The connection's own work. It has to go on while its answer is waited for.
+struct Line {
+    driver: Option<Driver>,
+}
+
+impl Line {
+    fn new<S>(connection: Connection<TokioIo<S>, Full<Bytes>>) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        // How it ends is told by the answer.
+        let driver = async move { connection.await.unwrap_or(()) };
+        Self { driver: Some(Box::pin(driver)) }
+    }
+
+    async fn beside<F: Future>(&mut self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            if let Some(driver) = &mut self.driver
+                && driver.as_mut().poll(context).is_ready()
+            {
+                self.driver = None;
+            }
+            work.as_mut().poll(context)
+        })
+        .await
+    }
+}
+
+/// Sends the call over `stream` and waits for the head of its answer.
+pub(super) async fn ask<S>(stream: S, call: &Call) -> Result<Answer, Failure>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let failed = |error: &dyn std::error::Error| Failure::Answer {
+        host: call.url.host_str().unwrap_or_default().to_owned(),
+        error: ErrorChain(error).to_string(),
+    };
+    let (mut sender, connection) = http1::Builder::new()
+        .max_buf_size(MAX_HEAD)
+        .title_case_headers(true)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| failed(&error))?;
+    let mut line = Line::new(connection);
+    let request = request(call).map_err(|error| failed(&error))?;
+    let response = line.beside(sender.send_request(request)).await;
+    let response: Response<Incoming> = response.map_err(|error| failed(&error))?;
+    let (head, body) = response.into_parts();
+    Ok(Answer { head, body, line })
+}
+
+impl Answer {
+    /// Reads the body up to `limit` bytes. A longer one is cut there, which is no failure.
+    pub(super) async fn read_body(
+        mut self,
+        limit: u64,
+        transcript: &mut Transcript,
+    ) -> Result<(), Failure> {
+        let mut bytes = 0;
+        while bytes < limit {
+            let frame = tokio::select! {
+                frame = self.line.beside(self.body.frame()) => frame,
+                () = transcript.held() => continue,
+            };
+            let frame = match frame {
+                None => return Ok(()),
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => {
+                    let (status, error) =
+                        (self.head.status.as_u16(), ErrorChain(&error).to_string());
+                    return Err(Failure::Body { status, bytes, error });
+                }
+            };
+            if let Ok(data) = frame.into_data() {
+                let room = usize::try_from(limit - bytes).unwrap_or(usize::MAX);
+                let kept = data.get(..room).unwrap_or(&data);
+                transcript.body(kept);
+                bytes += kept.len() as u64;
+            }
+        }
+        transcript.remark(&format!("the body was read no further than {limit} bytes"));
+        Ok(())
+    }
+}
+
+fn request(call: &Call) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
+    let path = &call.url[Position::BeforePath..Position::AfterQuery];
+    let mut request = Request::builder()
+        .method(call.method.as_str())
+        .uri(path)
+        .body(Full::new(call.body.clone()))?;
+    let headers = request.headers_mut();
+    headers.insert(HOST, HeaderValue::from_str(&host(&call.url))?);
+    headers.extend(call.ours.clone());
+    // The task's own come last: it may say who asks and what it accepts.
+    headers.extend(call.given.clone());
+    Ok(request)
+}
+
+/// Host and, unless it is the scheme's own, port.
+fn host(url: &Url) -> String {
+    url[Position::BeforeHost..Position::AfterPort].to_owned()
+}

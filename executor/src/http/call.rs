@@ -1,0 +1,211 @@
+//! What is asked, of whom: the first call of a task, and what a redirect makes of it.
+//!
+//! Pure. `Idempotency-Key` is the task's id, the same in every attempt: a server that keeps it can tell a repeat
+//! from a new request.
+
+use super::redirect::Step;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use domain::target::{UrlProblem, parse_url};
+use domain::task::{HeaderProblem, HttpMethod, HttpRun, check_header};
+use hyper::header::{
+    ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
+use protocol::LeaseKey;
+use runtime::trace::TraceContext;
+use std::time::Duration;
+use url::Url;
+
+/// Why a stored call cannot be made. The API checks the same, so this is a matter of versions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CallError {
+    #[error("its URL {0}")]
+    Url(#[from] UrlProblem),
+    #[error("its header `{name}` {problem}")]
+    Header { name: String, problem: HeaderProblem },
+    #[error("its body is not valid base64")]
+    Body,
+}
+
+/// One request to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) method: HttpMethod,
+    pub(super) url: Url,
+    /// The task's own.
+    pub(super) given: HeaderMap,
+    /// Berth's.
+    pub(super) ours: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Call {
+    /// The first request of an attempt.
+    pub(super) fn new(
+        run: &HttpRun,
+        lease: &LeaseKey,
+        traceparent: &str,
+    ) -> Result<Self, CallError> {
+        let mut given = HeaderMap::new();
+        for (name, value) in &run.headers {
+            let failed = |problem| CallError::Header { name: name.clone(), problem };
+            check_header(name, value).map_err(failed)?;
+            let header = HeaderName::from_bytes(name.as_bytes());
+            let header = header.map_err(|_| failed(HeaderProblem::Name))?;
+            let value = HeaderValue::from_str(value);
+            given.append(header, value.map_err(|_| failed(HeaderProblem::Value))?);
+        }
+        let body = match (&run.body, &run.body_base64) {
+            (Some(text), _) => Bytes::from(text.clone()),
+            (None, Some(text)) => STANDARD.decode(text).map_err(|_| CallError::Body)?.into(),
+            (None, None) => Bytes::new(),
+        };
+        Ok(Self {
+            method: run.method,
+            url: parse_url(&run.url)?,
+            given,
+            ours: ours(lease, traceparent),
+            body,
+        })
+    }
+
+    /// The request that an answer leads on to. To another origin only harmless headers of the task go along:
+    /// any other may be a key.
+    pub(super) fn follow(mut self, step: Step) -> Self {
+        if step.url.origin() != self.url.origin() {
+            let kept = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
+            let all = std::mem::take(&mut self.given);
+            for (name, value) in &all {
+                if kept.contains(name) {
+                    self.given.append(name, value.clone());
+                }
+            }
+        }
+        if step.becomes_get {
+            self.method = HttpMethod::Get;
+            self.body = Bytes::new();
+            let about_body: Vec<HeaderName> = self
+                .given
+                .keys()
+                .filter(|name| name.as_str().starts_with("content-"))
+                .cloned()
+                .collect();
+            for name in about_body {
+                self.given.remove(name);
+            }
+        }
+        self.url = step.url;
+        self
+    }
+}
+
+fn ours(lease: &LeaseKey, traceparent: &str) -> HeaderMap {
+    let task = lease.task.to_string();
+    // One that cannot be read is replaced: a bad header of a submit must fail nothing here.
+    let trace = traceparent.parse::<TraceContext>();
+    let trace = trace.map_or_else(|_| TraceContext::generate(), |parent| parent.child());
+    let all = [
+        ("berth-task-id", task.clone()),
+        ("berth-attempt", lease.attempt.to_string()),
+        ("idempotency-key", task),
+        ("traceparent", trace.to_string()),
+        ("user-agent", format!("Berth/{}", env!("CARGO_PKG_VERSION"))),
+        ("accept", "*/*".to_owned()),
+    ];
+    let pairs = all.into_iter().filter_map(|(name, value)| {
+        Some((HeaderName::from_static(name), HeaderValue::try_from(value).ok()?))
+    });
+    pairs.collect()
+}
+
+/// A wait in seconds or until a date, as the answer's headers ask for it.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    // By the server's own clock, where it tells it.
+    let now = text("date").and_then(domain::task::parse_http_date);
+    let now = now.unwrap_or_else(runtime::clock::wall);
+    domain::task::parse_retry_after(text("retry-after")?, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::id::{TaskId, TenantId};
+
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    fn call(run: serde_json::Value) -> Result<Call, CallError> {
+        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 3 };
+        Call::new(&serde_json::from_value(run).unwrap(), &lease, TRACE)
+    }
+
+    fn post() -> Call {
+        call(serde_json::json!({"method": "POST", "url": "https://a.example/x", "body": "hi", "headers":
+            {"Authorization": "Bearer x", "Cookie": "c", "X-Api-Key": "k", "Content-Type": "text/plain", "Accept": "a/b"}}))
+        .unwrap()
+    }
+
+    fn names(headers: &HeaderMap) -> Vec<&str> {
+        let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn step(url: &str, becomes_get: bool) -> Step {
+        Step { url: Url::parse(url).unwrap(), becomes_get }
+    }
+
+    #[test]
+    fn berths_headers_name_the_task_the_attempt_and_a_child_of_the_trace() {
+        let call = post();
+        let text = |name: &str| call.ours[name].to_str().unwrap().to_owned();
+        assert_eq!(text("berth-attempt"), "3");
+        assert!(text("berth-task-id").starts_with("task_"));
+        assert_eq!(text("idempotency-key"), text("berth-task-id"));
+        assert_eq!(text("traceparent")[..36], TRACE[..36]);
+        assert_ne!(text("traceparent"), TRACE);
+    }
+
+    #[test]
+    fn a_redirect_keeps_all_within_an_origin_and_only_harmless_headers_across() {
+        let within = post().follow(step("https://a.example/y", false));
+        assert_eq!((within.given.len(), &within.body[..]), (5, &b"hi"[..]));
+        for other in ["https://b.example/", "http://a.example/", "https://a.example:8443/"] {
+            let across = post().follow(step(other, false));
+            assert_eq!(names(&across.given), ["accept", "content-type"], "{other}");
+            assert_eq!((across.method, &across.body[..]), (HttpMethod::Post, &b"hi"[..]));
+        }
+        let get = post().follow(step("https://a.example/y", true));
+        assert_eq!(names(&get.given), ["accept", "authorization", "cookie", "x-api-key"]);
+        assert_eq!((get.method, get.body.len()), (HttpMethod::Get, 0));
+    }
+
+    #[test]
+    fn a_body_may_be_bytes_and_what_cannot_be_sent_is_refused() {
+        let body = |run| call(run).map(|call| call.body.to_vec());
+        let json = serde_json::json!({"method": "PUT", "url": "http://a/", "body_base64": "AP8="});
+        assert_eq!(body(json), Ok(vec![0, 255]));
+        let json =
+            serde_json::json!({"method": "PUT", "url": "http://a/", "body_base64": "no base64"});
+        assert_eq!(body(json), Err(CallError::Body));
+        let json = serde_json::json!({"method": "GET", "url": "ftp://a/"});
+        assert_eq!(body(json), Err(CallError::Url(UrlProblem::Scheme)));
+        let json =
+            serde_json::json!({"method": "GET", "url": "http://a/", "headers": {"Host": "b"}});
+        let problem = HeaderProblem::Reserved;
+        assert_eq!(body(json), Err(CallError::Header { name: "Host".to_owned(), problem }));
+    }
+
+    #[test]
+    fn a_date_is_read_by_the_servers_own_clock() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(retry_after(&headers), None);
+        headers.insert("retry-after", HeaderValue::from_static("7"));
+        assert_eq!(retry_after(&headers), Some(Duration::from_secs(7)));
+        let date = HeaderValue::from_static("Sun, 06 Nov 1994 08:50:37 GMT");
+        headers.insert("retry-after", date);
+        headers.insert("date", HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
+        assert_eq!(retry_after(&headers), Some(Duration::from_secs(60)));
+    }
+}

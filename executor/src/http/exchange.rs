@@ -1,0 +1,163 @@
+//! From the first request to the last answer: each hop resolved, checked and connected anew.
+
+use super::answer;
+use super::attempt::HttpEnd;
+use super::call::{Call, retry_after};
+use super::network::Network;
+use super::redirect::{self, MAX_REDIRECTS};
+use super::tls::Tls;
+use super::transcript::Transcript;
+use domain::target::{RefusedTarget, TargetPolicy, UrlProblem};
+use domain::task::SuccessRule;
+use runtime::clock;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use url::{Host, Url};
+
+/// Longest time for a name's lookup, and for one connection with its TLS.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Most addresses of one name that are tried.
+const MAX_ADDRESSES: usize = 4;
+
+/// Why there was no whole answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("{host} was refused: {refused}")]
+    Refused { host: String, refused: RefusedTarget },
+    #[error("the answer {status} leads to a place that is refused: it {problem}")]
+    Redirect { status: u16, problem: UrlProblem },
+    #[error("more than {MAX_REDIRECTS} redirects; the last answer was {0}")]
+    TooManyRedirects(u16),
+    #[error("the name {host} cannot be resolved: {error}")]
+    Name { host: String, error: io::Error },
+    #[error("no connection to {host}: {error}")]
+    Connect { host: String, error: io::Error },
+    #[error("no answer from {host}: {error}")]
+    Answer { host: String, error: String },
+    #[error("the answer {status} broke off after {bytes} bytes of its body: {error}")]
+    Body { status: u16, bytes: u64, error: String },
+    /// Not to be told: whoever let the lease end says why.
+    #[error("the lease is over")]
+    LeaseOver,
+}
+
+impl Failure {
+    /// Of the last answer, where there was one.
+    pub(super) const fn status(&self) -> Option<u16> {
+        match self {
+            Self::Redirect { status, .. }
+            | Self::TooManyRedirects(status)
+            | Self::Body { status, .. } => Some(*status),
+            Self::Refused { .. }
+            | Self::Name { .. }
+            | Self::Connect { .. }
+            | Self::Answer { .. }
+            | Self::LeaseOver => None,
+        }
+    }
+}
+
+/// What all hops of an exchange share.
+pub(super) struct Exchange<'a, N> {
+    pub(super) policy: TargetPolicy,
+    pub(super) network: &'a N,
+    pub(super) tls: &'a Tls,
+    pub(super) success: &'a SuccessRule,
+    pub(super) body_limit: u64,
+    pub(super) may_go_on: &'a (dyn Fn() -> bool + Sync),
+    pub(super) transcript: Transcript,
+}
+
+impl<N: Network> Exchange<'_, N> {
+    /// Asks, follows, and judges the last answer.
+    pub(super) async fn run(mut self, mut call: Call) -> Result<HttpEnd, Failure> {
+        let mut redirects = 0;
+        loop {
+            let stream = self.connect(&call.url).await?;
+            if !(self.may_go_on)() {
+                return Err(Failure::LeaseOver);
+            }
+            self.transcript.asked(call.method.as_str(), &call.url);
+            let answer = if call.url.scheme() == "https" {
+                let host = call.url.host_str().unwrap_or_default();
+                let secret = within(CONNECT, self.tls.connect(host, stream)).await;
+                let secret = secret.map_err(|error| no_connection(&call.url, error))?;
+                // A handshake takes as long as the other side likes.
+                if !(self.may_go_on)() {
+                    return Err(Failure::LeaseOver);
+                }
+                answer::ask(secret, &call).await?
+            } else {
+                answer::ask(stream, &call).await?
+            };
+            let (status, headers) = (answer.head.status, &answer.head.headers);
+            self.transcript.answered(answer.head.version, status, headers);
+            let succeeded = self.success.holds(status.as_u16());
+            let step = (!succeeded)
+                .then(|| redirect::step(call.method, &call.url, status, headers))
+                .flatten();
+            let Some(step) = step else {
+                let retry_after = if succeeded { None } else { retry_after(headers) };
+                answer.read_body(self.body_limit, &mut self.transcript).await?;
+                return Ok(HttpEnd::Answered { status: status.as_u16(), succeeded, retry_after });
+            };
+            let status = status.as_u16();
+            let step = step.map_err(|problem| Failure::Redirect { status, problem })?;
+            if redirects == MAX_REDIRECTS {
+                return Err(Failure::TooManyRedirects(status));
+            }
+            redirects += 1;
+            // Its connection is closed here; the next hop makes its own.
+            drop(answer);
+            call = call.follow(step);
+        }
+    }
+
+    /// A connection to one checked address of the URL's host.
+    async fn connect(&self, url: &Url) -> Result<TcpStream, Failure> {
+        let host = || url.host_str().unwrap_or_default().to_owned();
+        let found = self.resolve(url).await;
+        let found = found.map_err(|error| Failure::Name { host: host(), error })?;
+        let (mut allowed, mut refused) = (Vec::new(), None);
+        for address in found {
+            match self.policy.check(address) {
+                Ok(checked) => allowed.push(checked),
+                Err(why) => refused = Some(why),
+            }
+        }
+        let mut last = io::Error::other("it has no address");
+        for address in allowed.iter().take(MAX_ADDRESSES) {
+            if !(self.may_go_on)() {
+                return Err(Failure::LeaseOver);
+            }
+            match within(CONNECT, self.network.connect(*address)).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            }
+        }
+        match refused {
+            Some(refused) if allowed.is_empty() => Err(Failure::Refused { host: host(), refused }),
+            _ => Err(no_connection(url, last)),
+        }
+    }
+
+    async fn resolve(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
+        let port = url.port_or_known_default().unwrap_or(80);
+        match url.host() {
+            Some(Host::Ipv4(ip)) => Ok(vec![(ip, port).into()]),
+            Some(Host::Ipv6(ip)) => Ok(vec![(ip, port).into()]),
+            Some(Host::Domain(name)) => within(CONNECT, self.network.resolve(name, port)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+fn no_connection(url: &Url, error: io::Error) -> Failure {
+    Failure::Connect { host: url.host_str().unwrap_or_default().to_owned(), error }
+}
+
+async fn within<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    clock::timeout(limit, work).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
