@@ -36,7 +36,7 @@ pub(super) async fn run(
         (Box::new(BufReader::new(stdin())), None)
     } else {
         let open = || File::open(file).map(BufReader::new);
-        let total = open().and_then(|lines| count(lines)).map_err(unreadable)?;
+        let total = open().and_then(count).map_err(unreadable)?;
         (Box::new(open().map_err(unreadable)?), Some(total))
     };
     let (mut begun, mut counted, mut progress) = (0, Count::default(), Progress::new(total));
