@@ -28,7 +28,6 @@ pub enum Code {
     RouteNotFound,
     /// The route exists, with other methods.
     MethodNotAllowed,
-    /// The same idempotency key is being worked on.
     /// The body is over its limit.
     PayloadTooLarge,
     /// The body is not declared as plain JSON.
@@ -39,6 +38,8 @@ pub enum Code {
     NotAvailable,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
+    /// As many live streams are open as the tenant may have.
+    TooManyStreams,
     /// A bug or a broken database. The log says more.
     Internal,
     /// More work than this process can queue.
@@ -66,7 +67,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -80,6 +81,7 @@ impl Code {
         Self::ValidationFailed,
         Self::NotAvailable,
         Self::IdempotencyKeyReuse,
+        Self::TooManyStreams,
         Self::Internal,
         Self::Overloaded,
         Self::Unavailable,
@@ -115,6 +117,9 @@ impl Code {
                 "The idempotency key was used for another request",
                 false,
             ),
+            Self::TooManyStreams => {
+                ("too_many_streams", 429, "Too many live streams are open", true)
+            }
             Self::Internal => ("internal", 500, "Something went wrong on our side", false),
             Self::Overloaded => ("overloaded", 503, "Too much is going on", true),
             Self::Unavailable => ("unavailable", 503, "The service is briefly unavailable", true),
@@ -285,7 +290,7 @@ mod tests {
         for code in Code::ALL {
             let row = code.row();
             assert!((400..600).contains(&row.status));
-            assert_eq!(row.retryable, matches!(row.status, 409 | 503), "{code:?}");
+            assert_eq!(row.retryable, matches!(row.status, 409 | 429 | 503), "{code:?}");
         }
     }
 

@@ -5,8 +5,10 @@
 use crate::admin::{KeyCreateArguments, PoolSetArguments, TenantCreateArguments};
 use crate::customer::{
     AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
-    LogsArguments, SubmitArguments, UsageArguments,
+    LoginArguments, LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments,
+    WatchArguments,
 };
+use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
 use crate::up::UpArguments;
 use clap::{Args, Parser, Subcommand};
@@ -15,16 +17,19 @@ use std::path::PathBuf;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  it was tried and failed
-  2  arguments, settings or the task are not usable
+  1  it was tried and failed; or the task waited for ended failed, aborted or killed
+  2  arguments, settings or the task are not usable; or some tasks of a file were refused
   3  what was named does not exist
   4  the API key is missing, wrong or may not do this
   5  the server or the database cannot be reached, or has no time now
+  6  the task waited for was cancelled, expired or skipped
 
 Examples:
   berth up
-  export BERTH_SERVER=https://berth.example.com BERTH_API_KEY=berth_live_…
-  berth submit --name hello -- echo hi";
+  berth login --server https://berth.example.com        # asks for the key and keeps it
+  berth submit --name hello --follow -- bash -c 'echo hi'
+  berth submit --file tasks.ndjson
+  berth watch";
 
 /// Berth runs commands for many customers, fairly and once.
 #[derive(Debug, Parser)]
@@ -73,6 +78,8 @@ pub enum Command {
     Submit(Box<SubmitArguments>),
     /// Show a task.
     Get(GetArguments),
+    /// Watch tasks change, until all that were named have ended.
+    Watch(WatchArguments),
     /// Show tasks, newest first.
     List(ListArguments),
     /// Write a task's output to standard output and standard error.
@@ -83,6 +90,25 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what was used, by day and tier.
     Usage(UsageArguments),
+    /// Keep a server and its key, so that they need not be given each time.
+    Login(LoginArguments),
+    /// The servers that were kept.
+    #[command(subcommand)]
+    Profile(ProfileCommand),
+    /// Write a shell's completions to standard output.
+    Completions(CompletionsArguments),
+    /// Write the manual pages into a folder.
+    Man(ManArguments),
+}
+
+/// What can be done with profiles.
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// Show the profiles; the one in use is marked.
+    #[command(after_help = "Example:\n  berth profile list")]
+    List,
+    /// Use a profile from now on.
+    Use(ProfileUseArguments),
 }
 
 /// What the platform's operators do.
@@ -215,6 +241,10 @@ mod tests {
             assert_eq!(submitted(line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
         }
         assert_eq!(submitted(&["--json", "-"]).unwrap().json.as_deref(), Some("-"));
+        assert_eq!(submitted(&["--file", "-"]).unwrap().file.as_deref(), Some("-"));
+        for line in [["--file", "f", "--follow"].as_slice(), &["--file", "f", "--name", "n"]] {
+            assert_eq!(submitted(line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
+        }
     }
 
     #[test]
@@ -281,12 +311,13 @@ mod tests {
         ];
         let arguments = Arguments::try_parse_from(line).unwrap();
         assert_eq!(
-            (arguments.output, arguments.connection.server.as_str()),
-            (Format::Json, "http://a:1")
+            (arguments.output, arguments.connection.server.as_deref()),
+            (Format::Json, Some("http://a:1"))
         );
         assert!(!format!("{arguments:?}").contains("hunter2"));
         let line = ["berth", "--server", "http://a:1", "usage"];
-        assert_eq!(Arguments::try_parse_from(line).unwrap().connection.server, "http://a:1");
+        let server = Arguments::try_parse_from(line).unwrap().connection.server;
+        assert_eq!(server.as_deref(), Some("http://a:1"));
     }
 
     #[test]

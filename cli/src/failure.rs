@@ -20,6 +20,8 @@ pub enum Exit {
     NotAllowed = 4,
     /// Nothing answers, or it has no time now.
     Unreachable = 5,
+    /// The task that was waited for ended without running to its own end.
+    NotRun = 6,
 }
 
 impl From<Exit> for ExitCode {

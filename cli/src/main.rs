@@ -7,11 +7,14 @@ mod admin;
 mod arguments;
 mod customer;
 mod failure;
+mod manual;
 mod output;
 mod role;
 mod up;
 
-use arguments::{AdminCommand, Arguments, Command, KeyCommand, PoolCommand, TenantCommand};
+use arguments::{
+    AdminCommand, Arguments, Command, KeyCommand, PoolCommand, ProfileCommand, TenantCommand,
+};
 use clap::Parser;
 use customer::Connection;
 use failure::Failure;
@@ -46,7 +49,8 @@ fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
     let format = arguments.output;
-    let connect = || Connection::new(arguments.connection, format);
+    let connection = arguments.connection;
+    let connect = || Connection::new(&connection, format);
     match arguments.command {
         Command::Up(how) => Box::pin(up::run(&how, format)).await,
         Command::Api(settings) => Box::pin(role::api(&settings)).await,
@@ -70,5 +74,11 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
+        Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
+        Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
+        Command::Profile(ProfileCommand::List) => customer::profile_list(format),
+        Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
+        Command::Completions(shell) => manual::completions(&shell),
+        Command::Man(folder) => manual::man(&folder),
     }
 }

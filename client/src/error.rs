@@ -24,6 +24,14 @@ pub enum ClientError {
     /// The server answered with a problem.
     #[error(transparent)]
     Api(#[from] Box<ApiError>),
+    /// An answer began and did not come to its end, again and again.
+    #[error("{server} was cut off in the middle of its answer (tried {tries} times)")]
+    Cut {
+        /// The server's URL, without what may be secret in it.
+        server: String,
+        /// How often it was tried since it last went on.
+        tries: u32,
+    },
     /// What answered is not the API, or another version of it.
     #[error("{server} gave an answer that cannot be read as the API's")]
     Answer {
@@ -41,7 +49,10 @@ impl ClientError {
     pub fn api(&self) -> Option<&ApiError> {
         match self {
             Self::Api(error) => Some(error),
-            Self::Settings(_) | Self::Unreachable { .. } | Self::Answer { .. } => None,
+            Self::Settings(_)
+            | Self::Unreachable { .. }
+            | Self::Cut { .. }
+            | Self::Answer { .. } => None,
         }
     }
 }

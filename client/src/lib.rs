@@ -8,7 +8,10 @@
 //! # async fn example() -> Result<(), client::ClientError> {
 //! let client = client::Client::builder("http://127.0.0.1:8080").api_key("berth_live_…").build()?;
 //! let task = client.submit(&client::NewTask::command(["echo", "hi"])).await?;
-//! println!("{} is {}", task.id, client.get(task.id).await?.state);
+//! let mut following = client.follow(task.id, client::LogFilter::default());
+//! while let Some(event) = following.next().await? {
+//!     println!("{event:?}");
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -17,6 +20,7 @@
 mod answer;
 mod builder;
 mod error;
+mod events;
 mod idempotency;
 mod model;
 mod retry;
@@ -28,7 +32,9 @@ pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    Amounts, Attempt, BatchItem, BatchResult, BatchTask, CancelDone, Cancelled, LogChunk,
-    LogFilter, NewTask, Page, PageRequest, Stream, Task, TaskFilter, Usage, UsageOfDay,
+    Amounts, Attempt, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
+    FollowEvent, FollowedState, LogChunk, LogFilter, NewTask, Page, PageRequest, Stream, Task,
+    TaskFilter, Usage, UsageOfDay,
 };
 pub use retry::RetryPolicy;
+pub use verb::Follow;

@@ -7,9 +7,10 @@ use crate::answer::Answer;
 use crate::builder::Client;
 use crate::error::{ApiError, ClientError, Problem};
 use crate::idempotency::IdempotencyKey;
+use crate::retry::RetryPolicy;
 use bytes::Bytes;
-use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ struct Received {
 }
 
 /// Why one try failed.
-enum Failed {
+pub(crate) enum Failed {
     Transport(reqwest::Error),
     Refused(Box<ApiError>),
 }
@@ -84,10 +85,7 @@ impl Client {
                 Ok(received) => break received,
                 Err(failed) => failed,
             };
-            match failed
-                .repeat_after()
-                .and_then(|asked| self.retry.wait(tried, asked, rand::random()))
-            {
+            match failed.wait(&self.retry, tried) {
                 Some(wait) => pause(wait).await,
                 None => return Err(failed.into_error(self.server(), tried)),
             }
@@ -98,7 +96,8 @@ impl Client {
         Ok(Answer::new(value, received.body, received.replayed))
     }
 
-    async fn send_once(&self, call: &Call) -> Result<Received, Failed> {
+    /// A request that can be sent.
+    pub(crate) fn request(&self, call: &Call) -> RequestBuilder {
         let mut url = (*self.base).clone();
         url.set_path(&format!("{}{}", url.path(), call.path));
         if !call.query.is_empty() {
@@ -109,18 +108,37 @@ impl Client {
             request = request.header(IDEMPOTENCY_KEY, key.as_str());
         }
         if let Some(body) = &call.body {
-            request = request
-                .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-                .body(body.clone());
+            request = request.body(body.clone());
         }
+        request
+    }
+
+    /// Sends a request; gives a good answer's head, with its body still to come.
+    pub(crate) async fn open(&self, request: RequestBuilder) -> Result<Response, Failed> {
         let response = request.send().await.map_err(Failed::Transport)?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
         let (status, headers) = (response.status(), response.headers().clone());
         let body = response.bytes().await.map_err(Failed::Transport)?;
-        if status.is_success() {
-            let replayed = headers.get(REPLAYED).is_some_and(|value| value == "true");
-            return Ok(Received { body, replayed });
-        }
         Err(Failed::Refused(Box::new(Problem::read(status, &body, retry_after(&headers)))))
+    }
+
+    async fn send_once(&self, call: &Call) -> Result<Received, Failed> {
+        let mut request = self.request(call);
+        if call.body.is_some() {
+            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let response = self.open(request).await?;
+        let replayed = response.headers().get(REPLAYED).is_some_and(|value| value == "true");
+        let body = response.bytes().await.map_err(Failed::Transport)?;
+        Ok(Received { body, replayed })
+    }
+
+    /// What answered is not the API; `what` says how one sees it.
+    pub(crate) fn not_the_api(&self, what: &str) -> ClientError {
+        let source = <serde_json::Error as serde::de::Error>::custom(what);
+        ClientError::Answer { server: self.server().to_owned(), source }
     }
 }
 
@@ -137,7 +155,12 @@ impl Failed {
         }
     }
 
-    fn into_error(self, server: &str, tries: u32) -> ClientError {
+    /// How long to wait before the next try; `None` when there should be none.
+    pub(crate) fn wait(&self, policy: &RetryPolicy, tried: u32) -> Option<Duration> {
+        self.repeat_after().and_then(|asked| policy.wait(tried, asked, rand::random()))
+    }
+
+    pub(crate) fn into_error(self, server: &str, tries: u32) -> ClientError {
         match self {
             Self::Transport(source) => ClientError::Unreachable {
                 server: server.to_owned(),
@@ -158,7 +181,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     clippy::disallowed_methods,
     reason = "a client is used outside Berth's processes and has none of their runtime"
 )]
-async fn pause(wait: Duration) {
+pub(crate) async fn pause(wait: Duration) {
     tokio::time::sleep(wait).await;
 }
 

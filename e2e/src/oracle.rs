@@ -129,6 +129,12 @@ impl<'a> Oracle<'a> {
         }
     }
 
+    /// How attempts ended, for people: outcome, whether charged, why, how often.
+    pub async fn endings(&self) -> anyhow::Result<String> {
+        let sql = "select outcome, charged, left(reason, 100), count(*) from attempt group by 1, 2, 3 order by 4 desc limit 20";
+        self.database.sql(sql).await
+    }
+
     /// One number, from SQL.
     pub async fn number(&self, sql: &str) -> anyhow::Result<i64> {
         let text = self.database.sql(sql).await?;

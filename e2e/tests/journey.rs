@@ -57,7 +57,8 @@ async fn all_end_right(
     assert_eq!(
         usize::try_from(retried)?,
         fail_once,
-        "a tenth of all failed once and then succeeded"
+        "a tenth of all failed once and then succeeded; attempts: {}",
+        oracle.endings().await?
     );
     let ran = ledger.runs()?;
     assert_eq!(

@@ -53,7 +53,7 @@ fn a_variable_beats_a_programs_weaker_settings_and_its_stronger_ones_beat_that()
 
 #[test]
 fn a_setting_is_known_by_its_full_name() {
-    assert!(is_known("api.listen") && !is_known("api") && !is_known("api.listen"));
+    assert!(is_known("api.listen") && !is_known("api") && !is_known("api.listens"));
 }
 
 #[test]

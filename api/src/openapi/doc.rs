@@ -11,8 +11,12 @@ pub struct Doc {
     pub description: &'static str,
     /// Query parameters; all are optional.
     pub query: &'static [Param],
+    /// Headers of its own; all are optional.
+    pub headers: &'static [Param],
     /// Name of the body's schema.
     pub request: Option<&'static str>,
+    /// Name of a line's schema, where the body may be lines.
+    pub request_lines: Option<&'static str>,
     /// Good answers.
     pub answers: &'static [AnswerDoc],
     /// Problems that other routes do not have.
@@ -25,7 +29,9 @@ impl Doc {
         summary: "",
         description: "",
         query: &[],
+        headers: &[],
         request: None,
+        request_lines: None,
         answers: &[],
         problems: &[],
     };
@@ -33,7 +39,7 @@ impl Doc {
     pub const PROBE: Self = Self::EMPTY;
 }
 
-/// A query parameter.
+/// A query parameter or header.
 #[derive(Debug, Clone, Copy)]
 pub struct Param {
     /// Its name.
@@ -64,12 +70,18 @@ pub struct AnswerDoc {
 pub enum Content {
     /// One thing.
     Json(&'static str),
+    /// One thing; or lines, each one of two.
+    JsonOrLines(&'static str, [&'static str; 2]),
     /// `{"data": [...], "next_cursor": ...}`.
     Page(&'static str),
-    /// The same, or raw bytes when asked for.
-    PageOrBytes(&'static str),
+    /// The same, or raw bytes or events when asked for; events are these and the second.
+    Output(&'static str, &'static str),
     /// Any JSON object.
     AnyJson,
     /// Plain text.
     Text,
+    /// A web page.
+    Html,
+    /// A file, of the type that its name says.
+    AnyFile,
 }

@@ -14,7 +14,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::SecurityRequirement;
-use utoipa::openapi::{ArrayBuilder, Ref, Required};
+use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, Required};
 
 pub(super) fn operation(endpoint: &Endpoint) -> Operation {
     let doc = endpoint.doc;
@@ -36,9 +36,13 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
     }
     if let Some(schema) = doc.request {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
-        let body = RequestBodyBuilder::new()
+        let mut body = RequestBodyBuilder::new()
             .content("application/json", content)
             .required(Some(Required::True));
+        if let Some(line) = doc.request_lines {
+            let lines = ContentBuilder::new().schema(Some(Ref::from_schema_name(line))).build();
+            body = body.content("application/x-ndjson", lines);
+        }
         operation = operation.request_body(Some(body.build()));
     }
     for answer in doc.answers {
@@ -53,17 +57,29 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
 fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).build();
     let mut all = Vec::new();
-    if endpoint.path.contains("{id}") {
-        let id = ParameterBuilder::new()
-            .name("id")
-            .parameter_in(ParameterIn::Path)
-            .required(Required::True);
-        all.push(id.description(Some("`task_` and 32 hex digits")).schema(Some(text())).build());
+    for (name, words) in [("id", "`task_` and 32 hex digits"), ("file", "Its name")] {
+        if endpoint.path.contains(&format!("{{{name}}}")) {
+            let part = ParameterBuilder::new()
+                .name(name)
+                .parameter_in(ParameterIn::Path)
+                .required(Required::True);
+            all.push(part.description(Some(words)).schema(Some(text())).build());
+        }
     }
     for param in endpoint.doc.query {
         let query = ParameterBuilder::new().name(param.name).parameter_in(ParameterIn::Query);
         all.push(
             query
+                .required(Required::False)
+                .description(Some(param.text))
+                .schema(Some(text()))
+                .build(),
+        );
+    }
+    for param in endpoint.doc.headers {
+        let header = ParameterBuilder::new().name(param.name).parameter_in(ParameterIn::Header);
+        all.push(
+            header
                 .required(Required::False)
                 .description(Some(param.text))
                 .schema(Some(text()))
@@ -89,14 +105,27 @@ fn good(answer: &AnswerDoc) -> Response {
     let response = ResponseBuilder::new().description(answer.text);
     match answer.content {
         Content::Json(schema) => response.content("application/json", of(schema)),
+        Content::JsonOrLines(schema, [item, last]) => response
+            .content("application/json", of(schema))
+            .content("application/x-ndjson", either(item, last)),
         Content::Page(schema) => response.content("application/json", pages(schema)),
-        Content::PageOrBytes(schema) => response
+        Content::Output(schema, state) => response
             .content("application/json", pages(schema))
-            .content("application/octet-stream", nothing_said()),
+            .content("application/octet-stream", nothing_said())
+            .content("text/event-stream", either(schema, state)),
         Content::AnyJson => response.content("application/json", nothing_said()),
         Content::Text => response.content("text/plain", nothing_said()),
+        Content::Html => response.content("text/html", nothing_said()),
+        Content::AnyFile => response.content("*/*", nothing_said()),
     }
     .build()
+}
+
+/// One of two schemas.
+fn either(one: &str, other: &str) -> utoipa::openapi::Content {
+    let both =
+        OneOfBuilder::new().item(Ref::from_schema_name(one)).item(Ref::from_schema_name(other));
+    ContentBuilder::new().schema(Some(both)).build()
 }
 
 fn page(schema: &str) -> ObjectBuilder {

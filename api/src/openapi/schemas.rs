@@ -2,9 +2,12 @@
 
 use super::words;
 use crate::routes::task::attempts::AttemptView;
+use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
+use crate::routes::task::follow::StateEvent;
 use crate::routes::task::logs::ChunkView;
-use crate::routes::task::submit_batch::{BatchSpec, BatchView, ItemView};
+use crate::routes::task::submit_batch::{BatchSpec, BatchView};
+use crate::routes::task::submit_lines::Summary;
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};
 use crate::task::{
     CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
@@ -47,8 +50,10 @@ pub(super) fn components() -> Components {
         .schema_from::<BatchSpec<'_>>()
         .schema_from::<BatchView<'_>>()
         .schema_from::<ItemView<'_>>()
+        .schema_from::<Summary<'_>>()
         .schema_from::<AttemptView<'_>>()
         .schema_from::<ChunkView<'_>>()
+        .schema_from::<StateEvent<'_>>()
         .schema_from::<Usage>()
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()

@@ -1,8 +1,9 @@
 //! Reads a body up to its limit, and not one byte further.
 //!
 //! Called after authentication and before any parsing. A declared length over the limit is refused at
-//! once; a chunked body without one is refused when it passes the limit.
+//! once; a chunked body without one is refused when it passes the limit. Limits count plain bytes: see `inflate`.
 
+use super::inflate::{Inflate, InflateError};
 use crate::problem::{Code, Problem};
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
@@ -11,6 +12,8 @@ use futures::StreamExt;
 
 /// Most room made before the first byte has come: a length is only a promise.
 const FIRST_ROOM: usize = 64 * 1024;
+/// Compressed bytes that are inflated at once: they become 4 MiB at most.
+const INFLATED_AT_ONCE: usize = 4096;
 
 /// What body a route takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,50 +24,123 @@ pub enum BodyRule {
     Empty,
     /// One task, `api.max_task_bytes` at most.
     Task,
-    /// Many tasks, `api.max_batch_bytes` at most.
+    /// Many tasks, `api.max_batch_bytes` at most: one JSON object, or a line for each.
     Batch,
 }
 
-/// The whole body, at most `limit` bytes.
-pub(crate) async fn read_body(
-    request: &HttpRequest,
-    mut payload: Payload,
-    rule: BodyRule,
+/// What the body is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    /// One JSON document.
+    Json,
+    /// A JSON document a line (`application/x-ndjson`).
+    Lines,
+}
+
+/// A body that has not been read yet.
+pub struct Incoming {
+    payload: Payload,
+    inflate: Option<Inflate>,
+    /// Compressed bytes that came and were not inflated yet.
+    waiting: Bytes,
     limit: usize,
-) -> Result<Bytes, Problem> {
-    let headers = request.headers();
-    let declared = declared_length(headers)?;
-    if declared.is_some_and(|length| length > limit as u64) {
-        return Err(too_large(limit));
+    left: usize,
+    room: usize,
+    /// What it is written in.
+    pub media: Media,
+}
+
+impl std::fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Incoming")
+            .field("media", &self.media)
+            .field("left", &self.left)
+            .finish_non_exhaustive()
     }
-    if rule != BodyRule::Empty {
-        check_type(headers)?;
-    }
-    check_encoding(headers)?;
-    let room =
-        declared.map_or(0, |length| usize::try_from(length).unwrap_or(FIRST_ROOM)).min(FIRST_ROOM);
-    let mut first: Option<Bytes> = None;
-    let mut body = BytesMut::new();
-    while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| {
-            Problem::new(Code::InvalidJson, "The body ended before it was complete.")
-        })?;
-        let so_far = body.len() + first.as_ref().map_or(0, Bytes::len);
-        if so_far + chunk.len() > limit {
+}
+
+impl Incoming {
+    /// Judges what the headers say of a body of at most `limit` plain bytes.
+    pub(crate) fn open(
+        request: &HttpRequest,
+        payload: Payload,
+        rule: BodyRule,
+        limit: usize,
+    ) -> Result<Self, Problem> {
+        let headers = request.headers();
+        let compressed = is_compressed(headers)?;
+        let declared = declared_length(headers)?;
+        if !compressed && declared.is_some_and(|length| length > limit as u64) {
             return Err(too_large(limit));
         }
-        // Most bodies come in one piece: then nothing is copied.
-        if so_far == 0 {
-            first = Some(chunk);
-        } else {
-            if let Some(first) = first.take() {
-                body.reserve(room.max(so_far + chunk.len()));
-                body.extend_from_slice(&first);
+        let media = if rule == BodyRule::Empty { Media::Json } else { media(headers, rule)? };
+        let room = declared.map_or(0, |length| usize::try_from(length).unwrap_or(FIRST_ROOM));
+        Ok(Self {
+            payload,
+            inflate: compressed.then(|| Inflate::new(limit)),
+            waiting: Bytes::new(),
+            limit,
+            left: limit,
+            room: room.min(FIRST_ROOM),
+            media,
+        })
+    }
+
+    /// The next plain bytes, `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            if let Some(inflate) = &mut self.inflate
+                && !self.waiting.is_empty()
+            {
+                let some = self.waiting.split_to(INFLATED_AT_ONCE.min(self.waiting.len()));
+                let plain = inflate.push(&some).map_err(|error| unreadable(error, self.limit))?;
+                if plain.is_empty() {
+                    continue;
+                }
+                return Ok(Some(Bytes::from(plain)));
             }
-            body.extend_from_slice(&chunk);
+            let Some(chunk) = self.payload.next().await else {
+                return match &mut self.inflate {
+                    // The last bytes may come out only now, and the checksum is judged.
+                    Some(inflate) if !inflate.is_finished() => {
+                        let plain =
+                            inflate.finish().map_err(|error| unreadable(error, self.limit))?;
+                        Ok(Some(Bytes::from(plain)).filter(|plain| !plain.is_empty()))
+                    }
+                    Some(_) | None => Ok(None),
+                };
+            };
+            let chunk = chunk.map_err(|_| {
+                Problem::new(Code::InvalidJson, "The body ended before it was complete.")
+            })?;
+            if self.inflate.is_some() {
+                self.waiting = chunk;
+                continue;
+            }
+            self.left = self.left.checked_sub(chunk.len()).ok_or_else(|| too_large(self.limit))?;
+            return Ok(Some(chunk));
         }
     }
-    Ok(first.unwrap_or_else(|| body.freeze()))
+
+    /// The whole body, at most the limit.
+    pub(crate) async fn whole(mut self) -> Result<Bytes, Problem> {
+        let mut first: Option<Bytes> = None;
+        let mut body = BytesMut::new();
+        while let Some(chunk) = self.next().await? {
+            let so_far = body.len() + first.as_ref().map_or(0, Bytes::len);
+            // Most bodies come in one piece: then nothing is copied.
+            if so_far == 0 {
+                first = Some(chunk);
+            } else {
+                if let Some(first) = first.take() {
+                    body.reserve(self.room.max(so_far + chunk.len()));
+                    body.extend_from_slice(&first);
+                }
+                body.extend_from_slice(&chunk);
+            }
+        }
+        Ok(first.unwrap_or_else(|| body.freeze()))
+    }
 }
 
 fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
@@ -75,25 +151,47 @@ fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     })
 }
 
-fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
+fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {
-        return Ok(());
+        return Ok(Media::Json);
     }
-    Err(Problem::new(
-        Code::UnsupportedMediaType,
-        "Send the body with `Content-Type: application/json`.",
-    ))
+    if rule == BodyRule::Batch && essence.eq_ignore_ascii_case("application/x-ndjson") {
+        return Ok(Media::Lines);
+    }
+    let kinds = match rule {
+        BodyRule::Batch => "`Content-Type: application/json` or `application/x-ndjson`",
+        BodyRule::None | BodyRule::Empty | BodyRule::Task => "`Content-Type: application/json`",
+    };
+    Err(Problem::new(Code::UnsupportedMediaType, format!("Send the body with {kinds}.")))
 }
 
-/// Limits count plain bytes: a compressed body could be a thousand times what it seems.
-fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
-    let plain = |value: &str| value.is_empty() || value.eq_ignore_ascii_case("identity");
-    if headers.get_all(CONTENT_ENCODING).all(|value| value.to_str().is_ok_and(plain)) {
-        return Ok(());
+/// Plain or gzip, once.
+fn is_compressed(headers: &HeaderMap) -> Result<bool, Problem> {
+    let mut compressed = false;
+    for value in headers.get_all(CONTENT_ENCODING) {
+        let value = value.to_str().unwrap_or("?").trim();
+        match value {
+            _ if value.is_empty() || value.eq_ignore_ascii_case("identity") => {}
+            _ if !compressed && value.eq_ignore_ascii_case("gzip") => compressed = true,
+            _ => {
+                let detail = "Of compressed bodies only gzip is taken, once; or send it plain.";
+                return Err(Problem::new(Code::UnsupportedMediaType, detail));
+            }
+        }
     }
-    Err(Problem::new(Code::UnsupportedMediaType, "Compressed bodies are not taken; send it plain."))
+    Ok(compressed)
+}
+
+fn unreadable(error: InflateError, limit: usize) -> Problem {
+    match error {
+        InflateError::TooLarge => too_large(limit),
+        InflateError::NotGzip => Problem::new(
+            Code::InvalidJson,
+            "The body is not the gzip that its Content-Encoding says, or it ended before it was complete.",
+        ),
+    }
 }
 
 fn too_large(limit: usize) -> Problem {

@@ -1,6 +1,6 @@
 //! One request as a handler gets it: everything before it has been read and checked.
 
-use super::{Query, RequestId};
+use super::{Lines, Query, RequestId};
 use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::server::State;
@@ -16,6 +16,8 @@ use store::TenantScope;
 pub struct OpenCall {
     /// What the process shares.
     pub state: Arc<State>,
+    /// Path, query and headers.
+    pub request: HttpRequest,
 }
 
 /// A request to a tenant's route.
@@ -29,6 +31,8 @@ pub struct Call {
     pub request: HttpRequest,
     /// The body, within its limit. Empty where the route takes none.
     pub body: Bytes,
+    /// A body of lines, which has not been read: then `body` is empty.
+    pub lines: Option<Lines>,
     /// Its name in logs and answers.
     pub id: RequestId,
     /// The trace it belongs to.

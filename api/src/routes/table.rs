@@ -3,7 +3,7 @@
 //! The server mounts it, the OpenAPI document is built from it, and tests walk it, so that the three
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a scope.
 
-use super::{health, metrics, openapi, task, usage};
+use super::{docs, health, metrics, openapi, task, usage};
 use crate::auth::Scope;
 use crate::openapi::Doc;
 use crate::problem::Problem;
@@ -78,7 +78,7 @@ macro_rules! span {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 12] = [
+pub static TABLE: [Endpoint; 14] = [
     Endpoint {
         verb: Verb::Post,
         path: "/v1/tasks",
@@ -186,6 +186,24 @@ pub static TABLE: [Endpoint; 12] = [
         body: BodyRule::None,
         span: span!("openapi.read"),
         doc: &openapi::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/docs",
+        name: "docs.page",
+        access: Access::Open(|call| Box::pin(docs::page(call))),
+        body: BodyRule::None,
+        span: span!("docs.page"),
+        doc: &docs::PAGE_DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/docs/{file}",
+        name: "docs.file",
+        access: Access::Open(|call| Box::pin(docs::part(call))),
+        body: BodyRule::None,
+        span: span!("docs.file"),
+        doc: &docs::FILE_DOC,
     },
 ];
 

@@ -3,11 +3,12 @@
 //! In this order, so that nobody makes us read a body without a key, and nobody's body is parsed before
 //! its size is known. A problem becomes an answer here and nowhere else, and is logged once.
 
+use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
 use super::state::State;
 use crate::answer;
 use crate::problem::{Code, Problem};
-use crate::request::{BodyRule, Call, OpenCall, RequestId, read_body};
+use crate::request::{BodyRule, Call, Incoming, Lines, Media, OpenCall, RequestId};
 use crate::routes::table::{Access, Endpoint};
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, StatusCode};
@@ -40,7 +41,7 @@ pub(super) async fn serve(
         span.record("request.id", tracing::field::display(id));
         span.record("trace.id", trace.trace_id());
     }
-    let limit = state.request_timeout;
+    let (limit, gzip) = (state.request_timeout, accepts_gzip(request.headers()));
     let work = handle(endpoint, Arc::clone(&state), request, payload, (id, trace));
     let done = timeout(limit, work).instrument(span.clone()).await;
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
@@ -49,7 +50,7 @@ pub(super) async fn serve(
     if let Some(began) = began {
         export(endpoint, (trace, parent), began, answer.status());
     }
-    answer
+    compress(answer, gzip).await
 }
 
 /// Exports the span of an answered request.
@@ -85,17 +86,22 @@ async fn handle(
     (id, trace): (RequestId, TraceContext),
 ) -> Result<HttpResponse, Problem> {
     let (scope, handler) = match endpoint.access {
-        Access::Open(handler) => return handler(OpenCall { state }).await,
+        Access::Open(handler) => return handler(OpenCall { state, request }).await,
         Access::Tenant(scope, handler) => (scope, handler),
     };
     let caller = state.authenticator.authenticate(request.headers()).await?;
     caller.require(scope)?;
     Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
-    let body = match endpoint.body {
-        BodyRule::None => Bytes::new(),
-        rule => read_body(&request, payload, rule, state.body_limit(rule)).await?,
-    };
-    handler(Call { state, caller, request, body, id, trace }).await
+    let (mut body, mut lines) = (Bytes::new(), None);
+    if endpoint.body != BodyRule::None {
+        let limit = state.body_limit(endpoint.body);
+        let incoming = Incoming::open(&request, payload, endpoint.body, limit)?;
+        match incoming.media {
+            Media::Json => body = incoming.whole().await?,
+            Media::Lines => lines = Some(Lines::new(incoming, state.max_task_bytes)),
+        }
+    }
+    handler(Call { state, caller, request, body, lines, id, trace }).await
 }
 
 /// The client's trace, one step on, and its own step; a new one where it sent none that can be read.

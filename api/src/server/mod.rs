@@ -3,6 +3,7 @@
 //! `start` opens everything and returns a handle; `mount` puts the table into actix; every request then goes
 //! through `dispatch`.
 
+mod compress;
 mod dispatch;
 mod door;
 mod drain;

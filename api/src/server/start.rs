@@ -86,6 +86,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let (health, tasks) = (Health::new(), TaskGroup::new());
     let (intake, waiting) = queue();
     let writer = Writer::new(submit.clone(), bus.clone(), waiting);
+    let wakeups = bus.clone();
     let parts =
         Parts { api: api.clone(), submit: submit.clone(), bus, health: health.clone(), intake };
     let state = State::new(config, parts)?;
@@ -101,6 +102,10 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         let writer = writer.clone();
         tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
     }
+    let (hub, db, until) = (state.hub.clone(), api.clone(), shutdown.clone());
+    tasks.supervise("api.live_output", shutdown.clone(), move || {
+        hub.clone().run(db.clone(), wakeups.clone(), until.clone())
+    });
     tasks.spawn("api.used_keys", flush_used(used, submit.clone(), shutdown.clone()));
     tasks
         .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));

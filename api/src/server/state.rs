@@ -2,6 +2,7 @@
 
 use crate::auth::{Authenticator, key::KeyHasher};
 use crate::cursor::Sealer;
+use crate::live::{Hub, Slots};
 use crate::openapi::document;
 use crate::request::{BodyRule, RequestIds};
 use crate::server::StartError;
@@ -10,10 +11,9 @@ use actix_web::web::Bytes;
 use bus::Bus;
 use runtime::config::{Config, LimitsConfig};
 use runtime::health::Health;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::connect::{ApiDb, SubmitDb};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Above the longest polite stop of a task, until its executor's session is fenced.
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
@@ -41,7 +41,12 @@ pub struct State {
     pub(crate) max_batch_tasks: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) cancel_grace: Duration,
-    closing: AtomicBool,
+    /// How many live streams there may be.
+    pub(crate) slots: Slots,
+    /// Who tells them that there is something new.
+    pub(crate) hub: Hub,
+    pub(crate) stream_keep_alive: Duration,
+    closing: watch::Sender<bool>,
 }
 
 /// The bus, which has nothing to show of itself.
@@ -96,17 +101,25 @@ impl State {
             max_batch_tasks: config.api.max_batch_tasks,
             request_timeout: config.api.request_timeout,
             cancel_grace: config.resource_manager.kill_grace + CANCEL_SLACK,
-            closing: AtomicBool::new(false),
+            slots: Slots::new(config.api.max_streams, config.api.max_tenant_streams),
+            hub: Hub::default(),
+            stream_keep_alive: config.api.stream_keep_alive,
+            closing: watch::Sender::new(false),
         })
     }
 
-    /// From now on each answer asks its client to connect anew.
+    /// From now on each answer asks its client to connect anew, and live streams end.
     pub(super) fn close_connections(&self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.closing.send_replace(true);
     }
 
     pub(super) fn closes_connections(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
+        *self.closing.borrow()
+    }
+
+    /// Hears when connections are closed.
+    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
     }
 
     /// Largest body under this rule, bytes.

@@ -26,6 +26,13 @@ pub struct Server {
     pub handle: Option<Handle>,
 }
 
+/// A second process on the same database.
+pub struct Twin {
+    pub addr: SocketAddr,
+    _stop: ShutdownHandle,
+    _handle: Handle,
+}
+
 impl Server {
     pub async fn start() -> Self {
         Self::start_with(&[]).await
@@ -53,6 +60,15 @@ impl Server {
         server.tenant = server.new_tenant("first").await;
         server.key = server.new_key(server.tenant, &ALL_SCOPES).await;
         server
+    }
+
+    /// Another process on the same database.
+    pub async fn twin(&self) -> Twin {
+        let config = config(&self.db, &[]);
+        let (stop, shutdown) = Shutdown::new();
+        let bus = bus::Bus::connect(&config.bus, &TaskGroup::new(), &shutdown).unwrap();
+        let handle = api::start(&config, bus, shutdown).await.unwrap();
+        Twin { addr: handle.addr, _stop: stop, _handle: handle }
     }
 
     pub async fn new_tenant(&self, name: &str) -> TenantId {

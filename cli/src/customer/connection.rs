@@ -1,27 +1,31 @@
 //! Which server, with which key, and for whom the answer is.
+//!
+//! What is typed or set in the environment comes first, then the profile. The rule: a profile's key goes to that profile's
+//! server only.
 
 use super::failure::failure;
+use super::profile::{Kept, Profile};
 use crate::failure::{Exit, Failure};
 use crate::output::Format;
 use client::Client;
 use runtime::config::{ExposeSecret, SecretString};
 use std::convert::Infallible;
 
+/// Where a server is when nobody says otherwise.
+pub(super) const USUAL_SERVER: &str = "http://127.0.0.1:8080";
+
 /// Which server, with which key.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConnectionArguments {
-    /// URL of the API.
-    #[arg(
-        long,
-        global = true,
-        env = "BERTH_SERVER",
-        default_value = "http://127.0.0.1:8080",
-        value_name = "URL"
-    )]
-    pub server: String,
-    /// API key. Better given as BERTH_API_KEY: arguments show in the list of processes.
+    /// URL of the API. The profile's when left out, or http://127.0.0.1:8080.
+    #[arg(long, global = true, env = "BERTH_SERVER", value_name = "URL")]
+    pub server: Option<String>,
+    /// API key. Better given as BERTH_API_KEY, or kept with `berth login`: arguments show in the list of processes.
     #[arg(long, global = true, env = "BERTH_API_KEY", hide_env_values = true, value_name = "KEY", value_parser = secret)]
     pub api_key: Option<SecretString>,
+    /// Which of the servers that `berth login` has kept.
+    #[arg(long, global = true, env = "BERTH_PROFILE", value_name = "NAME")]
+    pub profile: Option<String>,
 }
 
 /// A client and what to do with its answers.
@@ -33,21 +37,56 @@ pub struct Connection {
 
 impl Connection {
     /// A client for one command. Connects to nobody yet.
-    pub fn new(arguments: ConnectionArguments, format: Format) -> Result<Self, Failure> {
-        let key = arguments.api_key.filter(|key| !key.expose_secret().trim().is_empty()).ok_or_else(|| {
+    pub fn new(arguments: &ConnectionArguments, format: Format) -> Result<Self, Failure> {
+        let own_key =
+            arguments.api_key.clone().filter(|key| !key.expose_secret().trim().is_empty());
+        // With both given, and no profile asked for, what was kept does not matter, not even that it cannot be read.
+        let profile = match (&arguments.profile, &arguments.server, &own_key) {
+            (None, Some(_), Some(_)) => None,
+            (name, _, _) => Kept::read()?.profile(name.as_deref())?,
+        };
+        let (server, kept_key) = choose(arguments.server.as_deref(), profile);
+        let key = own_key.or(kept_key).ok_or_else(|| {
             Failure::new(
                 Exit::NotAllowed,
-                "no API key is given; set BERTH_API_KEY, or give --api-key. An operator makes one with `berth admin key create`",
+                "no API key is given; keep one with `berth login`, set BERTH_API_KEY, or give --api-key. An operator makes one \
+                 with `berth admin key create`",
             )
         })?;
-        let client = Client::builder(arguments.server)
-            .api_key(key)
-            .build()
-            .map_err(|error| failure(&error))?;
+        let client =
+            Client::builder(server).api_key(key).build().map_err(|error| failure(&error))?;
         Ok(Self { client, format })
+    }
+}
+
+fn choose(server: Option<&str>, profile: Option<Profile>) -> (String, Option<SecretString>) {
+    let same = |a: &str, b: &str| a.trim_end_matches('/') == b.trim_end_matches('/');
+    match (server, profile) {
+        (None, None) => (USUAL_SERVER.to_owned(), None),
+        (None, Some(profile)) => (profile.server, Some(profile.api_key)),
+        (Some(server), profile) => {
+            let key = profile.filter(|profile| same(server, &profile.server));
+            (server.to_owned(), key.map(|profile| profile.api_key))
+        }
     }
 }
 
 fn secret(text: &str) -> Result<SecretString, Infallible> {
     Ok(SecretString::from(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profiles_key_goes_to_its_own_server_only() {
+        let profile =
+            || Some(Profile { server: "https://a".to_owned(), api_key: "k".to_owned().into() });
+        assert_eq!(choose(None, profile()).0, "https://a");
+        assert!(choose(None, profile()).1.is_some());
+        assert!(choose(Some("https://a/"), profile()).1.is_some());
+        assert!(choose(Some("https://b"), profile()).1.is_none());
+        assert_eq!(choose(None, None).0, USUAL_SERVER);
+    }
 }

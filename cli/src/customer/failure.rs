@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub(crate) fn failure(error: &ClientError) -> Failure {
     match error {
         ClientError::Settings(text) => Failure::usage(text.clone()),
-        ClientError::Unreachable { .. } => Failure::new(
+        ClientError::Unreachable { .. } | ClientError::Cut { .. } => Failure::new(
             Exit::Unreachable,
             format!(
                 "{}. Is it running, and is the address right (--server, BERTH_SERVER)?",

@@ -1,6 +1,7 @@
 //! `berth get`.
 
 use super::connection::Connection;
+use super::ended::ended;
 use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
@@ -12,19 +13,31 @@ use serde_json::Value;
 
 /// Which task.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth get task_0190a6f3c1d27a3e8b1f0c2d4e5f6071")]
+#[command(after_help = "Examples:\n  berth get task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n  \
+                  berth get --wait task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 || echo it did not succeed")]
 pub struct GetArguments {
     /// Id of the task.
     pub id: TaskId,
+    /// Wait until it has ended; then its end is the exit code.
+    #[arg(long)]
+    pub wait: bool,
 }
 
 /// Shows one task.
 pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<(), Failure> {
-    let task = connection.client.get(arguments.id).await.map_err(|error| failure(&error))?;
+    let task = match arguments.wait {
+        true => connection.client.wait(arguments.id).await,
+        false => connection.client.get(arguments.id).await,
+    };
+    let task = task.map_err(|error| failure(&error))?;
     match connection.format {
-        Format::Json => output::document(task.json()),
-        Format::Table => output::text(&details(&task, clock::wall())),
+        Format::Json => output::document(task.json())?,
+        Format::Table => output::text(&details(&task, clock::wall()))?,
     }
+    if arguments.wait {
+        return ended(task.id, task.state, task.exit_code, task.reason.as_deref());
+    }
+    Ok(())
 }
 
 fn details(task: &Task, now: Timestamp) -> String {

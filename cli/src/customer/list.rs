@@ -48,7 +48,7 @@ pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(
         label: arguments.label.clone(),
         ..TaskFilter::default()
     };
-    let mut table = Table::new(COLUMNS);
+    let mut table = Table::new(COLUMNS).with_states();
     let mut next = Some(PageRequest { limit: arguments.limit, cursor: arguments.cursor.clone() });
     while let Some(request) = next.take() {
         let page =

@@ -4,6 +4,7 @@
 
 use super::connection::Connection;
 use super::failure::failure;
+use super::follow::follow;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::{LogChunk, LogFilter, PageRequest, Stream};
@@ -13,7 +14,8 @@ use std::io;
 /// Which output.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  berth logs task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 --stream stdout > result.txt"
+    after_help = "Examples:\n  berth logs task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 --stream stdout > result.txt\n  \
+                  berth logs -f task_0190a6f3c1d27a3e8b1f0c2d4e5f6071"
 )]
 pub struct LogsArguments {
     /// Id of the task.
@@ -24,11 +26,17 @@ pub struct LogsArguments {
     /// What was written to stdout or to stderr only.
     #[arg(long, value_name = "STREAM")]
     pub stream: Option<Stream>,
+    /// Go on as it is written, until the task has ended; then its end is the exit code.
+    #[arg(long, short = 'f')]
+    pub follow: bool,
 }
 
 /// Writes a task's output.
 pub async fn run(connection: &Connection, arguments: &LogsArguments) -> Result<(), Failure> {
     let filter = LogFilter { attempt: arguments.attempt, stream: arguments.stream };
+    if arguments.follow {
+        return follow(connection, arguments.id, filter).await;
+    }
     let mut reader = Reader::default();
     let mut next = Some(PageRequest::default());
     while let Some(request) = next.take() {
@@ -48,13 +56,15 @@ pub async fn run(connection: &Connection, arguments: &LogsArguments) -> Result<(
 
 /// Where the reading is, to notice bytes that are missing.
 #[derive(Debug, Default)]
-struct Reader {
-    of: Option<(u32, Stream)>,
-    offset: u64,
+pub(super) struct Reader {
+    attempt: u32,
+    stdout: u64,
+    stderr: u64,
 }
 
 impl Reader {
-    fn write(&mut self, chunk: &LogChunk) -> Result<(), Failure> {
+    /// Writes a chunk where the task wrote it.
+    pub(super) fn write(&mut self, chunk: &LogChunk) -> Result<(), Failure> {
         if let Some(missing) = self.missing_before(chunk) {
             output::remark(&format!(
                 "berth: {missing} bytes of {} of attempt {} were not kept here",
@@ -69,10 +79,14 @@ impl Reader {
 
     /// Bytes between the chunk before and this one.
     fn missing_before(&mut self, chunk: &LogChunk) -> Option<u64> {
-        let of = Some((chunk.attempt, chunk.stream));
-        let expected = if self.of == of { self.offset } else { 0 };
-        self.of = of;
-        self.offset = chunk.offset + chunk.data.len() as u64;
+        if self.attempt != chunk.attempt {
+            *self = Self { attempt: chunk.attempt, ..Self::default() };
+        }
+        let place = match chunk.stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        let expected = std::mem::replace(place, chunk.offset + chunk.data.len() as u64);
         chunk.offset.checked_sub(expected).filter(|missing| *missing > 0)
     }
 }
@@ -93,9 +107,10 @@ mod tests {
             chunk(1, Stream::Stdout, 10, 5),
             chunk(1, Stream::Stdout, 100, 5),
             chunk(1, Stream::Stderr, 0, 5),
+            chunk(1, Stream::Stdout, 105, 5),
             chunk(2, Stream::Stdout, 7, 5),
         ]
         .map(|chunk| reader.missing_before(&chunk));
-        assert_eq!(missing, [None, None, Some(85), None, Some(7)]);
+        assert_eq!(missing, [None, None, Some(85), None, None, Some(7)]);
     }
 }

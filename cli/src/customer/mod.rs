@@ -1,14 +1,20 @@
-//! The customer's commands: each is one call of the API, or one for each page.
+//! The customer's commands: each is one call of the API, or one for each page; and what they need to know of servers.
 
 mod attempts;
 mod cancel;
 mod connection;
+mod ended;
 mod failure;
+mod follow;
 mod get;
 mod list;
+mod login;
 mod logs;
+mod profile;
 mod submit;
+mod submit_file;
 mod usage;
+mod watch;
 
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use cancel::{CancelArguments, run as cancel};
@@ -16,6 +22,9 @@ pub use connection::{Connection, ConnectionArguments};
 pub(crate) use failure::failure as call_failure;
 pub use get::{GetArguments, run as get};
 pub use list::{ListArguments, run as list};
+pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};
+pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
 pub use submit::{SubmitArguments, run as submit};
 pub use usage::{UsageArguments, run as usage};
+pub use watch::{WatchArguments, run as watch};

@@ -1,13 +1,16 @@
 //! `berth submit`.
 //!
 //! Prints the id of the task and nothing else, so that a script can take it. When it cannot be known whether the task
-//! was stored, the message holds the idempotency key with which the same command finds out.
+//! was stored, the message holds the idempotency key with which the same command finds out. With `--follow` standard output
+//! is the task's, and the id goes to standard error.
 
 use super::connection::Connection;
 use super::failure::failure;
+use super::follow::follow;
+use super::submit_file;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
-use client::{Answer, ClientError, IdempotencyKey, NewTask, Task};
+use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::resources::Tier;
 use domain::task::{
     CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, Run, SuccessRule, check_header,
@@ -22,11 +25,14 @@ use std::time::Duration;
 #[command(
     override_usage = "berth submit [OPTIONS] -- COMMAND [ARGS]...\n       berth submit [OPTIONS] --http URL\n       \
                       berth submit [OPTIONS] --noop [DURATION]\n       \
-                      berth submit [--idempotency-key KEY] --json FILE",
+                      berth submit [--idempotency-key KEY] --json FILE\n       \
+                      berth submit [--idempotency-key KEY] --file FILE",
     after_help = "Examples:\n  berth submit --name hello --tier basic --delay 10s -- bash -c 'echo hi'\n  \
+                  berth submit --follow -- bash -c 'echo hi'      # its output, and its end as exit code\n  \
                   berth submit --http https://example.com/hook --header 'Content-Type: application/json' --data '{}'\n  \
-                  berth submit --json task.json",
-    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json"]).required(true)
+                  berth submit --json task.json\n  \
+                  berth submit --file tasks.ndjson                # a task a line; ids in order",
+    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json", "file"]).required(true)
 )]
 pub struct SubmitArguments {
     /// What to call it; need not be unique.
@@ -95,6 +101,15 @@ pub struct SubmitArguments {
     /// Which statuses are a success, such as 2xx or 200,204; 2xx when left out. A redirect in it is not followed.
     #[arg(long, value_name = "STATUSES", requires = "http")]
     pub success: Option<SuccessRule>,
+    /// Submit each line of this file as a task, as the API takes it; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "max_attempts",
+        "delivery", "pool", "unique_key", "labels", "env", "stdin", "follow", "method", "headers", "data", "success",
+    ])]
+    pub file: Option<String>,
+    /// Wait for it: write its output as it comes; its end is the exit code. Ctrl-C ends the waiting, not the task.
+    #[arg(long, short = 'f')]
+    pub follow: bool,
     /// Do nothing, for a while: to measure and to try things out.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
         conflicts_with_all = ["env", "stdin"])]
@@ -107,11 +122,19 @@ pub struct SubmitArguments {
 /// Submits a task and prints its id. It is stored durably then.
 pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<(), Failure> {
     let key = arguments.idempotency_key.clone().unwrap_or_else(IdempotencyKey::fresh);
+    if let Some(file) = &arguments.file {
+        return submit_file::run(connection, file, &key).await;
+    }
+    let follows = arguments.follow;
     let answer = match &arguments.json {
         Some(file) => connection.client.submit_json(read(file)?, key.clone()).await,
         None => connection.client.submit_with_key(&task(arguments), key.clone()).await,
     };
     let task = answer.map_err(|error| not_submitted(&error, &key))?;
+    if follows {
+        output::remark(&format!("berth: {} is submitted", task.id));
+        return follow(connection, task.id, LogFilter::default()).await;
+    }
     show(connection.format, &task)
 }
 

@@ -3,7 +3,7 @@
 //! A table may be written page by page: widths are kept from page to page and never shrink, and the head is written
 //! once.
 
-use super::cell;
+use super::{cell, paint};
 
 /// Longest cell; what is longer is cut.
 const CELL_MAX: usize = 48;
@@ -13,12 +13,22 @@ const CELL_MAX: usize = 48;
 pub struct Table<const N: usize> {
     widths: [usize; N],
     rows: Vec<[String; N]>,
+    /// Column with states, which have colours.
+    states: Option<usize>,
 }
 
 impl<const N: usize> Table<N> {
     /// An empty table with its head.
     pub fn new(head: [&str; N]) -> Self {
-        Self { widths: [0; N], rows: vec![head.map(str::to_owned)] }
+        Self { widths: [0; N], rows: vec![head.map(str::to_owned)], states: None }
+    }
+
+    /// The same with the column `STATE` in colours, where there may be any.
+    pub fn with_states(mut self) -> Self {
+        let column =
+            self.rows.first().and_then(|head| head.iter().position(|name| name == "STATE"));
+        self.states = column.filter(|_| paint::on_output());
+        self
     }
 
     /// Adds a row.
@@ -38,7 +48,10 @@ impl<const N: usize> Table<N> {
     }
 
     fn line(&self, row: &[String; N]) -> String {
-        let padded = row.iter().zip(&self.widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let padded = row.iter().zip(&self.widths).enumerate().map(|(column, (cell, width))| {
+            let padded = format!("{cell:<width$}");
+            if self.states == Some(column) { paint::painted(&padded, cell) } else { padded }
+        });
         let line = padded.collect::<Vec<_>>().join("  ");
         format!("{}\n", line.trim_end())
     }

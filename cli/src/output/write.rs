@@ -4,7 +4,7 @@
 //! the command quietly, and successfully.
 
 use crate::failure::Failure;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// One line on standard output, out at once: whoever started us may wait for it.
 pub fn line(text: &str) -> Result<(), Failure> {
@@ -14,6 +14,21 @@ pub fn line(text: &str) -> Result<(), Failure> {
 /// Lines on standard output, each with its end.
 pub fn text(text: &str) -> Result<(), Failure> {
     bytes(&mut io::stdout().lock(), text.as_bytes())
+}
+
+/// The same in place of what the terminal shows.
+pub fn redraw(text: &str) -> Result<(), Failure> {
+    bytes(&mut io::stdout().lock(), format!("\u{1b}[H\u{1b}[2J{text}").as_bytes())
+}
+
+/// Whether a person looks at standard output.
+pub fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether a person looks at standard error.
+pub fn is_terminal_for_remarks() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// A JSON document as the API gave it, on a line of its own.

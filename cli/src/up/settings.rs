@@ -15,11 +15,10 @@ use std::path::PathBuf;
 const REDIS: (&str, &str) = ("redis.url", "BERTH_REDIS__URL");
 
 /// What an executor may be told: nothing of the database and the broker.
-const FOR_EXECUTORS: [&str; 6] = [
+const FOR_EXECUTORS: [&str; 5] = [
     "BERTH_EXECUTOR__",
     "BERTH_AUTH__EXECUTOR_SECRET",
     "BERTH_TELEMETRY__",
-    "BERTH_ISOLATION__",
     "BERTH_FAULTS",
     "BERTH_CONFIG",
 ];

@@ -16,6 +16,21 @@ pub struct BatchResult {
     pub results: Vec<BatchItem>,
 }
 
+/// How a batch of lines ended.
+#[derive(Debug, Clone, Deserialize)]
+pub struct BatchSummary {
+    /// Tasks stored, or that existed under their `unique_key`.
+    pub accepted: usize,
+    /// Tasks with mistakes.
+    pub rejected: usize,
+    /// Why it ended before the lines did.
+    #[serde(default)]
+    pub error: Option<ApiError>,
+    /// The first line without an answer, where there is an error.
+    #[serde(default)]
+    pub next: Option<usize>,
+}
+
 /// What became of one task of a batch: it is a task or an error.
 #[derive(Debug, Clone, Deserialize)]
 pub struct BatchItem {

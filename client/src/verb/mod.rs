@@ -2,9 +2,14 @@
 
 mod attempts;
 mod cancel;
+mod follow;
 mod get;
 mod list;
 mod logs;
 mod submit;
 mod submit_batch;
+mod submit_ndjson;
 mod usage;
+mod wait;
+
+pub use follow::Follow;

@@ -34,6 +34,13 @@ pub struct ApiConfig {
     /// Longest request.
     #[serde(deserialize_with = "duration")]
     pub request_timeout: Duration,
+    /// Live streams open at once in one process.
+    pub max_streams: usize,
+    /// Live streams one tenant may have open at once in one process.
+    pub max_tenant_streams: usize,
+    /// Longest silence on a live stream.
+    #[serde(deserialize_with = "duration")]
+    pub stream_keep_alive: Duration,
 }
 
 impl ApiConfig {
@@ -51,5 +58,8 @@ impl ApiConfig {
         checks.duration("api.key_cache_ttl", self.key_cache_ttl, secs(0)..=secs(60));
         checks.duration("api.shutdown_grace", self.shutdown_grace, secs(0)..=secs(600));
         checks.duration("api.request_timeout", self.request_timeout, secs(1)..=secs(600));
+        checks.number("api.max_streams", self.max_streams, 1..=100_000);
+        checks.number("api.max_tenant_streams", self.max_tenant_streams, 1..=self.max_streams);
+        checks.duration("api.stream_keep_alive", self.stream_keep_alive, secs(1)..=secs(300));
     }
 }

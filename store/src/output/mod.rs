@@ -1,8 +1,10 @@
 //! What tasks wrote to standard output and error.
 
+mod follow;
 mod insert;
 mod read;
 
+pub use follow::{FollowPosition, Pulse, pulses, read_from, wanted};
 pub use insert::{NewChunk, insert};
 pub use read::{OutputChunk, OutputFilter, OutputPosition, read};
 

@@ -3,7 +3,7 @@
 //! Chunks are bytes cut wherever the pipe was read: one that is not UTF-8 by itself is shown as base64, so
 //! that nothing is lost. Output is other people's: it is never sent as anything a browser would run.
 
-use super::raw_logs;
+use super::{follow, raw_logs};
 use crate::answer::json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
@@ -12,6 +12,7 @@ use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::http::header::ACCEPT;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::id::TaskId;
@@ -29,10 +30,20 @@ const PAGE_BYTES: usize = 1024 * 1024;
 pub const DOC: Doc = Doc {
     summary: "Read the output of a task",
     description: "By attempt, stream and order of writing. A jump in `offset` means bytes that were not kept. \
-                  A page may be shorter than `limit`; the last one has no `next_cursor`.",
+                  A page may be shorter than `limit`; the last one has no `next_cursor`.\n\n\
+                  With `Accept: text/event-stream` or `follow=true` the answer is a stream of server-sent events that lasts until \
+                  the task has ended: `output` (a LogChunk), `state` (a FollowedState, when it changes) and at last `end` (a \
+                  FollowedState). Events of one attempt come in the order in which they were stored. A stream that ends without \
+                  `end` was cut, by a restart for example: connect again with the id of the last event in `Last-Event-ID`, to any \
+                  process, and it goes on without a gap. `limit`, `cursor` and `format` are not for it.",
+    headers: &[Param {
+        name: "Last-Event-ID",
+        text: "Of the last event seen: a live stream goes on after it",
+    }],
     query: &[
         Param { name: "attempt", text: "Of this attempt only" },
         Param { name: "stream", text: "`stdout` or `stderr` only" },
+        Param { name: "follow", text: "`true`: live, as server-sent events" },
         Param { name: "format", text: "`raw`: the bytes themselves, without pages" },
         PAGE[0],
         PAGE[1],
@@ -40,9 +51,9 @@ pub const DOC: Doc = Doc {
     answers: &[AnswerDoc {
         status: 200,
         text: "A page, or the bytes",
-        content: Content::PageOrBytes("LogChunk"),
+        content: Content::Output("LogChunk", "FollowedState"),
     }],
-    problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound],
+    problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound, Code::TooManyStreams],
     ..Doc::EMPTY
 };
 
@@ -88,6 +99,11 @@ impl<'a> From<&'a OutputChunk> for ChunkView<'a> {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let task = call.task_id()?;
     let mut query = call.query()?;
+    if follows(&call, &mut query)? {
+        let filter = filter(&mut query)?;
+        query.finish()?;
+        return follow::answer(&call, task, filter).await;
+    }
     let page = Page::take(&mut query)?;
     let mut filter = filter(&mut query)?;
     let raw = match query.one("format")?.as_deref() {
@@ -110,6 +126,24 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let last = chunks.last().filter(|_| more);
     let next_cursor = last.map(|chunk| sealer.seal(tenant, context, &write_position(chunk)));
     json(StatusCode::OK, &Sheet { data: chunks.iter().map(ChunkView::from).collect(), next_cursor })
+}
+
+/// Whether the client asks for live output, in one of two ways.
+fn follows(call: &Call, query: &mut Query) -> Result<bool, Problem> {
+    let asked = match query.one("follow")?.as_deref() {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(_) => return Err(wrong_parameter("follow", "must be true or false")),
+    };
+    let accepted = || {
+        let kinds = call.request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
+        kinds.flat_map(|value| value.split(',')).any(|kind| {
+            let kind = kind.split(';').next().unwrap_or_default().trim();
+            kind.eq_ignore_ascii_case("text/event-stream")
+        })
+    };
+    Ok(asked.unwrap_or_else(accepted))
 }
 
 /// Up to `limit` chunks or a page's worth of bytes, and whether there are more.

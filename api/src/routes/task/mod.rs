@@ -1,10 +1,13 @@
 //! What one can do with tasks.
 
 pub mod attempts;
+pub mod batch;
 pub mod cancel;
+pub mod follow;
 pub mod get;
 pub mod list;
 pub mod logs;
 mod raw_logs;
 pub mod submit;
 pub mod submit_batch;
+pub mod submit_lines;

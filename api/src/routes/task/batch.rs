@@ -1,0 +1,243 @@
+//! Many tasks at once: judged one by one, stored together.
+//!
+//! Shared by batches of one document and of lines. What is wrong with one task fails that task only; the others are stored in
+//! one transaction, or none is. Judging takes a thread of its own, and few groups are stored at once.
+
+use crate::answer::ShownProblem;
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json};
+use crate::server::State;
+use crate::submit::REPEATS;
+use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
+use bus::Topic;
+use domain::id::PoolName;
+use domain::time::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use store::idempotency::IdempotencyKey;
+use store::task::TaskRecord;
+use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
+use store::{StoreError, TenantScope};
+use utoipa::ToSchema;
+
+/// What became of one task of a batch: `task` or `error`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BatchItem)]
+pub struct ItemView<'a> {
+    /// Its place in the request, from 0.
+    index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<StateView>)]
+    task: Option<Shown>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<super::super::super::openapi::words::Problem>)]
+    error: Option<ShownProblem<'a>>,
+}
+
+/// A task in a batch's answer.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Shown {
+    Brief(StateView),
+    Full(Box<RawValue>),
+}
+
+/// One task as it was sent.
+pub(super) struct Piece<'a> {
+    /// Its place in the request.
+    pub index: usize,
+    /// Where it stands in the body, as a JSON pointer.
+    pub base: String,
+    /// Its JSON; `None` where it is over its limit.
+    pub text: Option<&'a [u8]>,
+}
+
+/// Who sends a batch: what outlives the request's own borrow.
+#[derive(Clone)]
+pub(super) struct Sender {
+    pub state: Arc<State>,
+    pub scope: TenantScope,
+    pub origin: Origin,
+}
+
+/// The tasks that can be stored, and where each task that was sent went.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    tasks: Vec<NewTask>,
+    /// Place in the request, and in `tasks`.
+    places: Vec<(usize, Result<usize, Problem>)>,
+}
+
+/// What tasks are judged by, as of now.
+pub(super) struct Bench {
+    pools: Arc<[PoolName]>,
+    now: Timestamp,
+}
+
+impl Sender {
+    pub(super) fn of(call: &Call) -> Self {
+        let origin = Origin {
+            tenant: call.caller.tenant(),
+            key_id: call.caller.key().to_string(),
+            traceparent: call.trace.to_string(),
+            idempotency: None,
+        };
+        Self { state: Arc::clone(&call.state), scope: call.scope(), origin }
+    }
+
+    /// Runs `work`, which judges, on a thread that may take its time.
+    ///
+    /// # Errors
+    /// Those of `work`; what the database said of the pools.
+    pub(super) async fn judging(
+        &self,
+        work: impl FnOnce(&Self, &Bench) -> Result<Judged, Problem> + Send + 'static,
+    ) -> Result<Judged, Problem> {
+        let pools = self.state.pools.current().await?;
+        let (sender, bench) = (self.clone(), Bench { pools, now: runtime::clock::wall() });
+        let judging = tokio::task::spawn_blocking(move || work(&sender, &bench));
+        judging.await.map_err(|error| internal().caused_by(&error))?
+    }
+
+    /// Judges one task after the other.
+    pub(super) fn judge<'a>(
+        &self,
+        bench: &Bench,
+        pieces: impl Iterator<Item = Piece<'a>>,
+    ) -> Judged {
+        let rules = Rules { limits: &self.state.limits, pools: &bench.pools, now: bench.now };
+        let most = self.state.max_task_bytes;
+        let mut judged = Judged::default();
+        for Piece { index, base, text } in pieces {
+            let task = match text.filter(|text| text.len() <= most) {
+                None => {
+                    let detail = format!("a task may have {most} bytes at most");
+                    Err(Problem::at(Code::PayloadTooLarge, base, detail))
+                }
+                Some(text) => json::parse_at::<TaskSpec>(text, &base)
+                    .and_then(|spec| rules.check(spec, base, self.origin.clone())),
+            };
+            let place = task.map(|task| {
+                judged.tasks.push(task);
+                judged.tasks.len() - 1
+            });
+            judged.places.push((index, place));
+        }
+        judged
+    }
+
+    /// Stores what can be stored, with the answer that `render` makes of it.
+    ///
+    /// # Errors
+    /// What the database said: then nothing was stored, unless it is `outcome_unknown`.
+    pub(super) async fn store(
+        &self,
+        key: Option<&IdempotencyKey>,
+        judged: &Judged,
+        render: impl Fn(&[SubmitAnswer]) -> Result<Vec<u8>, Problem>,
+    ) -> Result<BatchAnswer, Problem> {
+        let state = &self.state;
+        let stopping = |_| Problem::new(Code::Unavailable, "The service is stopping.");
+        let _turn = state.batches.acquire().await.map_err(stopping)?;
+        let (ready, broken) = (AtomicBool::new(false), AtomicBool::new(false));
+        let render = |answers: &[SubmitAnswer]| {
+            let is_ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == domain::task::State::Ready);
+            ready.store(answers.iter().any(is_ready), Ordering::Relaxed);
+            render(answers).unwrap_or_else(|problem| {
+                tracing::error!(cause = problem.cause(), "The answer to a batch cannot be written");
+                broken.store(true, Ordering::Relaxed);
+                Vec::new()
+            })
+        };
+        let insert = || {
+            store::task::submit::insert_batch(
+                &state.submit,
+                &self.scope,
+                key,
+                &judged.tasks,
+                render,
+            )
+        };
+        let mut answer = insert().await;
+        for _ in 0..REPEATS {
+            match &answer {
+                // With a key, trying again tells what became of it.
+                Err(error) if error.outcome_unknown() && key.is_some() => answer = insert().await,
+                Ok(_) | Err(_) => break,
+            }
+        }
+        let answer = answer.map_err(|error| not_stored(&error))?;
+        if broken.load(Ordering::Relaxed) {
+            return Err(internal());
+        }
+        if matches!(answer, BatchAnswer::Fresh(_)) && ready.load(Ordering::Relaxed) {
+            state.bus.wake(Topic::Batcher);
+        }
+        Ok(answer)
+    }
+}
+
+impl Judged {
+    /// Tasks that can be stored.
+    pub(super) fn accepted(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Tasks with mistakes.
+    pub(super) fn rejected(&self) -> usize {
+        self.places.len() - self.tasks.len()
+    }
+
+    /// What became of each, in order.
+    ///
+    /// # Errors
+    /// `internal` when a task cannot be shown, which would be a bug.
+    pub(super) fn items(
+        &self,
+        answers: &[SubmitAnswer],
+        full: bool,
+    ) -> Result<Vec<ItemView<'_>>, Problem> {
+        let mut items = Vec::with_capacity(self.places.len());
+        for (index, place) in &self.places {
+            let (task, error) = match place {
+                Err(problem) => (None, Some(ShownProblem { problem, request_id: None })),
+                Ok(place) => {
+                    let (task, answer) = (self.tasks.get(*place), answers.get(*place));
+                    let (Some(task), Some(answer)) = (task, answer) else { return Err(internal()) };
+                    (Some(shown(task, answer, full)?), None)
+                }
+            };
+            items.push(ItemView { index: *index, task, error });
+        }
+        Ok(items)
+    }
+}
+
+fn internal() -> Problem {
+    Problem::new(Code::Internal, Code::Internal.advice())
+}
+
+fn not_stored(error: &StoreError) -> Problem {
+    let code = if error.outcome_unknown() { Code::OutcomeUnknown } else { Code::of_store(error) };
+    Problem::new(code, code.advice()).caused_by(error)
+}
+
+fn shown(task: &NewTask, answer: &SubmitAnswer, full: bool) -> Result<Shown, Problem> {
+    Ok(match answer {
+        SubmitAnswer::Created(created) if full => {
+            let json = TaskView::json(&TaskRecord::created(task, created))?;
+            let text = String::from_utf8(json).unwrap_or_default();
+            Shown::Full(RawValue::from_string(text).map_err(|error| internal().caused_by(&error))?)
+        }
+        SubmitAnswer::Created(created) => {
+            Shown::Brief(StateView { id: task.id, state: Some(created.state), existing: false })
+        }
+        // A batch's tasks carry no keys of their own, so only a unique key can lead elsewhere.
+        SubmitAnswer::Existing(id) | SubmitAnswer::Replayed(id) => {
+            Shown::Brief(StateView { id: *id, state: None, existing: true })
+        }
+        SubmitAnswer::KeyReused => return Err(internal()),
+    })
+}

@@ -1,0 +1,255 @@
+//! A task's output while it is written: server-sent events (WHATWG HTML, `text/event-stream`).
+//!
+//! Called by `logs`. Chunks are read when the hub says that there are new ones, and only as fast as the client takes them: a
+//! slow reader has one step of them in memory and delays nobody. Each event's id is the place to go on from, in any process.
+
+use super::logs::ChunkView;
+use crate::live::{Pulses, Slot};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use crate::server::State as Shared;
+use actix_web::HttpResponse;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::web::Bytes;
+use domain::id::TaskId;
+use domain::task::State;
+use futures::stream::unfold;
+use runtime::clock::{Instant, monotonic, sleep_until};
+use runtime::error_chain::ErrorChain;
+use serde::Serialize;
+use std::convert::Infallible;
+use std::sync::Arc;
+use store::output::{FollowPosition, OutputFilter, Pulse, read_from, wanted};
+use store::task::TaskRecord;
+use store::{StoreError, TenantScope};
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+/// Chunks of each stream read at once; each has up to 64 KiB.
+const STEP: u32 = 4;
+/// What a client waits before it connects again, ms.
+const RETRY_MS: u32 = 1000;
+
+static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Data of the events `state` and `end`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FollowedState)]
+pub struct StateEvent<'a> {
+    /// The state the task is in now; in `end` the last one.
+    #[schema(value_type = super::super::super::openapi::words::State)]
+    state: State,
+    /// Its latest attempt; 0 before the first.
+    attempt: u32,
+    /// Exit code of the last attempt; in `end` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// Why it ended as it did; in `end` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// One client that follows one task.
+struct Follower {
+    shared: Arc<Shared>,
+    scope: TenantScope,
+    task: TaskId,
+    filter: OutputFilter,
+    position: FollowPosition,
+    pulses: Pulses,
+    closing: watch::Receiver<bool>,
+    /// What was shown last of the task itself.
+    shown: Option<State>,
+    /// The pulse that is being read out.
+    pulse: Option<Pulse>,
+    step: Step,
+    quiet_until: Instant,
+    _slot: Slot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Greet,
+    Read,
+    Wait,
+    Over,
+}
+
+/// The events of `task` from where the client was.
+pub(super) async fn answer(
+    call: &Call,
+    task: TaskId,
+    filter: OutputFilter,
+) -> Result<HttpResponse, Problem> {
+    let position = resumed(call.request.headers())?;
+    let found = store::task::get(&call.state.api, &call.scope(), task).await?;
+    if found.is_none() {
+        return Err(Problem::not_found());
+    }
+    let shared = Arc::clone(&call.state);
+    let (slot, closing) = (shared.slots.take(call.caller.tenant())?, shared.closing());
+    let follower = Follower {
+        scope: call.scope(),
+        task,
+        filter,
+        position,
+        pulses: shared.hub.follow(call.caller.tenant(), task),
+        closing,
+        shown: None,
+        pulse: None,
+        step: Step::Greet,
+        quiet_until: monotonic() + shared.stream_keep_alive,
+        shared,
+        _slot: slot,
+    };
+    let events = unfold(follower, |mut follower| async move {
+        follower.next().await.map(|event| (Ok::<_, Infallible>(event), follower))
+    });
+    Ok(HttpResponse::Ok()
+        .content_type("text/event-stream")
+        // Proxies that buffer answers would turn live output into late output.
+        .insert_header(("x-accel-buffering", "no"))
+        // A connection that stayed open after the stream would hold up the end of a process that drains.
+        .force_close()
+        .streaming(events))
+}
+
+impl Follower {
+    /// The next bytes to send; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            // Whoever drains lets go at once: the client goes on elsewhere from its last id.
+            if *self.closing.borrow() {
+                self.step = Step::Over;
+            }
+            let event = match self.step {
+                Step::Over => return None,
+                Step::Greet => {
+                    self.step = Step::Wait;
+                    Some(format!("retry: {RETRY_MS}\n\n"))
+                }
+                Step::Wait => self.wait().await,
+                Step::Read => match self.read().await {
+                    Ok(event) => event,
+                    Err(error) => {
+                        let error = ErrorChain(&error).to_string();
+                        tracing::warn!(task.id = %self.task, error, "The live output of `{}` was cut off: {error}", self.task);
+                        return None;
+                    }
+                },
+            };
+            if let Some(event) = event.filter(|event| !event.is_empty()) {
+                self.quiet_until = monotonic() + self.shared.stream_keep_alive;
+                return Some(Bytes::from(event));
+            }
+        }
+    }
+
+    /// Waits for news; shows a state that the task is in, unless it is its last.
+    async fn wait(&mut self) -> Option<String> {
+        tokio::select! {
+            changed = self.pulses.changed() => if changed.is_err() { self.step = Step::Over; return None },
+            _ = self.closing.changed() => return None,
+            () = sleep_until(self.quiet_until) => return Some(": still here\n\n".to_owned()),
+        }
+        let pulse = (*self.pulses.borrow_and_update())?;
+        self.pulse = Some(pulse);
+        self.step = Step::Read;
+        if self.shown == Some(pulse.state) || pulse.state.is_terminal() {
+            return None;
+        }
+        self.shown = Some(pulse.state);
+        let data = StateEvent {
+            state: pulse.state,
+            attempt: pulse.attempt,
+            exit_code: None,
+            reason: None,
+        };
+        Some(self.event("state", &data))
+    }
+
+    /// Reads on from the present place; at the end of what there is, goes back to waiting, or says that it is over.
+    async fn read(&mut self) -> Result<Option<String>, StoreError> {
+        let db = &self.shared.api;
+        let (chunks, more) = read_from(db, &self.scope, self.task, self.position, STEP).await?;
+        let mut events = String::new();
+        for chunk in &chunks {
+            self.position = self.position.after(chunk);
+            if wanted(chunk, self.filter.attempt, self.filter.stream) {
+                events.push_str(&self.event("output", &ChunkView::from(chunk)));
+            }
+        }
+        if !more {
+            // Output is stored before the end is, and the pulse was read before the output: there is no more.
+            let over = self.pulse.is_some_and(|pulse| pulse.state.is_terminal());
+            self.step = if over { Step::Over } else { Step::Wait };
+            if over {
+                let task = store::task::get(db, &self.scope, self.task).await?;
+                events.push_str(&self.end(task.as_ref()));
+            }
+        }
+        Ok(Some(events))
+    }
+
+    fn end(&self, task: Option<&TaskRecord>) -> String {
+        // A task that was dropped from history in this moment ends without its last words.
+        let Some(task) = task else { return String::new() };
+        let (state, attempt) = (task.state, task.attempts);
+        let last = StateEvent { state, attempt, exit_code: None, reason: None };
+        let end = StateEvent {
+            exit_code: task.exit_code,
+            reason: task.reason.as_deref(),
+            state,
+            attempt,
+        };
+        format!("{}{}", self.event("state", &last), self.event("end", &end))
+    }
+
+    /// One event; JSON has no line breaks of its own.
+    fn event<T: Serialize>(&self, name: &str, data: &T) -> String {
+        let FollowPosition { attempt, stdout, stderr } = self.position;
+        // Written from types that always can be; `null` would be seen as what it is.
+        let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
+        format!("event: {name}\nid: {attempt}.{stdout}.{stderr}\ndata: {json}\n\n")
+    }
+}
+
+/// Where the client was, from the id of the last event it saw.
+fn resumed(headers: &HeaderMap) -> Result<FollowPosition, Problem> {
+    let Some(header) = headers.get(&LAST_EVENT_ID) else { return Ok(FollowPosition::default()) };
+    let text = header.to_str().unwrap_or("?");
+    if text.is_empty() {
+        return Ok(FollowPosition::default());
+    }
+    position(text).ok_or_else(|| {
+        let detail =
+            "must be the id of an event of this stream; leave it out to begin at the start";
+        Problem::at(Code::InvalidParameter, "header:Last-Event-ID", detail)
+    })
+}
+
+fn position(text: &str) -> Option<FollowPosition> {
+    let number = |part: &str| {
+        let digits = (1..=10).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        part.parse().ok().filter(|_| digits)
+    };
+    let mut parts = text.split('.').map(number);
+    let (attempt, stdout, stderr) = (parts.next()??, parts.next()??, parts.next()??);
+    parts.next().is_none().then_some(FollowPosition { attempt, stdout, stderr })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_reads_back_and_what_is_none_is_refused() {
+        let at = FollowPosition { attempt: 2, stdout: 17, stderr: 0 };
+        assert_eq!(position("2.17.0"), Some(at));
+        for bad in
+            ["", "1", "1.2", "1.2.3.4", "-1.0.0", "1.2.x", "1.2.99999999999", "+1.0.0", "1..0"]
+        {
+            assert_eq!(position(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A batch as lines: read, stored and answered in slices, while the client still sends.
+//!
+//! Called by `submit_batch`. The first slice is read before the answer begins, so that what is wrong with the whole is a proper
+//! refusal. From then on a worker reads and stores, and the answer is what it has done: a client that does not read holds up
+//! nobody, and one that goes away ends it after the present slice. The last line says how it ended.
+
+use super::batch::{Judged, Piece, Sender};
+use super::submit::key_reused;
+use crate::answer::{ShownProblem, to_json};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, KeyText, Line, Lines, idempotency_text};
+use actix_web::HttpResponse;
+use actix_web::web::Bytes;
+use futures::stream::unfold;
+use runtime::clock::timeout;
+use serde::Serialize;
+use std::convert::Infallible;
+use std::time::Duration;
+use store::task::submit::{BatchAnswer, SubmitAnswer};
+use tokio::sync::mpsc;
+use tracing::Instrument;
+use utoipa::ToSchema;
+
+/// Lines stored in one transaction. Also what an idempotency key stands for, so it is the same for every request.
+const SLICE: usize = 500;
+
+/// The last line of the answer to a batch of lines.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[schema(as = BatchSummary)]
+pub struct Summary<'a> {
+    /// Tasks stored, or that existed under their `unique_key`.
+    accepted: usize,
+    /// Tasks with mistakes.
+    rejected: usize,
+    /// Why it ended before the body did. Lines from `next` on were not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<super::super::super::openapi::words::Problem>)]
+    error: Option<ShownProblem<'a>>,
+    /// The first line without an answer, where there is an `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<usize>,
+}
+
+/// Reads, stores and answers.
+struct Worker {
+    sender: Sender,
+    lines: Lines,
+    key: Option<KeyText>,
+    full: bool,
+    answers: mpsc::UnboundedSender<Bytes>,
+    most: usize,
+    patience: Duration,
+    accepted: usize,
+    rejected: usize,
+    /// The first line that was not answered yet.
+    next: usize,
+}
+
+/// Answers line by line.
+pub(super) async fn answer(
+    call: &Call,
+    mut lines: Lines,
+    full: bool,
+) -> Result<HttpResponse, Problem> {
+    let key = idempotency_text(call)?;
+    let first = lines.take(SLICE).await?;
+    if first.is_empty() {
+        return Err(Problem::new(Code::ValidationFailed, "The body has no line with a task."));
+    }
+    let most = call.state.max_batch_tasks;
+    within(most, &first)?;
+    // Bounded by the number of lines, and needed: a client that sends everything before it reads must not wait for itself.
+    let (answers, answered) = mpsc::unbounded_channel();
+    let patience = call.state.request_timeout;
+    let sender = Sender::of(call);
+    let worker = Worker {
+        sender,
+        lines,
+        key,
+        full,
+        answers,
+        most,
+        patience,
+        accepted: 0,
+        rejected: 0,
+        next: 0,
+    };
+    // Local to this thread, as the body is; it ends with the body, or when nobody reads the answer any more.
+    drop(actix_web::rt::spawn(worker.run(first).in_current_span()));
+    let answered = unfold(answered, |mut answered| async move {
+        answered.recv().await.map(|bytes| (Ok::<_, Infallible>(bytes), answered))
+    });
+    Ok(HttpResponse::Ok()
+        .content_type("application/x-ndjson")
+        .insert_header(("x-accel-buffering", "no"))
+        .streaming(answered))
+}
+
+impl Worker {
+    async fn run(mut self, first: Vec<Line>) {
+        let ended = self.work(first).await;
+        let problem = ended.err();
+        if let Some(problem) = &problem {
+            let (code, cause) = (problem.code().row().code, problem.cause().unwrap_or_default());
+            if problem.code().row().status >= 500 {
+                tracing::warn!(code, cause, "A batch of lines ended early with `{code}`: {cause}");
+            } else {
+                tracing::debug!(code, "A batch of lines ended early with `{code}`");
+            }
+        }
+        let summary = Summary {
+            accepted: self.accepted,
+            rejected: self.rejected,
+            next: problem.as_ref().map(|_| self.next),
+            error: problem.as_ref().map(|problem| ShownProblem { problem, request_id: None }),
+        };
+        if let Ok(mut line) = to_json(&summary) {
+            line.push(b'\n');
+            // Nobody may be there any more.
+            drop(self.answers.send(Bytes::from(line)));
+        }
+    }
+
+    async fn work(&mut self, first: Vec<Line>) -> Result<(), Problem> {
+        let mut slice = first;
+        while !slice.is_empty() && !self.answers.is_closed() {
+            let end = slice.last().map_or(self.next, |line| line.index + 1);
+            within(self.most, &slice)?;
+            self.slice(slice).await?;
+            self.next = end;
+            let late = |_| Problem::new(Code::Timeout, "The body did not go on in time.");
+            slice = timeout(self.patience, self.lines.take(SLICE)).await.map_err(late)??;
+        }
+        Ok(())
+    }
+
+    /// Stores one slice and answers its lines.
+    async fn slice(&mut self, slice: Vec<Line>) -> Result<(), Problem> {
+        let key = self.key.as_ref().map(|key| key.of_lines(&slice));
+        let judged = self
+            .sender
+            .judging(move |sender, bench| Ok(sender.judge(bench, slice.iter().map(piece))))
+            .await?;
+        let full = self.full;
+        let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
+        let lines = match self.sender.store(key.as_ref(), &judged, render).await? {
+            BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
+            BatchAnswer::KeyReused => return Err(key_reused()),
+        };
+        // Counted in the answer itself: a replayed one may have been judged by other limits.
+        let (accepted, rejected) = counted(&lines);
+        self.accepted += accepted;
+        self.rejected += rejected;
+        drop(self.answers.send(Bytes::from(lines)));
+        Ok(())
+    }
+}
+
+/// Refuses lines past the limit.
+fn within(most: usize, lines: &[Line]) -> Result<(), Problem> {
+    if lines.last().is_none_or(|line| line.index < most) {
+        return Ok(());
+    }
+    let detail = format!("may have {most} lines at most");
+    Err(Problem::at(Code::ValidationFailed, "", detail))
+}
+
+fn piece(line: &Line) -> Piece<'_> {
+    Piece { index: line.index, base: String::new(), text: line.text.as_deref() }
+}
+
+fn rendered(judged: &Judged, answers: &[SubmitAnswer], full: bool) -> Result<Vec<u8>, Problem> {
+    let mut lines = Vec::new();
+    for item in judged.items(answers, full)? {
+        lines.extend(to_json(&item)?);
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+/// Lines with a task and lines with an error, as [`rendered`] wrote them: `{"index":7,"task":…`.
+fn counted(lines: &[u8]) -> (usize, usize) {
+    let is_task = |line: &[u8]| {
+        let rest = line.iter().position(|b| *b == b',').map_or(&[][..], |at| &line[at + 1..]);
+        rest.starts_with(b"\"task\"")
+    };
+    let all = lines.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+    let (tasks, errors): (Vec<_>, Vec<_>) = all.partition(|line| is_task(line));
+    (tasks.len(), errors.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_by_what_they_hold() {
+        let lines = b"{\"index\":0,\"task\":{\"id\":\"x\"}}\n{\"index\":11,\"error\":{\"detail\":\",\\\"task\\\"\"}}\n";
+        assert_eq!(counted(lines), (1, 1));
+        assert_eq!(counted(b""), (0, 0));
+    }
+}

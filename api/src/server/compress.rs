@@ -1,0 +1,96 @@
+//! Compresses what is worth it, for clients that ask.
+//!
+//! Called by `dispatch` at the very end. Streams pass as they are: a compressor would hold back what should go out at once.
+
+use actix_web::HttpResponse;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, VARY,
+};
+use actix_web::web::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{self, Write};
+
+/// Below this the packet is as full either way.
+const LEAST: usize = 1024;
+/// Above this it takes so long that other requests of the thread would wait.
+const ON_THE_SPOT: usize = 64 * 1024;
+
+/// Whether the client takes gzip.
+pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
+    let mut coded = values.flat_map(|value| value.split(',')).map(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let quality = parts.find_map(|part| part.strip_prefix("q=")).map(str::parse::<f32>);
+        (name, quality.is_none_or(|quality| quality.is_ok_and(|quality| quality > 0.0)))
+    });
+    coded.any(|(name, wanted)| wanted && name.eq_ignore_ascii_case("gzip"))
+}
+
+/// The same answer, compressed where the client takes it and it is worth it.
+pub(super) async fn compress(answer: HttpResponse, accepted: bool) -> HttpResponse {
+    let (head, body) = answer.into_parts();
+    let plain = match body.try_into_bytes() {
+        Ok(plain) => plain,
+        // A stream: its length is not known.
+        Err(stream) => return head.set_body(stream),
+    };
+    if plain.len() < LEAST || !is_text(head.headers()) {
+        return head.set_body(BoxBody::new(plain));
+    }
+    let packed = if !accepted {
+        None
+    } else if plain.len() <= ON_THE_SPOT {
+        pack(&plain).ok()
+    } else {
+        let plain = plain.clone();
+        tokio::task::spawn_blocking(move || pack(&plain)).await.ok().and_then(Result::ok)
+    };
+    let mut answer = match packed {
+        Some(packed) => {
+            let mut answer = head.set_body(BoxBody::new(Bytes::from(packed)));
+            answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            answer
+        }
+        None => head.set_body(BoxBody::new(plain)),
+    };
+    answer.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+    answer
+}
+
+fn is_text(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.starts_with("application/json")
+        || kind.starts_with("application/problem+json")
+        || kind.starts_with("text/")
+}
+
+fn pack(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 4), Compression::fast());
+    encoder.write_all(plain)?;
+    encoder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_taken_where_the_client_says_so() {
+        for (value, wanted) in [
+            ("gzip", true),
+            ("deflate, GZIP;q=0.5, br", true),
+            ("gzip;q=0", false),
+            ("gzip; q=0.0, br", false),
+            ("br", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(value));
+            assert_eq!(accepts_gzip(&headers), wanted, "{value}");
+        }
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+}

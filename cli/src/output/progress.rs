@@ -1,0 +1,73 @@
+//! One line on standard error that says how far a long command is; nothing where that is no terminal.
+
+use runtime::clock::{Instant, monotonic};
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_millis(100);
+const WIDTH: usize = 30;
+
+/// The line.
+pub struct Progress {
+    total: Option<usize>,
+    shown: bool,
+    next: Option<Instant>,
+}
+
+impl Progress {
+    /// Towards `total` tasks, where that is known.
+    pub fn new(total: Option<usize>) -> Self {
+        Self { total, shown: false, next: stderr().is_terminal().then(monotonic) }
+    }
+
+    /// Says how far it is, ten times a second at most.
+    pub fn show(&mut self, stored: usize, refused: usize) {
+        let now = monotonic();
+        if self.next.is_none_or(|next| now < next) {
+            return;
+        }
+        (self.next, self.shown) = (Some(now + EVERY), true);
+        // Where it cannot be shown, it is not needed.
+        let _unshown = write!(stderr().lock(), "\r\u{1b}[K{}", line(self.total, stored, refused));
+    }
+
+    /// Takes the line away, for whatever else is to be said.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _unshown = write!(stderr().lock(), "\r\u{1b}[K");
+        }
+    }
+}
+
+fn line(total: Option<usize>, stored: usize, refused: usize) -> String {
+    let done = stored + refused;
+    let refused = if refused > 0 { format!(", {refused} refused") } else { String::new() };
+    match total.filter(|total| *total > 0) {
+        None => format!("{stored} stored{refused}"),
+        Some(total) => {
+            let full = (done.min(total) * WIDTH) / total;
+            format!(
+                "[{}{}] {done}/{total}: {stored} stored{refused}",
+                "#".repeat(full),
+                " ".repeat(WIDTH - full)
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_fills_and_the_counts_are_told() {
+        assert_eq!(line(None, 7, 0), "7 stored");
+        let half = line(Some(10), 4, 1);
+        assert!(
+            half.starts_with(&format!("[{}{}]", "#".repeat(15), " ".repeat(15)))
+                && half.ends_with("5/10: 4 stored, 1 refused"),
+            "{half}"
+        );
+        assert!(line(Some(2), 9, 0).starts_with(&format!("[{}]", "#".repeat(WIDTH))));
+    }
+}

@@ -1,0 +1,69 @@
+//! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
+
+use anyhow::Context;
+use e2e::{Cluster, Customer, Shape};
+use std::process::{Output, Stdio};
+use tokio::io::AsyncWriteExt;
+
+struct Shell {
+    server: String,
+    key: String,
+}
+
+impl Shell {
+    async fn berth(&self, line: &[&str], input: &str) -> anyhow::Result<(i32, String, String)> {
+        let program = testkit::program::find("cli", "berth")?;
+        let mut command = tokio::process::Command::new(program);
+        let command =
+            command.args(line).env("BERTH_SERVER", &self.server).env("BERTH_API_KEY", &self.key);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn()?;
+        let mut stdin = child.stdin.take().context("stdin")?;
+        stdin.write_all(input.as_bytes()).await?;
+        drop(stdin);
+        let limit = std::time::Duration::from_secs(60);
+        let Output { status, stdout, stderr } =
+            runtime::clock::timeout(limit, child.wait_with_output()).await??;
+        Ok((status.code().unwrap_or(-1), String::from_utf8(stdout)?, String::from_utf8(stderr)?))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let server = cluster.api_urls().first().context("an api")?.clone();
+    let shell = Shell { server, key: customer.key().to_owned() };
+
+    let script = "echo one; echo two >&2; sleep 1; echo three";
+    let (code, out, err) =
+        shell.berth(&["submit", "--follow", "--", "bash", "-c", script], "").await?;
+    assert_eq!((code, out.as_str()), (0, "one\nthree\n"), "{err}");
+    assert!(err.contains("two\n") && err.contains("is submitted"), "{err}");
+
+    let (code, out, err) =
+        shell.berth(&["submit", "-f", "--", "bash", "-c", "echo x; exit 7"], "").await?;
+    assert_eq!((code, out.as_str()), (1, "x\n"), "{err}");
+    assert!(err.contains("ended failed with exit code 7"), "{err}");
+
+    let tasks = "{\"run\":{\"noop\":{}}}\n\n{\"run\":{\"noop\":{}},\"name\":\"\"}\n{\"run\":{\"noop\":{}}}\n";
+    let (code, out, err) = shell.berth(&["submit", "--file", "-"], tasks).await?;
+    assert_eq!((code, out.lines().count()), (2, 2), "{err}");
+    assert!(err.contains("line 3: /name: ") && err.contains("2 stored, 1 refused"), "{err}");
+
+    let ids: Vec<&str> = out.lines().collect();
+    let (code, shown, err) =
+        shell.berth(&[&["watch", "--every", "200ms"], ids.as_slice()].concat(), "").await?;
+    assert_eq!(code, 0, "{err}");
+    assert!(shown.starts_with("ID") && shown.matches("succeeded").count() >= 2, "{shown}");
+    assert!(!shown.contains('\u{1b}'), "colours and redraws are for terminals");
+    let first = ids.first().context("an id")?;
+    let (code, shown, _) = shell.berth(&["get", "--wait", first], "").await?;
+    assert!(code == 0 && shown.contains("succeeded"), "{shown}");
+
+    let (_, id, _) = shell.berth(&["submit", "--delay", "1h", "--noop"], "").await?;
+    shell.berth(&["cancel", id.trim()], "").await?;
+    let (code, _, err) = shell.berth(&["logs", "-f", id.trim()], "").await?;
+    assert_eq!(code, 6, "{err}");
+    Ok(())
+}
