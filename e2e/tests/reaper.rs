@@ -75,17 +75,16 @@ async fn frozen(rounds: u32) -> anyhow::Result<()> {
 }
 
 /// Kills the executor as soon as a command has written its end: before, while or after its result is spooled and told.
-async fn dies_before_the_report(rounds: usize) -> anyhow::Result<()> {
-    const EACH: usize = 10;
+async fn dies_before_the_report(rounds: usize, each: usize) -> anyhow::Result<()> {
     let (mut cluster, customer, ledger) = cluster(1).await?;
     let mut submitted = Submitted::default();
     let victim = cluster.of(Role::Executor)[0];
     for round in 0..rounds {
-        let lengths = (0..EACH).map(|n| Duration::from_millis(50 + 20 * n as u64));
+        let lengths = (0..each).map(|n| Duration::from_millis(50 + 20 * n as u64));
         let tasks =
             lengths.map(|work| command(&ledger, work)).collect::<anyhow::Result<Vec<_>>>()?;
         let ids = customer.submit_batch(&tasks, &format!("round-{round}")).await?;
-        let ended = rand::rng().random_range(1..EACH);
+        let ended = rand::rng().random_range(1..=each);
         poll::until("some commands to end", SOON, || async {
             let done = |runs: testkit::ledger::Runs| {
                 ids.iter().filter(|id| runs.of(id).iter().any(|run| run.ended_ns.is_some())).count()
@@ -104,6 +103,9 @@ async fn dies_before_the_report(rounds: usize) -> anyhow::Result<()> {
     let twice = ledger.runs()?.completed_more_than_once().len();
     let lost = oracle.number("select count(*) from attempt where outcome = 'lost'").await?;
     assert!(lost > 0, "no kill came before a report");
+    if each == 1 {
+        assert!(twice <= rounds, "{twice} commands ran twice in {rounds} kills");
+    }
     assert!(twice <= usize::try_from(lost)?, "{twice} commands ran twice for {lost} lost attempts");
     eprintln!(
         "{rounds} kills, {} tasks: {lost} leases lost, {twice} commands done twice (at least once is promised)",
@@ -120,7 +122,7 @@ async fn an_executor_frozen_for_the_term_ends_no_task_twice() -> anyhow::Result<
 #[tokio::test(flavor = "multi_thread")]
 async fn an_executor_that_dies_before_its_report_costs_a_repetition_and_no_more()
 -> anyhow::Result<()> {
-    dies_before_the_report(6).await
+    dies_before_the_report(6, 10).await
 }
 
 mod chaos {
@@ -133,6 +135,12 @@ mod chaos {
     #[tokio::test(flavor = "multi_thread")]
     async fn an_executor_that_dies_two_hundred_times_before_its_report_costs_repetitions_and_no_more()
     -> anyhow::Result<()> {
-        super::dies_before_the_report(200).await
+        super::dies_before_the_report(200, 10).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_executor_that_dies_two_hundred_times_with_one_task_each_repeats_no_more_than_that()
+    -> anyhow::Result<()> {
+        super::dies_before_the_report(200, 1).await
     }
 }

@@ -39,13 +39,12 @@ impl Door {
         self.address
     }
 
-    /// No new connection is made from now on; the server still accepts those that were. Must be dropped before the
-    /// port is free.
+    /// No new connection is made from now on; the server still accepts those that were.
     ///
     /// # Errors
     /// When the system has no such filters.
     #[cfg(target_os = "linux")]
-    pub(super) fn shut(self) -> io::Result<()> {
+    pub(super) fn shut(&self) -> io::Result<()> {
         use socket2::SockFilter;
         // Classic BPF over the TCP header, from linux/filter.h: load the byte of flags, keep SYN and ACK, and drop the packet
         // where it is a SYN alone.
@@ -70,9 +69,32 @@ impl Door {
     /// # Errors
     /// Always.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn shut(self) -> io::Result<()> {
+    pub(super) fn shut(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
+}
+
+impl Door {
+    /// Connections that were made and that the server has not accepted yet; 0 where the system does not tell.
+    pub(super) fn waiting(&self) -> u64 {
+        let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
+        let all = tables.iter().filter_map(|table| std::fs::read_to_string(table).ok());
+        all.map(|table| waiting_in(&table, self.address.port())).sum()
+    }
+}
+
+/// What the table says of a listening socket on `port`: there its receive queue counts connections (proc(5)).
+fn waiting_in(table: &str, port: u16) -> u64 {
+    const LISTEN: &str = "0A";
+    let of_line = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let own = fields.nth(1)?.rsplit_once(':')?.1;
+        let (state, queues) = (fields.nth(1)?, fields.next()?);
+        let ours = u16::from_str_radix(own, 16) == Ok(port) && state == LISTEN;
+        let (_, received) = queues.split_once(':').filter(|_| ours)?;
+        u64::from_str_radix(received, 16).ok()
+    };
+    table.lines().skip(1).filter_map(of_line).sum()
 }
 
 #[cfg(test)]
@@ -89,15 +111,17 @@ mod tests {
         let mut made = TcpStream::connect(address).unwrap();
         made.write_all(b"in time").unwrap();
         door.shut().unwrap();
+        assert_eq!(door.waiting(), 1);
         let late = TcpStream::connect_timeout(&address, Duration::from_millis(100));
         assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
         let (mut accepted, _) = listener.accept().unwrap();
         let mut heard = [0; 7];
         accepted.read_exact(&mut heard).unwrap();
         assert_eq!(&heard, b"in time");
+        assert_eq!(door.waiting(), 0);
         listener.set_nonblocking(true).unwrap();
         assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        drop(listener);
+        drop((listener, door));
         let refused = TcpStream::connect_timeout(&address, Duration::from_secs(5));
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
     }

@@ -18,8 +18,11 @@ const NOTICE: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Between the last new connection and the end of those that were made: all are taken up by then.
+/// For a connection that was accepted to bring its request, which was sent when it was made.
 const TAKE_UP: Duration = Duration::from_millis(50);
+/// How long connections that were made may wait to be accepted: a server that takes longer is stuck.
+const ACCEPT_LIMIT: Duration = Duration::from_secs(2);
+const ACCEPT_POLL: Duration = Duration::from_millis(5);
 
 /// What is closed, in this order.
 pub(super) struct Closing {
@@ -40,7 +43,20 @@ pub(super) async fn drain(closing: Closing, health: Health, shutdown: Shutdown, 
     if let Err(error) = closing.door.shut() {
         tracing::debug!(%error, "New connections cannot be held off; some may be cut");
     }
+    let accepted = async {
+        while closing.door.waiting() > 0 {
+            sleep(ACCEPT_POLL).await;
+        }
+    };
+    if timeout(ACCEPT_LIMIT, accepted).await.is_err() {
+        tracing::warn!(
+            waiting = closing.door.waiting(),
+            "Connections were not accepted in time and are cut"
+        );
+    }
     sleep(TAKE_UP).await;
+    // Ours is a handle of the same socket, which would keep it open.
+    drop(closing.door);
     closing.http.stop(true).await;
     closing.stop_writers.shut_down();
 }
