@@ -22,6 +22,8 @@ pub enum Code {
     Unauthenticated,
     /// The key may not do this.
     ScopeMissing,
+    /// A tenant's key on an operators' route, or the other way round.
+    WrongKindOfKey,
     /// No such thing, or another tenant's.
     NotFound,
     /// No such route.
@@ -67,12 +69,13 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
         Self::Unauthenticated,
         Self::ScopeMissing,
+        Self::WrongKindOfKey,
         Self::NotFound,
         Self::RouteNotFound,
         Self::MethodNotAllowed,
@@ -100,6 +103,9 @@ impl Code {
             Self::InvalidCursor => ("invalid_cursor", 400, "The cursor is not usable here", false),
             Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is needed", false),
             Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
+            Self::WrongKindOfKey => {
+                ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
+            }
             Self::NotFound => ("not_found", 404, "There is no such thing", false),
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
             Self::MethodNotAllowed => {
