@@ -4,6 +4,7 @@
 //! statuses, titles and what is worth retrying. The client gets a code and a sentence it can act on; the
 //! cause travels beside it, into the log only.
 
+use crate::auth::key::KeyError;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
 use std::error::Error;
@@ -38,8 +39,14 @@ pub enum Code {
     ValidationFailed,
     /// Fields ask for what this version does not do yet.
     NotAvailable,
+    /// A tenant with owners keeps one.
+    LastOwner,
+    /// The API key was replaced before.
+    AlreadyRotated,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
+    /// Too many tries to sign in.
+    TooManyAttempts,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
     /// A bug or a broken database. The log says more.
@@ -69,7 +76,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -83,7 +90,10 @@ impl Code {
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
         Self::NotAvailable,
+        Self::LastOwner,
+        Self::AlreadyRotated,
         Self::IdempotencyKeyReuse,
+        Self::TooManyAttempts,
         Self::TooManyStreams,
         Self::Internal,
         Self::Overloaded,
@@ -117,12 +127,19 @@ impl Code {
             }
             Self::ValidationFailed => ("validation_failed", 422, "The request has mistakes", false),
             Self::NotAvailable => ("not_available", 422, "This is not available yet", false),
+            Self::LastOwner => ("last_owner", 422, "A tenant keeps an owner", false),
+            Self::AlreadyRotated => {
+                ("already_rotated", 422, "The API key has been replaced before", false)
+            }
             Self::IdempotencyKeyReuse => (
                 "idempotency_key_reuse",
                 422,
                 "The idempotency key was used for another request",
                 false,
             ),
+            Self::TooManyAttempts => {
+                ("too_many_attempts", 429, "There were too many tries to sign in", true)
+            }
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
@@ -171,6 +188,7 @@ struct Parts {
     detail: Cow<'static, str>,
     errors: Vec<FieldError>,
     allow: Option<String>,
+    wait: Option<u32>,
     cause: Option<String>,
 }
 
@@ -178,7 +196,14 @@ impl Problem {
     /// A problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        Self(Box::new(Parts { code, detail, errors: Vec::new(), allow: None, cause: None }))
+        Self(Box::new(Parts {
+            code,
+            detail,
+            errors: Vec::new(),
+            allow: None,
+            wait: None,
+            cause: None,
+        }))
     }
 
     /// A problem with one place.
@@ -208,6 +233,13 @@ impl Problem {
         self
     }
 
+    /// The same, worth trying again after so many seconds and not before.
+    #[must_use]
+    pub fn waiting(mut self, seconds: u32) -> Self {
+        self.0.wait = Some(seconds);
+        self
+    }
+
     /// The same, with the methods that the route has.
     #[must_use]
     pub fn allowing(mut self, methods: String) -> Self {
@@ -218,7 +250,13 @@ impl Problem {
     /// "Not found", in the same words for a foreign, an unknown and a malformed id.
     #[must_use]
     pub fn not_found() -> Self {
-        Self::new(Code::NotFound, "There is no such task.")
+        Self::no_such("task")
+    }
+
+    /// The same for another thing.
+    #[must_use]
+    pub fn no_such(thing: &str) -> Self {
+        Self::new(Code::NotFound, format!("There is no such {thing}."))
     }
 
     /// Its code.
@@ -254,7 +292,10 @@ impl Problem {
     /// Seconds to wait before trying again, for what is worth it.
     #[must_use]
     pub const fn retry_after(&self) -> Option<u32> {
-        if self.0.code.row().retryable { Some(1) } else { None }
+        match self.0.wait {
+            None if self.0.code.row().retryable => Some(1),
+            wait => wait,
+        }
     }
 }
 
@@ -266,6 +307,12 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let code = Code::of_store(&error);
         Self::new(code, code.advice()).caused_by(&error)
+    }
+}
+
+impl From<KeyError> for Problem {
+    fn from(error: KeyError) -> Self {
+        Self::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
     }
 }
 

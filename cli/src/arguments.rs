@@ -3,12 +3,13 @@
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
 use crate::admin::{
-    KeyCreateArguments, OperatorKeyCreateArguments, PoolSetArguments, TenantCreateArguments,
+    KeyCreateArguments, KeyListArguments, KeyRevokeArguments, KeyRotateArguments,
+    OperatorKeyCreateArguments, PoolSetArguments, TenantCreateArguments, UserCreateArguments,
 };
 use crate::customer::{
-    AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
-    LoginArguments, LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments,
-    WatchArguments,
+    AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, KeysCreateArguments,
+    KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments, LogsArguments,
+    ProfileUseArguments, SubmitArguments, UsageArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -92,6 +93,9 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what was used, by day and tier.
     Usage(UsageArguments),
+    /// API keys of your tenant.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
     /// The servers that were kept.
@@ -101,6 +105,20 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Write the manual pages into a folder.
     Man(ManArguments),
+}
+
+/// What can be done with API keys of one's own tenant.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Show the keys, newest first: all, or those you made.
+    #[command(after_help = "Example:\n  berth keys list")]
+    List,
+    /// Make a key and print it, once.
+    Create(KeysCreateArguments),
+    /// Put a new key in the place of one, and print it, once.
+    Rotate(KeysRotateArguments),
+    /// End a key at once.
+    Revoke(KeysRevokeArguments),
 }
 
 /// What can be done with profiles.
@@ -122,6 +140,9 @@ pub enum AdminCommand {
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Users: a tenant's people.
+    #[command(subcommand)]
+    User(UserCommand),
     /// Keys of the platform's operators.
     #[command(subcommand)]
     OperatorKey(OperatorKeyCommand),
@@ -142,6 +163,19 @@ pub enum TenantCommand {
 pub enum KeyCommand {
     /// Create an API key and print it, once.
     Create(KeyCreateArguments),
+    /// Show a tenant's keys, newest first.
+    List(KeyListArguments),
+    /// Put a new key in the place of one, and print it, once.
+    Rotate(KeyRotateArguments),
+    /// End a key at once.
+    Revoke(KeyRevokeArguments),
+}
+
+/// What can be done with users.
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Invite a user, such as a tenant's first owner, and print the token to set a password with, once.
+    Create(UserCreateArguments),
 }
 
 /// What can be done with operators' keys.

@@ -20,10 +20,12 @@ pub mod partition;
 pub mod pool;
 mod scope;
 pub mod session;
+pub mod sign_in;
 mod statement;
 pub mod task;
 pub mod tenant;
 pub mod usage;
+pub mod user;
 
 pub use error::StoreError;
 pub use scope::TenantScope;

@@ -2,6 +2,15 @@
 
 use super::words;
 use crate::routes::admin::operator::OperatorView;
+use crate::routes::keys::create::KeySpec;
+use crate::routes::keys::rotate::{RotateSpec, RotatedView};
+use crate::routes::keys::view::{KeyView, NewKeyView};
+use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
+use crate::routes::sessions::list::SignedInView;
+use crate::routes::sessions::refresh::RefreshSpec;
+use crate::routes::sessions::sign_in::SignInSpec;
+use crate::routes::sessions::sign_out::SignedOutView;
+use crate::routes::sessions::view::SessionView;
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
@@ -10,6 +19,9 @@ use crate::routes::task::logs::ChunkView;
 use crate::routes::task::submit_batch::{BatchSpec, BatchView};
 use crate::routes::task::submit_lines::Summary;
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};
+use crate::routes::users::change::ChangeSpec;
+use crate::routes::users::create::{NewUserView, UserSpec};
+use crate::routes::users::view::UserView;
 use crate::task::{
     CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
     TaskView,
@@ -44,6 +56,8 @@ pub(super) fn components() -> Components {
         .schema_from::<words::HttpMethod>()
         .schema_from::<words::AttemptState>()
         .schema_from::<words::Cancel>()
+        .schema_from::<words::Scope>()
+        .schema_from::<words::Role>()
         .schema_from::<words::ProblemCode>()
         .schema_from::<words::Problem>();
     words
@@ -67,6 +81,22 @@ pub(super) fn components() -> Components {
         .schema_from::<Usage>()
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()
+        .schema_from::<KeySpec>()
+        .schema_from::<KeyView<'_>>()
+        .schema_from::<NewKeyView<'_>>()
+        .schema_from::<RotateSpec>()
+        .schema_from::<RotatedView<'_>>()
+        .schema_from::<UserView<'_>>()
+        .schema_from::<UserSpec>()
+        .schema_from::<NewUserView<'_>>()
+        .schema_from::<ChangeSpec>()
+        .schema_from::<SignInSpec>()
+        .schema_from::<SessionView<'_>>()
+        .schema_from::<RefreshSpec>()
+        .schema_from::<AcceptSpec>()
+        .schema_from::<AcceptedView<'_>>()
+        .schema_from::<SignedInView>()
+        .schema_from::<SignedOutView>()
         .schema_from::<OperatorView<'_>>()
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))

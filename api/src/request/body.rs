@@ -20,8 +20,10 @@ const INFLATED_AT_ONCE: usize = 4096;
 pub enum BodyRule {
     /// None: what is sent is not read.
     None,
-    /// Nothing or an empty object, 1 KiB at most.
+    /// Nothing or one JSON object, 1 KiB at most; its type need not be declared.
     Empty,
+    /// One JSON object, 16 KiB at most.
+    Small,
     /// One task, `api.max_task_bytes` at most.
     Task,
     /// Many tasks, `api.max_batch_bytes` at most: one JSON object, or a line for each.
@@ -162,7 +164,9 @@ fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
     }
     let kinds = match rule {
         BodyRule::Batch => "`Content-Type: application/json` or `application/x-ndjson`",
-        BodyRule::None | BodyRule::Empty | BodyRule::Task => "`Content-Type: application/json`",
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task => {
+            "`Content-Type: application/json`"
+        }
     };
     Err(Problem::new(Code::UnsupportedMediaType, format!("Send the body with {kinds}.")))
 }

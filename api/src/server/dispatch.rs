@@ -8,7 +8,9 @@ use super::measure::Measure;
 use super::state::State;
 use crate::answer;
 use crate::problem::{Code, Problem};
-use crate::request::{BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId};
+use crate::request::{
+    BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId, SignInCall,
+};
 use crate::routes::table::{Access, Endpoint};
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, StatusCode};
@@ -87,6 +89,10 @@ async fn handle(
 ) -> Result<HttpResponse, Problem> {
     match endpoint.access {
         Access::Open(handler) => handler(OpenCall { state, request }).await,
+        Access::SignIn(handler) => {
+            let (body, _) = body_of(endpoint, &state, &request, payload).await?;
+            handler(SignInCall { state, request, body }).await
+        }
         Access::Tenant(permission, handler) => {
             let caller = state.authenticator.authenticate(request.headers()).await?;
             caller.require(permission)?;

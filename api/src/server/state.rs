@@ -1,6 +1,7 @@
 //! What all requests of a process share.
 
-use crate::auth::{Authenticator, OperatorAuthenticator, key::KeyHasher};
+use crate::auth::token::Tokens;
+use crate::auth::{Attempts, Authenticator, OperatorAuthenticator, Passwords, key::KeyHasher};
 use crate::cursor::Sealer;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
@@ -9,7 +10,7 @@ use crate::server::StartError;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
-use runtime::config::{Config, LimitsConfig};
+use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, SubmitDb};
@@ -19,12 +20,19 @@ use tokio::sync::{Semaphore, watch};
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
+/// Largest body of a request about anything but tasks.
+const SMALL_BODY: usize = 16 * 1024;
 
 /// Shared by all requests; made once.
 #[derive(Debug)]
 pub struct State {
     pub(crate) authenticator: Authenticator,
     pub(crate) operators: OperatorAuthenticator,
+    pub(crate) attempts: Attempts,
+    pub(crate) passwords: Passwords,
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) refresh_token_life: Duration,
+    pub(crate) invitation_life: Duration,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
     pub(crate) sealer: Sealer,
@@ -84,15 +92,30 @@ impl State {
         let sealer = Sealer::new(&hasher);
         let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
         let spare = config.database.submit_connections as usize;
+        let tokens = match config.auth.jwt_keys()? {
+            Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
+            None => None,
+        };
         let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
         Ok(Self {
+            attempts: Attempts::new(&hasher),
             operators: OperatorAuthenticator::new(
                 environment.clone(),
                 hasher.clone(),
                 ttl,
                 parts.admin,
             ),
-            authenticator: Authenticator::new(environment, hasher, ttl, parts.submit.clone()),
+            authenticator: Authenticator::new(
+                environment,
+                hasher,
+                ttl,
+                tokens,
+                parts.submit.clone(),
+            ),
+            passwords: Passwords::new()?,
+            trusted_proxies: config.api.trusted_proxies.clone(),
+            refresh_token_life: config.auth.refresh_token_life,
+            invitation_life: config.auth.invitation_life,
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
             sealer,
@@ -135,6 +158,7 @@ impl State {
         match rule {
             BodyRule::None => 0,
             BodyRule::Empty => EMPTY_BODY,
+            BodyRule::Small => SMALL_BODY,
             BodyRule::Task => self.max_task_bytes,
             BodyRule::Batch => self.max_batch_bytes,
         }

@@ -4,13 +4,23 @@
 
 pub(crate) mod database;
 mod key_create;
+mod key_list;
+mod key_revoke;
+mod key_rotate;
 mod migrate;
 mod operator_key_create;
 mod pool_set;
 mod tenant_create;
+mod tenant_keys;
+mod user_create;
 
 pub use key_create::{KeyCreateArguments, run as key_create};
+pub(crate) use key_create::{lifetime, overlap};
+pub use key_list::{KeyListArguments, run as key_list};
+pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
+pub use key_rotate::{KeyRotateArguments, run as key_rotate};
 pub use migrate::run as migrate;
 pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
 pub use pool_set::{PoolSetArguments, run as pool_set};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
+pub use user_create::{UserCreateArguments, run as user_create};

@@ -284,7 +284,9 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
     // A scheduler has two more for its marks.
-    u32::from(counts.api) * (database.api_connections + database.submit_connections)
+    let of_api =
+        database.api_connections + database.submit_connections + database.admin_connections;
+    u32::from(counts.api) * of_api
         + u32::from(counts.scheduler) * (database.scheduler_connections + 2)
         + u32::from(counts.resource_manager) * database.rm_connections
         + 20

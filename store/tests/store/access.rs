@@ -76,7 +76,17 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     two_tenants(&world).await;
     let sees = |role: &str| match role {
         "berth_submit" => {
-            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency"]
+            vec![
+                "tenant",
+                "api_key",
+                "app_user",
+                "sign_in",
+                "refresh_token",
+                "task",
+                "task_spec",
+                "task_history",
+                "idempotency",
+            ]
         }
         "berth_scheduler" => {
             vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
@@ -135,6 +145,20 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_rm", "select * from operator_key"),
         ("berth_admin", "update operator_key set scopes = '{admin}'"),
         ("berth_admin", "delete from operator_key"),
+        ("berth_api", "update app_user set email = 'x@y'"),
+        ("berth_api", "delete from app_user"),
+        ("berth_api", "insert into sign_in select * from sign_in"),
+        ("berth_api", "select * from refresh_token"),
+        ("berth_api", "select * from sign_in_attempt"),
+        ("berth_api", "delete from api_key"),
+        ("berth_api", "update api_key set hash = hash"),
+        ("berth_submit", "update app_user set role = 'owner'"),
+        ("berth_submit", "insert into app_user select * from app_user"),
+        ("berth_submit", "insert into api_key select * from api_key"),
+        ("berth_submit", "delete from refresh_token"),
+        ("berth_scheduler", "select * from app_user"),
+        ("berth_rm", "select * from sign_in"),
+        ("berth_admin", "select * from app_user"),
         ("berth_admin", "select * from task"),
         ("berth_admin", "delete from tenant"),
     ];
