@@ -380,6 +380,30 @@ mod tests {
     }
 
     #[test]
+    fn keys_and_users_are_checked_where_they_are_typed() {
+        for line in [
+            ["keys", "list"].as_slice(),
+            &["keys", "create", "--name", "ci", "--scope", "read", "--expires-in", "90d"],
+            &["keys", "rotate", "q2mnv5c7xk3a", "--overlap", "0s"],
+            &["keys", "revoke", "q2mnv5c7xk3a"],
+            &["admin", "key", "rotate", "q2mnv5c7xk3a", "--tenant", "acme"],
+            &["admin", "operator-key", "create", "--name", "ann", "--scope", "admin"],
+            &["admin", "user", "create", "--tenant", "a", "--email", "a@b", "--role", "owner"],
+        ] {
+            assert!(parsed(line).is_ok(), "{line:?}");
+        }
+        for line in [
+            ["keys", "create", "--name", "ci"].as_slice(),
+            &["keys", "create", "--name", "ci", "--scope", "root"],
+            &["keys", "rotate", "q2mnv5c7xk3a", "--overlap", "31d"],
+            &["admin", "operator-key", "create", "--name", "ann", "--scope", "submit"],
+            &["admin", "user", "create", "--tenant", "a", "--email", "a@b", "--role", "root"],
+        ] {
+            assert!(parsed(line).is_err(), "{line:?}");
+        }
+    }
+
+    #[test]
     fn roles_and_migrate_take_a_file_with_settings() {
         for role in ["api", "scheduler", "resource-manager", "executor", "migrate"] {
             assert!(parsed(&[role, "--config", "berth.toml"]).is_ok(), "{role}");

@@ -95,6 +95,7 @@ impl Handle {
 pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Handle, StartError> {
     let (api, submit) = (ApiDb::connect(&config.database)?, SubmitDb::connect(&config.database)?);
     let admin = AdminDb::connect(&config.database)?;
+    let sign_in = SubmitDb::connect_for_sign_in(&config.database)?;
     let (health, tasks) = (Health::new(), TaskGroup::new());
     let (intake, waiting) = queue();
     let writer = Writer::new(submit.clone(), bus.clone(), waiting);
@@ -103,6 +104,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         api: api.clone(),
         submit: submit.clone(),
         admin: admin.clone(),
+        sign_in: sign_in.clone(),
         bus,
         health: health.clone(),
         intake,
@@ -124,7 +126,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     tasks.supervise("api.live_output", shutdown.clone(), move || {
         hub.clone().run(db.clone(), wakeups.clone(), until.clone())
     });
-    tasks.spawn("api.sign_in_purge", purge_sign_ins(submit.clone(), shutdown.clone()));
+    tasks.spawn("api.sign_in_purge", purge_sign_ins(sign_in, shutdown.clone()));
     tasks.spawn("api.used_keys", flush_used(used, (submit.clone(), admin), shutdown.clone()));
     tasks
         .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));

@@ -28,6 +28,8 @@ const SMALL_BODY: usize = 16 * 1024;
 pub struct State {
     pub(crate) authenticator: Authenticator,
     pub(crate) operators: OperatorAuthenticator,
+    /// For those who have no credential yet.
+    pub(crate) sign_in: SubmitDb,
     pub(crate) attempts: Attempts,
     pub(crate) passwords: Passwords,
     pub(crate) trusted_proxies: Vec<IpNet>,
@@ -81,6 +83,7 @@ pub(super) struct Parts {
     pub api: ApiDb,
     pub submit: SubmitDb,
     pub admin: AdminDb,
+    pub sign_in: SubmitDb,
     pub bus: Bus,
     pub health: Health,
     pub intake: Intake,
@@ -98,6 +101,7 @@ impl State {
         };
         let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
         Ok(Self {
+            sign_in: parts.sign_in,
             attempts: Attempts::new(&hasher),
             operators: OperatorAuthenticator::new(
                 environment.clone(),

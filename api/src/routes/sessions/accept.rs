@@ -64,7 +64,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let mut findings = Findings::new(String::new());
     check_password(&mut findings, &spec.password);
     findings.into_result()?;
-    let db = &call.state.submit;
+    let db = &call.state.sign_in;
     let hash = presented(Purpose::Invitation, spec.token.expose_secret());
     let Some(hash) = hash else { return Err(refused()) };
     // Hashing is work, and is done for nobody who has made a token up.

@@ -46,7 +46,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let old = presented(Purpose::Refresh, spec.refresh_token.expose_secret());
     let Some(old) = old else { return Err(refused()) };
     let new = one_time(Purpose::Refresh)?;
-    let (db, life) = (&call.state.submit, call.state.refresh_token_life);
+    let (db, life) = (&call.state.sign_in, call.state.refresh_token_life);
     match store::sign_in::refresh(db, &old, &new.hash, life).await? {
         Refreshed::Done { sign_in, tenant, user } => {
             signed_in(&call, StatusCode::OK, Bearer { sign_in, tenant, user }, &new.text)

@@ -53,7 +53,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         return Err(no_signing_in());
     }
     let spec: SignInSpec = json::parse(&call.body)?;
-    let (state, db) = (&call.state, &call.state.submit);
+    let (state, db) = (&call.state, &call.state.sign_in);
     let email = spec.email.trim().to_lowercase();
     let tenant = spec.tenant.as_str();
     let plain = |text: &str| text.len() <= MAX_TEXT && !text.contains('\0');
