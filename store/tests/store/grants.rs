@@ -19,7 +19,7 @@ async fn the_grants_are_those_that_are_declared() {
                 from pg_class c join pg_namespace n on n.oid = c.relnamespace, aclexplode(c.relacl) a
                     join pg_roles r on r.oid = a.grantee
                 where n.nspname = 'public' and r.rolname like 'berth\\_%' group by 1, 2),
-            some as (
+            by_column as (
                 select r.rolname, c.relname, case a.privilege_type when 'SELECT' then 'r' when 'INSERT' then 'a'
                         when 'UPDATE' then 'w' else a.privilege_type end as verb, string_agg(t.attname, ',' order by t.attname) as columns
                 from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute t on t.attrelid = c.oid,
@@ -27,7 +27,7 @@ async fn the_grants_are_those_that_are_declared() {
                 where n.nspname = 'public' and r.rolname like 'berth\\_%' group by 1, 2, 3)
             select string_agg(line, E'\\n' order by line collate \"C\") from (
                 select rolname || ' ' || relname || ' ' || verbs as line from whole
-                union all select rolname || ' ' || relname || ' ' || verb || '(' || columns || ')' from some) lines",
+                union all select rolname || ' ' || relname || ' ' || verb || '(' || columns || ')' from by_column) lines",
         )
         .await
         .unwrap();
