@@ -56,6 +56,10 @@ impl Attempts {
             judged(take(db, peer, PER_PEER, PEER_WINDOW).await?, "from where you are")?;
         }
         let answer = take(db, &account, PER_ACCOUNT, ACCOUNT_WINDOW).await?;
+        if let (Attempt::Refused(_), Some(peer)) = (answer, &peer) {
+            // No password was compared: a neighbour's locked account is not this place's guilt.
+            give_back(db, peer).await?;
+        }
         judged(answer, "to this account")?;
         Ok(Counted { account, peer })
     }
