@@ -34,6 +34,8 @@ pub enum List {
     Keys,
     /// A tenant's users.
     Users,
+    /// The audit.
+    Audit,
 }
 
 impl List {
@@ -44,6 +46,7 @@ impl List {
             Self::Logs => 3,
             Self::Keys => 10,
             Self::Users => 11,
+            Self::Audit => 15,
         }
     }
 }

@@ -3,13 +3,14 @@
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
 use crate::admin::{
-    KeyCreateArguments, KeyListArguments, KeyRevokeArguments, KeyRotateArguments,
-    OperatorKeyCreateArguments, PoolSetArguments, TenantCreateArguments, UserCreateArguments,
+    AuditVerifyArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
+    KeyRotateArguments, OperatorKeyCreateArguments, PoolSetArguments, TenantCreateArguments,
+    UserCreateArguments,
 };
 use crate::customer::{
-    AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, KeysCreateArguments,
-    KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments, LogsArguments,
-    ProfileUseArguments, SubmitArguments, UsageArguments, WatchArguments,
+    AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, GetArguments,
+    KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments,
+    LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -26,6 +27,7 @@ Exit codes:
   4  the API key is missing, wrong or may not do this
   5  the server or the database cannot be reached, or has no time now
   6  the task waited for was cancelled, expired or skipped
+  7  the audit was changed, or rows of it are missing
 
 Examples:
   berth up
@@ -93,6 +95,8 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what was used, by day and tier.
     Usage(UsageArguments),
+    /// Show who changed what in your tenant, newest first.
+    Audit(AuditArguments),
     /// API keys of your tenant.
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -149,6 +153,16 @@ pub enum AdminCommand {
     /// Pools: groups of executors, and what their tasks may do.
     #[command(subcommand)]
     Pool(PoolCommand),
+    /// The audit: who changed what.
+    #[command(subcommand)]
+    Audit(AuditCommand),
+}
+
+/// What can be done with the audit.
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Say whether the audit is whole, or what is missing or was changed.
+    Verify(AuditVerifyArguments),
 }
 
 /// What can be done with tenants.

@@ -22,6 +22,8 @@ pub enum Exit {
     Unreachable = 5,
     /// The task that was waited for ended without running to its own end.
     NotRun = 6,
+    /// The audit is not whole.
+    Gap = 7,
 }
 
 impl From<Exit> for ExitCode {

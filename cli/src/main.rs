@@ -13,8 +13,8 @@ mod role;
 mod up;
 
 use arguments::{
-    AdminCommand, Arguments, Command, KeyCommand, KeysCommand, OperatorKeyCommand, PoolCommand,
-    ProfileCommand, TenantCommand, UserCommand,
+    AdminCommand, Arguments, AuditCommand, Command, KeyCommand, KeysCommand, OperatorKeyCommand,
+    PoolCommand, ProfileCommand, TenantCommand, UserCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -83,6 +83,10 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Admin(AdminCommand::Pool(PoolCommand::Set(pool))) => {
             Box::pin(admin::pool_set(&pool, format)).await
         }
+        Command::Admin(AdminCommand::Audit(AuditCommand::Verify(whose))) => {
+            Box::pin(admin::audit_verify(&whose, format)).await
+        }
+        Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
         Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,
         Command::List(which) => Box::pin(customer::list(&connect()?, &which)).await,

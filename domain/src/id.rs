@@ -111,6 +111,37 @@ id!(
     "signin"
 );
 
+id!(
+    /// One row of the audit.
+    AuditId,
+    "audit"
+);
+
+/// Names one request, in its answer, in log lines and in the audit: `req_` and 24 hex digits or more. No secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestId {
+    /// By chance, for each process.
+    pub process: u64,
+    /// Counted within it.
+    pub number: u64,
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "req_{:016x}{:08x}", self.process, self.number)
+    }
+}
+
+/// The public part of a key: 12 of `a-z2-7`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PublicKeyId(pub [u8; 12]);
+
+impl fmt::Display for PublicKeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.0).unwrap_or_default())
+    }
+}
+
 /// An executor's configured name: 1 to 63 of `[a-z0-9-]`, not starting or ending with `-`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]

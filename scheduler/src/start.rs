@@ -5,7 +5,7 @@
 
 use crate::batcher::Batcher;
 use crate::due::DueTick;
-use crate::keep::KeepTick;
+use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -22,6 +22,9 @@ use store::connect::SchedulerDb;
 
 /// How late a due task is noticed at worst; no wake-up tells of it.
 const DUE_POLL: Duration = Duration::from_millis(50);
+
+/// Rows of the audit are sealed within 10 s, with room for a failed try.
+const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +80,7 @@ impl Scheduler {
         loops.lead(settings.batcher_lease);
         loops.batch(&settings);
         loops.release_due(&settings);
+        loops.seal_audit();
         loops.keep_house(&config.limits);
         Ok(Self { health_addr, tasks, leader, db })
     }
@@ -147,6 +151,16 @@ impl Loops {
         self.tasks.spawn_detached("due", async move {
             let _listening = wakeups;
             ticker.run(shutdown, || due.tick()).await;
+        });
+    }
+
+    fn seal_audit(&self) {
+        let db = self.db.clone();
+        let ticker =
+            Ticker::new("audit_seal", TickPolicy::every(SEAL_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("audit_seal", async move {
+            ticker.run(shutdown, || seal_tick(&db)).await;
         });
     }
 

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod attempt;
+pub mod audit;
 pub mod connect;
 mod error;
 pub mod idempotency;

@@ -1,10 +1,13 @@
 //! Pools: groups of executors. A task goes to one.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::{AdminDb, RmDb, SchedulerDb, SubmitDb};
 use crate::statement::named;
+use domain::audit::PLATFORM;
 use domain::id::PoolName;
 use domain::pool::PoolPolicy;
+use serde_json::{Value, json};
 
 /// Every pool's name, sorted; at most 1000.
 ///
@@ -47,6 +50,13 @@ pub async fn set(
     command_network: Option<bool>,
     private_targets: Option<bool>,
 ) -> Result<PoolPolicy, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let read = sqlx::query_as!(
+        PoolPolicy,
+        "select command_network, private_targets from pool where name = $1 for update",
+        pool.as_str()
+    );
+    let before = named("pool.lock", read.fetch_optional(&mut *tx)).await?;
     let query = sqlx::query_as!(
         PoolPolicy,
         "insert into pool as p (name, command_network, private_targets)
@@ -58,7 +68,18 @@ pub async fn set(
         command_network,
         private_targets
     );
-    named("pool.set", query.fetch_one(db.pool())).await
+    let after = named("pool.set", query.fetch_one(&mut *tx)).await?;
+    if before != Some(after) {
+        let mut act = Act::new("pool.set", "pool", pool).to(told(after));
+        act.before = before.map(told);
+        audit::write(&mut tx, PLATFORM, By::SYSTEM, act).await?;
+    }
+    named("commit", tx.commit()).await?;
+    Ok(after)
+}
+
+fn told(policy: PoolPolicy) -> Value {
+    json!({"command_network": policy.command_network, "private_targets": policy.private_targets})
 }
 
 /// The table's check admits only names that parse.

@@ -1,24 +1,38 @@
-//! Whose rows a call may touch.
+//! Whose rows a call may touch, and who touches them.
 
+use domain::audit::By;
 use domain::id::TenantId;
 
 /// The authority to act for one tenant. Tenant functions take it first, and the row-level policies
-/// stand behind it: the tenant is set in the transaction, and no other rows exist there.
+/// stand behind it: the tenant is set in the transaction, and no other rows exist there. Whoever acts is in it, for the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TenantScope {
     tenant: TenantId,
+    by: By,
 }
 
 impl TenantScope {
-    /// For the tenant that was authenticated.
+    /// For the tenant that was authenticated; the platform itself acts.
     #[must_use]
     pub const fn new(tenant: TenantId) -> Self {
-        Self { tenant }
+        Self { tenant, by: By::SYSTEM }
+    }
+
+    /// The same, where somebody else acts.
+    #[must_use]
+    pub const fn acting(self, by: By) -> Self {
+        Self { by, ..self }
     }
 
     /// The tenant.
     #[must_use]
     pub const fn tenant(&self) -> TenantId {
         self.tenant
+    }
+
+    /// Who acts.
+    #[must_use]
+    pub const fn by(&self) -> By {
+        self.by
     }
 }

@@ -33,6 +33,17 @@ pub enum Actor {
     User(UserId, SignInId),
 }
 
+impl Actor {
+    /// As the audit names it.
+    #[must_use]
+    pub const fn told(self) -> domain::audit::Actor {
+        match self {
+            Self::Key(key) => domain::audit::Actor::Key(key.public()),
+            Self::User(user, sign_in) => domain::audit::Actor::User(user, Some(sign_in)),
+        }
+    }
+}
+
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,6 +6,7 @@
 //! database opens nothing.
 
 use super::base62::{encode, is_base62};
+use domain::id::PublicKeyId;
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
@@ -76,6 +77,12 @@ impl KeyId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// As the audit names it.
+    #[must_use]
+    pub const fn public(self) -> PublicKeyId {
+        PublicKeyId(self.0)
     }
 
     #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::words;
 use crate::routes::admin::operator::OperatorView;
+use crate::routes::audit::view::{ActorView, AuditView, TargetView};
 use crate::routes::keys::create::KeySpec;
 use crate::routes::keys::rotate::{RotateSpec, RotatedView};
 use crate::routes::keys::view::{KeyView, NewKeyView};
@@ -98,6 +99,9 @@ pub(super) fn components() -> Components {
         .schema_from::<SignedInView>()
         .schema_from::<SignedOutView>()
         .schema_from::<OperatorView<'_>>()
+        .schema_from::<AuditView<'_>>()
+        .schema_from::<ActorView<'_>>()
+        .schema_from::<TargetView<'_>>()
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
         .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))

@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use domain::audit::By;
 use domain::id::TaskId;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
@@ -29,6 +30,16 @@ pub struct SignInCall {
     pub request: HttpRequest,
     /// The body, within its limit.
     pub body: Bytes,
+    /// Its name in logs and answers.
+    pub id: RequestId,
+}
+
+impl SignInCall {
+    /// Who asks, for the audit: nobody, until the body says otherwise.
+    #[must_use]
+    pub const fn by(&self) -> By {
+        By::new(domain::audit::Actor::Nobody, self.id)
+    }
 }
 
 /// A request to a route of the platform's operators.
@@ -49,6 +60,12 @@ pub struct OperatorCall {
 }
 
 impl OperatorCall {
+    /// Who asks, for the audit.
+    #[must_use]
+    pub fn by(&self) -> By {
+        By::new(domain::audit::Actor::Operator(self.operator.key().public()), self.id)
+    }
+
     /// The query string.
     ///
     /// # Errors
@@ -78,10 +95,10 @@ pub struct Call {
 }
 
 impl Call {
-    /// The caller's authority, for store functions.
+    /// The caller's authority, for store functions, and who asks, for the audit.
     #[must_use]
     pub const fn scope(&self) -> TenantScope {
-        self.caller.scope()
+        self.caller.scope().acting(By::new(self.caller.actor().told(), self.id))
     }
 
     /// The task named in the path. A malformed id is a task that does not exist.

@@ -3,22 +3,9 @@
 //! A random part for each process and a running number: unique without asking the system for
 //! randomness on every request. They are no secrets.
 
-use std::fmt;
+pub use domain::id::RequestId;
 use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
-
-/// Names one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestId {
-    process: u64,
-    number: u64,
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "req_{:016x}{:08x}", self.process, self.number)
-    }
-}
 
 /// Gives out request ids.
 #[derive(Debug)]

@@ -80,8 +80,21 @@ fn misfit(mut pointer: String, error: &serde_json::Error) -> Problem {
             push(&mut pointer, name);
         }
     }
-    let errors = vec![FieldError { pointer, detail: shortened(sentence) }];
+    let errors = vec![FieldError { pointer, detail: shortened(&without_value(sentence)) }];
     Problem::with_errors(Code::ValidationFailed, errors)
+}
+
+/// The sentence without the text that did not fit: a secret in the wrong place is not said back.
+fn without_value(sentence: &str) -> String {
+    let of_text = sentence.split_once(": string \"").zip(sentence.rsplit_once("\", expected "));
+    if let Some(((kind, _), (_, expected))) = of_text {
+        return format!("{kind}: a text, expected {expected}");
+    }
+    let of_variant = sentence.starts_with("unknown variant `");
+    if let Some((_, known)) = sentence.rsplit_once("`, expected ").filter(|_| of_variant) {
+        return format!("unknown variant, expected {known}");
+    }
+    sentence.to_owned()
 }
 
 fn pointer_of(base: &str, path: &Path) -> String {
@@ -192,6 +205,22 @@ mod tests {
             parse::<serde_json::Value>(deep.as_bytes()).unwrap_err().detail().contains("recursion")
         );
         assert!(parse::<String>(b"\"\xff\"").is_err());
+    }
+
+    #[test]
+    fn a_text_in_the_wrong_place_is_not_said_back() {
+        for text in [
+            r#"{"inner":"hunter2"}"#,
+            r#"{"list":["hunter2"]}"#,
+            r#"{"word":"hunter2"}"#,
+            r#"{"inner":{"a":"x\", expected hunter2 and more"}}"#,
+            r#""hunter2""#,
+        ] {
+            let problem = parse::<Outer>(text.as_bytes()).unwrap_err();
+            let said = format!("{problem:?}");
+            assert!(!said.contains("hunter2"), "{said}");
+            assert!(said.contains("expected"), "{said}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! So a misspelt filter is an error and never silently the list without that filter.
 
 use crate::problem::{Code, FieldError, Problem};
+use domain::time::Timestamp;
 use url::form_urlencoded;
 
 /// More parameters than any route has.
@@ -85,6 +86,23 @@ impl Query {
 /// A parameter that is not usable.
 pub(crate) fn wrong(name: &str, detail: &str) -> Problem {
     Problem::at(Code::InvalidParameter, pointer(name), detail)
+}
+
+/// Takes a time.
+///
+/// # Errors
+/// `invalid_parameter` when it is none, or is given twice.
+pub(crate) fn time(query: &mut Query, name: &str) -> Result<Option<Timestamp>, Problem> {
+    const FORM: &str = "must be a time such as 2030-01-31T12:00:00Z (RFC 3339) from 1970 to 2199";
+    let text = query.one(name)?;
+    text.map(|text| text_time(&text).ok_or_else(|| wrong(name, FORM))).transpose()
+}
+
+/// An unescaped `+` of a zone offset arrives as a blank.
+fn text_time(text: &str) -> Option<Timestamp> {
+    let at = chrono::DateTime::parse_from_rfc3339(&text.replace(' ', "+")).ok()?.to_utc();
+    let (first, end) = (0, 7_258_118_400); // 1970-01-01 and 2200-01-01
+    (first..end).contains(&at.timestamp()).then_some(at)
 }
 
 fn pointer(name: &str) -> String {

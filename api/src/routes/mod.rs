@@ -1,6 +1,7 @@
 //! One verb a file. `table` is the list of all of them: what is not in it does not exist.
 
 pub mod admin;
+pub mod audit;
 pub mod docs;
 pub mod health;
 pub mod keys;

@@ -3,7 +3,7 @@
 //! The server mounts it, the OpenAPI document is built from it, and tests walk it, so that the three
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
-use super::{admin, docs, health, keys, metrics, openapi, sessions, task, usage, users};
+use super::{admin, audit, docs, health, keys, metrics, openapi, sessions, task, usage, users};
 use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
 use crate::problem::Problem;
@@ -91,7 +91,7 @@ macro_rules! span {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 29] = [
+pub static TABLE: [Endpoint; 31] = [
     Endpoint {
         verb: Verb::Post,
         path: "/v1/tasks",
@@ -307,6 +307,26 @@ pub static TABLE: [Endpoint; 29] = [
         body: BodyRule::Empty,
         span: span!("session.end"),
         doc: &sessions::sign_out::THERE_DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/audit",
+        name: "audit.list",
+        access: Access::Tenant(Permission::ReadAudit, |call| Box::pin(audit::list::handle(call))),
+        body: BodyRule::None,
+        span: span!("audit.list"),
+        doc: &audit::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/audit",
+        name: "operator.audit",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(audit::list::for_operator(call))
+        }),
+        body: BodyRule::None,
+        span: span!("operator.audit"),
+        doc: &audit::list::OPERATOR_DOC,
     },
     Endpoint {
         verb: Verb::Get,

@@ -91,7 +91,7 @@ async fn handle(
         Access::Open(handler) => handler(OpenCall { state, request }).await,
         Access::SignIn(handler) => {
             let (body, _) = body_of(endpoint, &state, &request, payload).await?;
-            handler(SignInCall { state, request, body }).await
+            handler(SignInCall { state, request, body, id }).await
         }
         Access::Tenant(permission, handler) => {
             let caller = state.authenticator.authenticate(request.headers()).await?;

@@ -40,6 +40,8 @@ pub struct State {
     pub(crate) sealer: Sealer,
     pub(crate) api: ApiDb,
     pub(crate) submit: SubmitDb,
+    /// For the operators' routes.
+    pub(crate) admin: AdminDb,
     pub(crate) bus: BusRef,
     pub(crate) health: Health,
     pub(crate) limits: LimitsConfig,
@@ -107,7 +109,7 @@ impl State {
                 environment.clone(),
                 hasher.clone(),
                 ttl,
-                parts.admin,
+                parts.admin.clone(),
             ),
             authenticator: Authenticator::new(
                 environment,
@@ -125,6 +127,7 @@ impl State {
             sealer,
             api: parts.api,
             submit: parts.submit,
+            admin: parts.admin,
             bus: BusRef(parts.bus),
             health: parts.health,
             limits: config.limits.clone(),

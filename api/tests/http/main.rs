@@ -6,6 +6,7 @@
     reason = "these lints except test functions only, not what tests call"
 )]
 
+mod audit;
 mod auth;
 mod bad_input;
 mod cancel;

@@ -107,7 +107,9 @@ impl Theirs {
         let spec = json!({"name": "theirs", "scopes": ["read"]}).to_string();
         let key = server.post_as(&admin, "/v1/keys", &once, spec).await.json();
         let mut cursors = Vec::new();
-        for list in ["/v1/tasks?limit=1", "/v1/keys?limit=1", "/v1/users?limit=1"] {
+        for list in
+            ["/v1/tasks?limit=1", "/v1/keys?limit=1", "/v1/users?limit=1", "/v1/audit?limit=1"]
+        {
             let page = server.get_as(&admin, list).await.json();
             cursors.push(page["next_cursor"].as_str().unwrap().to_owned());
         }
@@ -227,7 +229,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{endpoint:?}");
         }
     }
-    assert_eq!(lists, 3);
+    assert_eq!(lists, 4);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);

@@ -2,6 +2,7 @@
 //!
 //! They are what an installation begins with, before there is a key to ask the API with.
 
+mod audit_verify;
 pub(crate) mod database;
 mod key_create;
 mod key_list;
@@ -14,6 +15,7 @@ mod tenant_create;
 mod tenant_keys;
 mod user_create;
 
+pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
 pub use key_create::{KeyCreateArguments, run as key_create};
 pub(crate) use key_create::{lifetime, overlap};
 pub use key_list::{KeyListArguments, run as key_list};

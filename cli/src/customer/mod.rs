@@ -1,6 +1,7 @@
 //! The customer's commands: each is one call of the API, or one for each page; and what they need to know of servers.
 
 mod attempts;
+mod audit;
 mod cancel;
 mod connection;
 mod ended;
@@ -18,6 +19,7 @@ mod usage;
 mod watch;
 
 pub use attempts::{AttemptsArguments, run as attempts};
+pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};
 pub use connection::{Connection, ConnectionArguments};
 pub(crate) use failure::failure as call_failure;

@@ -3,6 +3,7 @@
 //! What is sent is exact; what is received may have fields that this version does not know, which are passed over.
 
 mod attempt;
+mod audit;
 mod batch;
 mod cancel;
 mod filter;
@@ -15,6 +16,7 @@ mod task;
 mod usage;
 
 pub use attempt::Attempt;
+pub use audit::{AuditActor, AuditEntry, AuditFilter, AuditTarget};
 pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask};
 pub use cancel::{CancelDone, Cancelled};
 pub use filter::TaskFilter;

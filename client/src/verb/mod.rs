@@ -1,6 +1,7 @@
 //! One file a route.
 
 mod attempts;
+mod audit;
 mod cancel;
 mod follow;
 mod get;

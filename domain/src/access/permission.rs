@@ -21,13 +21,15 @@ pub enum Permission {
     ManageUsers,
     /// The same for owners.
     ManageOwners,
+    /// Read the audit: who changed what.
+    ReadAudit,
     /// See where one is signed in oneself, and sign out. Every user may; no key, role or scope gives it.
     OwnSignIns,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ReadTasks,
         Self::SubmitTasks,
         Self::ReadUsage,
@@ -36,6 +38,7 @@ impl Permission {
         Self::ReadUsers,
         Self::ManageUsers,
         Self::ManageOwners,
+        Self::ReadAudit,
         Self::OwnSignIns,
     ];
 
@@ -51,6 +54,7 @@ impl Permission {
             Self::ReadUsers => "users.read",
             Self::ManageUsers => "users.manage",
             Self::ManageOwners => "owners.manage",
+            Self::ReadAudit => "audit.read",
             Self::OwnSignIns => "sessions.own",
         }
     }

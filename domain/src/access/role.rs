@@ -42,8 +42,8 @@ impl Role {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ManageOwners, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers,
-            SubmitTasks,
+            AllKeys, ManageOwners, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage,
+            ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Owner => &[
@@ -55,10 +55,18 @@ impl Role {
                 ReadUsers,
                 ManageUsers,
                 ManageOwners,
+                ReadAudit,
             ],
-            Self::Admin => {
-                &[ReadTasks, SubmitTasks, ReadUsage, OwnKeys, AllKeys, ReadUsers, ManageUsers]
-            }
+            Self::Admin => &[
+                ReadTasks,
+                SubmitTasks,
+                ReadUsage,
+                OwnKeys,
+                AllKeys,
+                ReadUsers,
+                ManageUsers,
+                ReadAudit,
+            ],
             Self::Developer => &[ReadTasks, SubmitTasks, ReadUsage, OwnKeys],
             Self::Billing => &[ReadUsage],
             Self::Viewer => &[ReadTasks, ReadUsage],

@@ -37,12 +37,12 @@ impl Scope {
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+            AllKeys, ManageUsers, OwnKeys, ReadAudit, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
         };
         PermissionSet::of(match self {
             Self::Read => &[ReadTasks, ReadUsage],
             Self::Submit => &[SubmitTasks],
-            Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers],
+            Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers, ReadAudit],
         })
     }
 }

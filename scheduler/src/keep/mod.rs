@@ -1,8 +1,11 @@
 //! Housekeeping: tomorrow's partitions, yesterday's, and answers and sessions nobody will ask for again.
 
+mod seal;
+
 use crate::metrics::STRAYS;
 use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
+pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
 use store::{StoreError, idempotency, load, partition, session};
 use tracing::info;

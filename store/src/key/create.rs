@@ -1,10 +1,12 @@
 //! Creates a key.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::TenantId;
 use domain::time::Timestamp;
+use serde_json::json;
 
 /// A key to store; its text is known only to its owner.
 #[derive(Debug, Clone)]
@@ -28,6 +30,9 @@ pub struct NewKey {
 /// # Errors
 /// When the tenant does not exist or the database cannot answer.
 pub async fn create(db: &AdminDb, key: NewKey) -> Result<(), StoreError> {
+    let told = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at, "user": null, "replaced_by": null});
+    let (tenant, act) = (key.tenant, Act::new("key.create", "key", &key.id).to(told));
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5, $6)",
         key.id,
@@ -37,5 +42,6 @@ pub async fn create(db: &AdminDb, key: NewKey) -> Result<(), StoreError> {
         &key.scopes,
         key.expires_at
     );
-    named("key.create", query.execute(db.pool())).await.map(|_| ())
+    named("key.create", query.execute(&mut *tx)).await?;
+    audit::told_in(tx, tenant, By::SYSTEM, act).await
 }

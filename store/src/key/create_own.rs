@@ -2,6 +2,7 @@
 
 use super::NewKey;
 use super::info::{KeyInfo, Row};
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -44,6 +45,8 @@ pub async fn create_own(
         user.map(UserId::uuid)
     );
     let made: KeyInfo = named("key.create_own", query.fetch_one(&mut *tx)).await?.try_into()?;
+    let act = Act::new("key.create", "key", &made.id).to(made.told());
+    audit::told(&mut tx, scope, act).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
     }

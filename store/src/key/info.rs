@@ -5,6 +5,7 @@ use crate::statement::RowCount;
 use domain::access::Scope;
 use domain::id::UserId;
 use domain::time::Timestamp;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// A key that was not revoked.
@@ -26,6 +27,14 @@ pub struct KeyInfo {
     pub last_used_at: Option<Timestamp>,
     /// The key that takes its place.
     pub replaced_by: Option<String>,
+}
+
+impl KeyInfo {
+    /// What the audit shows of it.
+    pub(crate) fn told(&self) -> Value {
+        json!({"name": self.name, "scopes": self.scopes, "expires_at": self.expires_at, "user": self.user,
+            "replaced_by": self.replaced_by})
+    }
 }
 
 /// A row of `api_key`.

@@ -1,6 +1,7 @@
 //! Ends keys at once. Each api process forgets them within the life of its cache.
 
 use super::info::{KeyInfo, Row};
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -28,12 +29,17 @@ pub async fn revoke(
         key_id,
         user.map(UserId::uuid)
     );
-    let revoked = named("key.revoke", query.fetch_optional(&mut *tx)).await?;
+    let Some(revoked) = named("key.revoke", query.fetch_optional(&mut *tx)).await? else {
+        return Ok(None);
+    };
+    let revoked: KeyInfo = revoked.try_into()?;
+    let act = Act::new("key.revoke", "key", &revoked.id).from(revoked.told());
+    audit::told(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
-    revoked.map(TryInto::try_into).transpose()
+    Ok(Some(revoked))
 }
 
-/// Revokes the keys that a user made and that may do more than `kept`; says how many. Part of a change of the user's role.
+/// Revokes the keys that a user made and that may do more than `kept`; says which. Part of a change of the user's role.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -42,14 +48,14 @@ pub(crate) async fn revoke_of_user(
     scope: &TenantScope,
     user: UserId,
     kept: ScopeSet,
-) -> Result<u64, StoreError> {
+) -> Result<Vec<String>, StoreError> {
     let kept: Vec<String> = kept.iter().map(|scope| scope.to_string()).collect();
-    let query = sqlx::query!(
+    let query = sqlx::query_scalar!(
         "update api_key set revoked_at = now()
-            where tenant_id = $1 and user_id = $2 and revoked_at is null and not scopes <@ $3",
+            where tenant_id = $1 and user_id = $2 and revoked_at is null and not scopes <@ $3 returning id",
         scope.tenant().uuid(),
         user.uuid(),
         &kept
     );
-    Ok(named("key.revoke_of_user", query.execute(tx)).await?.rows_affected())
+    named("key.revoke_of_user", query.fetch_all(tx)).await
 }

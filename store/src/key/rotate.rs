@@ -1,11 +1,13 @@
 //! Puts a new key in the place of one: both are good until the old one ends.
 
 use super::info::{KeyInfo, Row};
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::UserId;
+use serde_json::json;
 use std::time::Duration;
 
 /// What the new key is known by.
@@ -49,20 +51,21 @@ pub async fn rotate(
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
     }
-    let live = sqlx::query_scalar!(
-        r#"select replaced_by is not null as "replaced!" from api_key
+    let live = sqlx::query_as!(
+        Row,
+        "select id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by from api_key
             where tenant_id = $1 and id = $2 and revoked_at is null and ($3::uuid is null or user_id = $3)
                 and (expires_at is null or expires_at > now())
-            for no key update"#,
+            for no key update",
         scope.tenant().uuid(),
         key_id,
         user.map(UserId::uuid)
     );
-    match named("key.rotate_find", live.fetch_optional(&mut *tx)).await? {
+    let before: KeyInfo = match named("key.rotate_find", live.fetch_optional(&mut *tx)).await? {
         None => return Ok(Once::Done(Rotated::NotFound)),
-        Some(true) => return Ok(Once::Done(Rotated::Already)),
-        Some(false) => {}
-    }
+        Some(row) if row.replaced_by.is_some() => return Ok(Once::Done(Rotated::Already)),
+        Some(row) => row.try_into()?,
+    };
     let make = sqlx::query_as!(
         Row,
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at, user_id)
@@ -86,6 +89,8 @@ pub async fn rotate(
         overlap.as_secs_f64()
     );
     let old: KeyInfo = named("key.rotate_end", end.fetch_one(&mut *tx)).await?.try_into()?;
+    let act = Act::new("key.rotate", "key", &old.id).from(before.told());
+    audit::told(&mut tx, scope, act.to(json!({"old": old.told(), "new": new.told()}))).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&new, &old)).await?;
     }

@@ -1,9 +1,12 @@
 //! Creates an operator's key.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
+use domain::audit::PLATFORM;
 use domain::time::Timestamp;
+use serde_json::json;
 
 /// A key to store; its text is known only to its owner.
 #[derive(Debug, Clone)]
@@ -25,6 +28,9 @@ pub struct NewOperatorKey {
 /// # Errors
 /// When the database cannot answer.
 pub async fn create(db: &AdminDb, key: NewOperatorKey) -> Result<bool, StoreError> {
+    let told = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at});
+    let act = Act::new("operator_key.create", "operator_key", &key.id).to(told);
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into operator_key (id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5)
             on conflict (name) do nothing",
@@ -34,5 +40,9 @@ pub async fn create(db: &AdminDb, key: NewOperatorKey) -> Result<bool, StoreErro
         &key.scopes,
         key.expires_at
     );
-    Ok(named("operator_key.create", query.execute(db.pool())).await?.rows_affected() == 1)
+    if named("operator_key.create", query.execute(&mut *tx)).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    audit::told_in(tx, PLATFORM, By::SYSTEM, act).await?;
+    Ok(true)
 }

@@ -1,9 +1,11 @@
 //! Signs a user in.
 
 use crate::StoreError;
+use crate::audit::{self, Act, Actor, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{SignInId, TenantId, UserId};
+use serde_json::json;
 use std::time::Duration;
 
 /// A sign-in to store.
@@ -23,11 +25,12 @@ pub struct NewSignIn {
     pub life: Duration,
 }
 
-/// Stores a sign-in and its first refresh token, in one statement.
+/// Stores a sign-in and its first refresh token, in the request of `by`.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn begin(db: &SubmitDb, new: NewSignIn) -> Result<(), StoreError> {
+pub async fn begin(db: &SubmitDb, new: NewSignIn, by: By) -> Result<(), StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "with begun as (
                 insert into sign_in (id, tenant_id, user_id, token_version, expires_at)
@@ -40,5 +43,8 @@ pub async fn begin(db: &SubmitDb, new: NewSignIn) -> Result<(), StoreError> {
         &new.refresh_hash[..],
         new.life.as_secs_f64()
     );
-    named("sign_in.begin", query.execute(db.pool())).await.map(|_| ())
+    named("sign_in.begin", query.execute(&mut *tx)).await?;
+    let by = by.as_actor(Actor::User(new.user, Some(new.id)));
+    let act = Act::new("session.sign_in", "session", new.id).to(json!({"user": new.user}));
+    audit::told_in(tx, new.tenant, by, act).await
 }

@@ -1,19 +1,21 @@
 //! Signs a user out of one place.
 
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::{SignInId, UserId};
+use serde_json::json;
 
-/// Ends a sign-in of this user; false when there is none that is not over already.
+/// Ends a sign-in of this user, by the route `action`; false when there is none that is not over already.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn end(
     db: &ApiDb,
     scope: &TenantScope,
-    user: UserId,
-    id: SignInId,
+    (user, id): (UserId, SignInId),
+    action: &'static str,
 ) -> Result<bool, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     let query = sqlx::query!(
@@ -24,6 +26,10 @@ pub async fn end(
         id.uuid()
     );
     let ended = named("sign_in.end", query.execute(&mut *tx)).await?.rows_affected() == 1;
+    if ended {
+        let act = Act::new(action, "session", id).from(json!({"user": user}));
+        audit::told(&mut tx, scope, act).await?;
+    }
     named("commit", tx.commit()).await?;
     Ok(ended)
 }

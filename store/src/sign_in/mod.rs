@@ -8,6 +8,7 @@ mod find;
 mod list;
 mod purge;
 mod refresh;
+mod refused;
 
 pub use account::{Account, account};
 pub use attempt::{Attempt, forget, give_back, take};
@@ -17,3 +18,4 @@ pub use find::{SignInRecord, find};
 pub use list::{SignInInfo, list};
 pub use purge::purge;
 pub use refresh::{Refreshed, refresh};
+pub use refused::refused;

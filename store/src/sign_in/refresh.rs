@@ -4,9 +4,12 @@
 //! neither the thief nor the user goes on without the password.
 
 use crate::StoreError;
+use crate::audit::{self, Act, Actor, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{SignInId, TenantId, UserId};
+use serde_json::json;
+use sqlx::{Postgres, Transaction};
 use std::time::Duration;
 
 /// What became of a refresh token.
@@ -27,15 +30,15 @@ pub enum Refreshed {
     Refused,
 }
 
-/// Uses the token with the hash `old` up and stores its successor; the sign-in lives for `life` from now.
+/// Uses the token with the hash `old` up and stores its successor, in the request of `by`; the sign-in lives for `life` from now.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn refresh(
     db: &SubmitDb,
-    old: &[u8; 32],
-    new: &[u8; 32],
+    (old, new): (&[u8; 32], &[u8; 32]),
     life: Duration,
+    by: By,
 ) -> Result<Refreshed, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let using = sqlx::query_scalar!(
@@ -43,14 +46,7 @@ pub async fn refresh(
         &old[..]
     );
     let Some(sign_in) = named("sign_in.use_token", using.fetch_optional(&mut *tx)).await? else {
-        let end = sqlx::query_scalar!(
-            "update sign_in set ended_at = coalesce(ended_at, now())
-                where id = (select sign_in_id from refresh_token where hash = $1) returning id",
-            &old[..]
-        );
-        let ended = named("sign_in.end_reused", end.fetch_optional(&mut *tx)).await?;
-        named("commit", tx.commit()).await?;
-        return Ok(ended.map_or(Refreshed::Refused, |id| Refreshed::Reused(SignInId(id))));
+        return reused(tx, old, by).await;
     };
     let renew = sqlx::query!(
         "update sign_in s set refreshed_at = now(), expires_at = now() + $2 * interval '1 second'
@@ -72,10 +68,33 @@ pub async fn refresh(
         sign_in
     );
     named("sign_in.store_token", store.execute(&mut *tx)).await?;
-    named("commit", tx.commit()).await?;
-    Ok(Refreshed::Done {
-        sign_in: SignInId(sign_in),
-        tenant: TenantId(row.tenant_id),
-        user: UserId(row.user_id),
-    })
+    let (sign_in, tenant, user) = (SignInId(sign_in), TenantId(row.tenant_id), UserId(row.user_id));
+    let by = by.as_actor(Actor::User(user, Some(sign_in)));
+    let act = Act::new("session.refresh", "session", sign_in).to(json!({"user": user}));
+    audit::told_in(tx, tenant, by, act).await?;
+    Ok(Refreshed::Done { sign_in, tenant, user })
+}
+
+/// Ends the sign-in of a token that is not good, or that was used before. Only the first time changes something.
+async fn reused(
+    mut tx: Transaction<'static, Postgres>,
+    old: &[u8; 32],
+    by: By,
+) -> Result<Refreshed, StoreError> {
+    let end = sqlx::query!(
+        r#"update sign_in s set ended_at = coalesce(s.ended_at, now())
+            from (select b.id, b.ended_at from sign_in b join refresh_token t on t.sign_in_id = b.id
+                where t.hash = $1 for update of b) was
+            where s.id = was.id returning s.id, s.tenant_id, s.user_id, was.ended_at is null as "first!""#,
+        &old[..]
+    );
+    let Some(row) = named("sign_in.end_reused", end.fetch_optional(&mut *tx)).await? else {
+        return Ok(Refreshed::Refused);
+    };
+    let (id, user) = (SignInId(row.id), UserId(row.user_id));
+    if row.first {
+        let act = Act::new("session.reused", "session", id).from(json!({"user": user}));
+        audit::told_in(tx, TenantId(row.tenant_id), by, act).await?;
+    }
+    Ok(Refreshed::Reused(id))
 }

@@ -1,9 +1,11 @@
 //! Creates a tenant.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::TenantId;
+use serde_json::json;
 
 /// Stores a tenant; false when the name is taken.
 ///
@@ -15,11 +17,17 @@ pub async fn create(
     name: &str,
     weight: f64,
 ) -> Result<bool, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into tenant (id, name, weight) values ($1, $2, $3) on conflict (name) do nothing",
         id.uuid(),
         name,
         weight
     );
-    Ok(named("tenant.create", query.execute(db.pool())).await?.rows_affected() == 1)
+    if named("tenant.create", query.execute(&mut *tx)).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    let act = Act::new("tenant.create", "tenant", id).to(json!({"name": name, "weight": weight}));
+    audit::told_in(tx, id, By::SYSTEM, act).await?;
+    Ok(true)
 }

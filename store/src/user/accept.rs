@@ -1,9 +1,11 @@
 //! Sets the password of an invited user, whose tenant is known by the token alone.
 
 use crate::StoreError;
+use crate::audit::{self, Act, Actor, By};
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{TenantId, UserId};
+use serde_json::json;
 
 /// Who came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,7 @@ pub async fn invited(db: &SubmitDb, hash: &[u8; 32]) -> Result<bool, StoreError>
     Ok(named("user.invited", query.fetch_optional(db.pool())).await?.is_some())
 }
 
-/// Stores the password's hash and uses the token up; `None` when it is no good any more.
+/// Stores the password's hash and uses the token up, in the request of `by`; `None` when it is no good any more.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -37,19 +39,23 @@ pub async fn accept(
     db: &SubmitDb,
     hash: &[u8; 32],
     password_hash: &str,
+    by: By,
 ) -> Result<Option<Accepted>, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "update app_user set state = 'active', password_hash = $2, invite_hash = null, invite_expires_at = null,
                 token_version = token_version + 1
             where invite_hash = $1 and invite_expires_at > now() and state = 'invited'
-            returning tenant_id, id, email",
+            returning tenant_id, id, email, role",
         &hash[..],
         password_hash
     );
-    let row = named("user.accept", query.fetch_optional(db.pool())).await?;
-    Ok(row.map(|row| Accepted {
-        tenant: TenantId(row.tenant_id),
-        user: UserId(row.id),
-        email: row.email,
-    }))
+    let Some(row) = named("user.accept", query.fetch_optional(&mut *tx)).await? else {
+        return Ok(None);
+    };
+    let (tenant, user) = (TenantId(row.tenant_id), UserId(row.id));
+    let told = |state: &str| json!({"email": row.email, "role": row.role, "state": state});
+    let act = Act::new("session.accept", "user", user).from(told("invited")).to(told("active"));
+    audit::told_in(tx, tenant, by.as_actor(Actor::User(user, None)), act).await?;
+    Ok(Some(Accepted { tenant, user, email: row.email }))
 }

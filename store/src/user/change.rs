@@ -5,11 +5,13 @@
 //! two of them.
 
 use super::info::{Row, UserInfo};
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::access::{Permission, PermissionSet, Role, ScopeSet};
 use domain::id::UserId;
+use serde_json::json;
 use sqlx::PgConnection;
 
 /// What to do.
@@ -59,6 +61,7 @@ pub async fn change(
     if owners == [user.uuid()] && change != Change::Role(Role::Owner) {
         return Ok(Changed::LastOwner);
     }
+    let was = before.told();
     let (done, kept) = match change {
         Change::Role(role) => {
             (give(&mut tx, scope, user, role).await?, ScopeSet::within(role.permissions()))
@@ -68,7 +71,13 @@ pub async fn change(
             (before, ScopeSet::default())
         }
     };
-    crate::key::revoke_of_user(&mut tx, scope, user, kept).await?;
+    let revoked = crate::key::revoke_of_user(&mut tx, scope, user, kept).await?;
+    let act = match change {
+        Change::Role(_) => Act::new("user.change", "user", user)
+            .to(json!({"email": done.email, "role": done.role, "state": done.state.as_str(), "revoked_keys": revoked})),
+        Change::Remove => Act::new("user.remove", "user", user).to(json!({"revoked_keys": revoked})),
+    };
+    audit::told(&mut tx, scope, act.from(was)).await?;
     named("commit", tx.commit()).await?;
     Ok(Changed::Done(done))
 }

@@ -1,6 +1,7 @@
 //! Creates a user, with a password or with an invitation to set one.
 
 use super::info::{Row, UserInfo};
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
 use crate::statement::named;
@@ -83,6 +84,8 @@ pub async fn create(
         return Ok(Once::Done(Created::EmailTaken));
     };
     let made: UserInfo = row.try_into()?;
+    let act = Act::new("user.create", "user", made.id).to(made.told());
+    audit::told(&mut tx, scope, act).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
     }

@@ -5,6 +5,7 @@ use crate::statement::RowCount;
 use domain::access::Role;
 use domain::id::UserId;
 use domain::time::Timestamp;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// Whether a user can sign in.
@@ -40,6 +41,13 @@ pub struct UserInfo {
     pub state: UserState,
     /// When the user was invited or created.
     pub created_at: Timestamp,
+}
+
+impl UserInfo {
+    /// What the audit shows of one.
+    pub(crate) fn told(&self) -> Value {
+        json!({"email": self.email, "role": self.role, "state": self.state.as_str()})
+    }
 }
 
 /// A row of `app_user`.

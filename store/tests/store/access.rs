@@ -74,6 +74,7 @@ async fn without_a_tenant_the_api_sees_no_row_of_any_table() {
 async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     let world = World::new().await;
     two_tenants(&world).await;
+    assert!(store::audit::seal_batch(&world.scheduler, 1000).await.unwrap() > 0);
     let sees = |role: &str| match role {
         "berth_submit" => {
             vec![
@@ -89,10 +90,20 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
             ]
         }
         "berth_scheduler" => {
-            vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
+            vec![
+                "tenant",
+                "task",
+                "task_spec",
+                "task_history",
+                "attempt",
+                "idempotency",
+                "audit",
+                "audit_seal",
+                "audit_head",
+            ]
         }
         "berth_rm" => vec!["task", "task_spec", "task_history", "attempt", "task_output"],
-        "berth_admin" => vec!["tenant", "api_key"],
+        "berth_admin" => vec!["tenant", "api_key", "audit", "audit_seal", "audit_head"],
         _ => vec![],
     };
     for role in &ROLES[1..] {
@@ -161,6 +172,15 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_admin", "select * from app_user"),
         ("berth_admin", "select * from task"),
         ("berth_admin", "delete from tenant"),
+        ("berth_submit", "select * from audit"),
+        ("berth_rm", "select * from audit"),
+        ("berth_rm", "insert into audit select * from audit"),
+        ("berth_scheduler", "insert into audit select * from audit"),
+        ("berth_admin", "insert into audit_seal select * from audit_seal"),
+        ("berth_admin", "update audit_head set position = 0"),
+        ("berth_api", "select * from audit_head"),
+        ("berth_admin", "delete from audit_pending"),
+        ("berth_scheduler", "delete from audit_head"),
     ];
     for (role, sql) in tries {
         let pool = log_in(&world, role).await;

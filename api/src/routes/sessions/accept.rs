@@ -72,7 +72,8 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         return Err(refused());
     }
     let password = call.state.passwords.hash(spec.password).await?;
-    let accepted = store::user::accept(db, &hash, &password).await?.ok_or_else(refused)?;
+    let accepted = store::user::accept(db, &hash, &password, call.by()).await?;
+    let accepted = accepted.ok_or_else(refused)?;
     let view =
         AcceptedView { tenant: accepted.tenant, user: accepted.user, email: &accepted.email };
     answer(StatusCode::OK, &view)

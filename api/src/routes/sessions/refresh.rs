@@ -47,7 +47,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let Some(old) = old else { return Err(refused()) };
     let new = one_time(Purpose::Refresh)?;
     let (db, life) = (&call.state.sign_in, call.state.refresh_token_life);
-    match store::sign_in::refresh(db, &old, &new.hash, life).await? {
+    match store::sign_in::refresh(db, (&old, &new.hash), life, call.by()).await? {
         Refreshed::Done { sign_in, tenant, user } => {
             signed_in(&call, StatusCode::OK, Bearer { sign_in, tenant, user }, &new.text)
         }

@@ -65,7 +65,12 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let account = store::sign_in::account(db, tenant, &email).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
     let right = state.passwords.is_right(spec.password, hash).await?;
-    let Some(account) = account.filter(|_| right) else { return Err(refused()) };
+    let known = account.as_ref().map(|account| (account.tenant, account.user));
+    let Some(account) = account.filter(|_| right) else {
+        let peer = peer.map(|peer| peer.to_string());
+        store::sign_in::refused(db, known, peer, call.by()).await?;
+        return Err(refused());
+    };
     state.attempts.right(db, &counted).await?;
     let refresh = one_time(Purpose::Refresh)?;
     let new = NewSignIn {
@@ -77,7 +82,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         life: state.refresh_token_life,
     };
     let bearer = Bearer { sign_in: new.id, tenant: new.tenant, user: new.user };
-    store::sign_in::begin(db, new).await?;
+    store::sign_in::begin(db, new, call.by()).await?;
     signed_in(&call, StatusCode::CREATED, bearer, &refresh.text)
 }
 

@@ -47,7 +47,7 @@ pub struct SignedOutView {
 /// `not_found` when it was over before; what the database said.
 pub async fn here(call: Call) -> Result<HttpResponse, Problem> {
     let (_, current) = signed_in(&call)?;
-    end(call, current).await
+    end(call, current, "session.sign_out").await
 }
 
 /// Signs out elsewhere.
@@ -57,14 +57,15 @@ pub async fn here(call: Call) -> Result<HttpResponse, Problem> {
 pub async fn there(call: Call) -> Result<HttpResponse, Problem> {
     let text = call.request.match_info().get("id").unwrap_or_default();
     let id = text.parse().map_err(|_| Problem::no_such("session"))?;
-    end(call, id).await
+    end(call, id, "session.end").await
 }
 
-async fn end(call: Call, id: SignInId) -> Result<HttpResponse, Problem> {
+async fn end(call: Call, id: SignInId, action: &'static str) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let (user, _) = signed_in(&call)?;
-    if !store::sign_in::end(&call.state.api, &call.scope(), user, id).await? {
+    let (db, scope) = (&call.state.api, call.scope());
+    if !store::sign_in::end(db, &scope, (user, id), action).await? {
         return Err(Problem::no_such("session"));
     }
     json(StatusCode::OK, &SignedOutView { id })

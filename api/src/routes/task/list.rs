@@ -5,7 +5,7 @@ use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
 use crate::pagination::{Page, Sheet, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Query, wrong_parameter};
+use crate::request::{Call, Query, time_parameter, wrong_parameter};
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -78,14 +78,8 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
             }
         }
     }
-    const TIME: &str = "a time such as 2030-01-31T12:00:00Z (RFC 3339) from 1970 to 2199";
-    let mut time = |name: &str| match query.one(name)? {
-        None => Ok(None),
-        Some(text) => text_time(&text)
-            .map(Some)
-            .ok_or_else(|| wrong_parameter(name, &format!("must be {TIME}"))),
-    };
-    let (created_from, created_before) = (time("created_from")?, time("created_before")?);
+    let (created_from, created_before) =
+        (time_parameter(query, "created_from")?, time_parameter(query, "created_before")?);
     let label = match query.one("label")? {
         None => None,
         Some(text) => match text.split_once('=') {
@@ -103,13 +97,6 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
         created_before,
         before: None,
     })
-}
-
-/// An unescaped `+` of a zone offset arrives as a blank.
-fn text_time(text: &str) -> Option<Timestamp> {
-    let at = chrono::DateTime::parse_from_rfc3339(&text.replace(' ', "+")).ok()?.to_utc();
-    let (first, end) = (0, 7_258_118_400); // 1970-01-01 and 2200-01-01
-    (first..end).contains(&at.timestamp()).then_some(at)
 }
 
 /// All filters but the cursor itself.

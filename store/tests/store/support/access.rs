@@ -8,6 +8,7 @@ use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
 use store::TenantScope;
+use store::audit::By;
 use store::idempotency::Once;
 use store::output::{NewChunk, Stream};
 use store::sign_in::NewSignIn;
@@ -73,7 +74,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             refresh_hash: hash,
             life: Duration::from_secs(3600),
         };
-        store::sign_in::begin(&world.submit, sign_in).await.unwrap();
+        store::sign_in::begin(&world.submit, sign_in, By::SYSTEM).await.unwrap();
         let idempotency = store::idempotency::IdempotencyKey {
             route: "r".to_owned(),
             key: "k".to_owned(),

@@ -1,0 +1,157 @@
+//! `GET /v1/audit` for a tenant, and `GET /v1/admin/audit` for the platform's operators: the same rows, newest first.
+
+use super::view::AuditView;
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, OperatorCall, Query, time_parameter};
+use crate::server::State;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::audit::PLATFORM;
+use domain::id::{AuditId, TenantId};
+use domain::time::Timestamp;
+use store::audit::{AuditFilter, AuditRecord};
+
+const ACTOR: Param = Param { name: "actor", text: "Done by this key, user or operator: their id" };
+const ACTION: Param = Param { name: "action", text: "Of this action, such as `key.create`" };
+const FROM: Param = Param { name: "from", text: "At or after this time (RFC 3339)" };
+const TO: Param = Param { name: "to", text: "Before this time (RFC 3339)" };
+const TENANT: Param =
+    Param { name: "tenant", text: "Of the tenant of this name; without it, what is no tenant's" };
+
+const ANSWERS: [AnswerDoc; 1] =
+    [AnswerDoc { status: 200, text: "A page", content: Content::Page("AuditEntry") }];
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read who changed what, newest first",
+    description: "Administration and access: keys, users, sign-ins and failed tries, what operators did to the tenant. What \
+                  became of tasks is their own record and not here. Nothing in it can be changed; see docs/audit.md.",
+    query: &[ACTOR, ACTION, FROM, TO, PAGE[0], PAGE[1]],
+    answers: &ANSWERS,
+    problems: &[Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// The document's words.
+pub const OPERATOR_DOC: Doc = Doc {
+    summary: "Read who changed what in a tenant, or on the platform itself",
+    query: &[TENANT, ACTOR, ACTION, FROM, TO, PAGE[0], PAGE[1]],
+    answers: &ANSWERS,
+    problems: &[Code::InvalidCursor, Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers a tenant.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let (page, mut filter) = (Page::take(&mut query)?, filter(&mut query)?);
+    query.finish()?;
+    let (tenant, context) = (call.caller.tenant(), context(&filter, ""));
+    filter.before = before(&page, &call.state, tenant, context)?;
+    let (db, scope) = (&call.state.api, call.scope());
+    let rows = store::audit::find(db, &scope, &filter, page.limit + 1).await?;
+    sheet(&call.state, tenant, context, page.limit, rows)
+}
+
+/// Answers an operator.
+///
+/// # Errors
+/// As [`handle`]; `not_found` for a tenant that is not there.
+pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let (page, mut filter) = (Page::take(&mut query)?, filter(&mut query)?);
+    let name = query.one("tenant")?;
+    query.finish()?;
+    let db = &call.state.admin;
+    let tenant = match &name {
+        None => PLATFORM,
+        Some(name) => store::tenant::find_by_name(db, name)
+            .await?
+            .ok_or_else(|| Problem::no_such("tenant"))?,
+    };
+    // Not the cursors of the tenant itself, though it is the same list.
+    let context = context(&filter, "operator");
+    filter.before = before(&page, &call.state, tenant, context)?;
+    let rows = store::audit::find_for_operator(db, tenant, &filter, page.limit + 1).await?;
+    sheet(&call.state, tenant, context, page.limit, rows)
+}
+
+fn filter(query: &mut Query) -> Result<AuditFilter, Problem> {
+    Ok(AuditFilter {
+        actor: query.one("actor")?,
+        action: query.one("action")?,
+        from: time_parameter(query, "from")?,
+        to: time_parameter(query, "to")?,
+        before: None,
+    })
+}
+
+fn context(filter: &AuditFilter, who: &str) -> Context {
+    let some = |text: Option<&str>| text.map(|text| format!("={text}")).unwrap_or_default();
+    let time =
+        |at: Option<Timestamp>| at.map(|at| at.timestamp_micros().to_string()).unwrap_or_default();
+    let parts = [
+        who.to_owned(),
+        some(filter.actor.as_deref()),
+        some(filter.action.as_deref()),
+        time(filter.from),
+        time(filter.to),
+    ];
+    Context::new(List::Audit, parts.iter().map(String::as_str))
+}
+
+fn before(
+    page: &Page,
+    state: &State,
+    tenant: TenantId,
+    context: Context,
+) -> Result<Option<AuditId>, Problem> {
+    let Some(position) = page.position(&state.sealer, tenant, context)? else { return Ok(None) };
+    let bytes: [u8; 16] = position.try_into().map_err(|_| outdated_cursor())?;
+    Ok(Some(AuditId(uuid::Uuid::from_bytes(bytes))))
+}
+
+fn sheet(
+    state: &State,
+    tenant: TenantId,
+    context: Context,
+    limit: u32,
+    mut rows: Vec<AuditRecord>,
+) -> Result<HttpResponse, Problem> {
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let last = rows.last().filter(|_| more);
+    let seal =
+        |row: &AuditRecord| state.sealer.seal(tenant, context, row.entry.id.uuid().as_bytes());
+    let next_cursor = last.map(seal);
+    let data = rows.iter().map(AuditView::new).collect::<Result<Vec<_>, _>>()?;
+    json(StatusCode::OK, &Sheet { data, next_cursor })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_other_filter_and_any_other_asker_is_another_context() {
+        let of = |text: &str| context(&filter(&mut Query::parse(text).unwrap()).unwrap(), "");
+        let mut contexts = vec![
+            of(""),
+            of("actor=a"),
+            of("action=a"),
+            of("from=2030-01-31T12:00:00Z"),
+            of("to=2030-01-31T12:00:00Z"),
+            context(&AuditFilter::default(), "operator"),
+        ];
+        while let Some(one) = contexts.pop() {
+            assert!(contexts.iter().all(|other| *other != one));
+        }
+    }
+}

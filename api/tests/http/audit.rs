@@ -1,0 +1,281 @@
+//! The audit (C20): each mutating call makes one row, with who, by which key, in which request, from what to what.
+
+use crate::client::{Answer, request};
+use crate::server::{ALL_SCOPES, Server};
+use crate::users::{PASSWORD, server, sign_in, signed_in, user};
+use api::routes::table::{TABLE, Verb};
+use domain::access::Role;
+use serde_json::{Value, json};
+
+/// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
+const AUDITED: [(&str, &str); 11] = [
+    ("key.create", "key.create"),
+    ("key.rotate", "key.rotate"),
+    ("key.revoke", "key.revoke"),
+    ("user.create", "user.create"),
+    ("user.change", "user.change"),
+    ("user.remove", "user.remove"),
+    ("session.sign_in", "session.sign_in"),
+    ("session.refresh", "session.refresh"),
+    ("session.accept", "session.accept"),
+    ("session.sign_out", "session.sign_out"),
+    ("session.end", "session.end"),
+];
+
+#[test]
+fn every_route_that_changes_something_says_as_what_it_is_audited() {
+    for endpoint in &TABLE {
+        let of_tasks = endpoint.path.starts_with("/v1/tasks");
+        if endpoint.verb == Verb::Get || of_tasks || !endpoint.path.starts_with("/v1/") {
+            continue;
+        }
+        let told = AUDITED.iter().any(|(name, _)| *name == endpoint.name);
+        assert!(
+            told,
+            "{endpoint:?} changes something: say here as what it is audited, and test it below"
+        );
+    }
+    for (name, _) in &AUDITED {
+        assert!(TABLE.iter().any(|endpoint| endpoint.name == *name), "{name} is no route");
+    }
+}
+
+/// Rows of the audit, oldest first, as the tenant reads them.
+async fn rows(server: &Server) -> Vec<Value> {
+    let mut rows = Vec::new();
+    let mut path = "/v1/audit?limit=3".to_owned();
+    loop {
+        let page = server.get(&path).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        let page = page.json();
+        rows.extend(page["data"].as_array().unwrap().clone());
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        path = format!("/v1/audit?limit=3&cursor={cursor}");
+    }
+    rows.reverse();
+    rows
+}
+
+/// Watches the audit grow.
+struct Watch<'a> {
+    server: &'a Server,
+    seen: usize,
+    actions: Vec<String>,
+}
+
+impl Watch<'_> {
+    /// Exactly one row was added by this answer's request; gives it.
+    async fn one(&mut self, answer: &Answer) -> Value {
+        let rows = rows(self.server).await;
+        assert_eq!(rows.len(), self.seen + 1, "{answer:?} {:#?}", &rows[self.seen..]);
+        let row = rows[self.seen].clone();
+        assert_eq!(row["request_id"].as_str(), answer.header("x-request-id"), "{row}");
+        self.seen += 1;
+        self.actions.push(row["action"].as_str().unwrap().to_owned());
+        row
+    }
+
+    /// No row was added.
+    async fn none(&self, answer: &Answer) {
+        let rows = rows(self.server).await;
+        assert_eq!(rows.len(), self.seen, "{answer:?} {:#?}", &rows[self.seen.min(rows.len())..]);
+    }
+}
+
+async fn ask(server: &Server, credential: &str, verb: &str, path: &str, body: Value) -> Answer {
+    let bearer = format!("Bearer {credential}");
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    request(server.addr, verb, path, &headers, body.as_bytes()).await
+}
+
+/// Keys are made, replaced and revoked, by a key.
+async fn keys(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let (key, key_id) = (&server.key, server.key.split('_').nth(2).unwrap());
+    let once = [("Idempotency-Key", "one")];
+    let spec = json!({"name": "ci", "scopes": ["read"]}).to_string();
+    let made = server.post_with("/v1/keys", &once, &spec).await;
+    let row = watch.one(&made).await;
+    let new_id = made.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(row["actor"], json!({"kind": "key", "id": key_id, "key_id": key_id}));
+    assert_eq!(row["target"], json!({"kind": "key", "id": new_id}));
+    assert_eq!((&row["before"], &row["after"]["name"]), (&Value::Null, &json!("ci")));
+    watch.none(&server.post_with("/v1/keys", &once, &spec).await).await;
+    let other = json!({"name": "other", "scopes": ["read"]}).to_string();
+    watch.none(&server.post_with("/v1/keys", &once, other).await).await;
+    watch.none(&server.post("/v1/keys", r#"{"name": "", "scopes": []}"#).await).await;
+    let rotate = format!("/v1/keys/{new_id}/rotate");
+    let row = watch.one(&server.post(&rotate, "").await).await;
+    assert_eq!(row["before"]["replaced_by"], Value::Null);
+    assert_eq!(row["after"]["old"]["replaced_by"].as_str().unwrap().len(), 12);
+    watch.none(&server.post(&rotate, "").await).await;
+    let path = format!("/v1/keys/{new_id}");
+    let row = watch.one(&ask(server, key, "DELETE", &path, Value::Null).await).await;
+    assert_eq!((&row["before"]["name"], &row["after"]), (&json!("ci"), &Value::Null));
+    watch.none(&ask(server, key, "DELETE", &path, Value::Null).await).await;
+}
+
+/// A user is invited, accepts and is changed; gives their id.
+async fn users(watch: &mut Watch<'_>) -> String {
+    let server = watch.server;
+    let key = &server.key;
+    let spec = json!({"email": "ann@example.com", "role": "viewer"}).to_string();
+    let invited = server.post("/v1/users", &spec).await;
+    let row = watch.one(&invited).await;
+    let user_id = invited.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        row["after"],
+        json!({"email": "ann@example.com", "role": "viewer", "state": "invited"})
+    );
+    watch.none(&server.post("/v1/users", &spec).await).await;
+    let token = invited.json()["invite_token"].clone();
+    let accept = json!({"token": token, "password": PASSWORD});
+    let accepted = server.post("/v1/sessions/accept", accept.to_string()).await;
+    assert_eq!(watch.one(&accepted).await["actor"]["id"], json!(user_id));
+    watch.none(&server.post("/v1/sessions/accept", accept.to_string()).await).await;
+    let path = format!("/v1/users/{user_id}");
+    let changed = ask(server, key, "PATCH", &path, json!({"role": "admin"})).await;
+    let row = watch.one(&changed).await;
+    assert_eq!(
+        (&row["before"]["role"], &row["after"]["role"]),
+        (&json!("viewer"), &json!("admin"))
+    );
+    user_id
+}
+
+/// The user signs in and out, here and there.
+async fn sign_ins(watch: &mut Watch<'_>, user_id: &str) {
+    let server = watch.server;
+    let wrong = sign_in(server, "ann@example.com", "wrong wrong wrong").await;
+    let row = watch.one(&wrong).await;
+    assert_eq!(row["action"], "session.refused");
+    assert_eq!(row["actor"], json!({"kind": "nobody", "id": null, "key_id": null}));
+    assert_eq!(row["target"], json!({"kind": "user", "id": user_id}));
+    watch.actions.pop();
+    watch.none(&sign_in(server, "nobody@example.com", PASSWORD).await).await;
+    let here = sign_in(server, "ann@example.com", PASSWORD).await;
+    let row = watch.one(&here).await;
+    let session = |answer: &Answer, name: &str| answer.json()[name].as_str().unwrap().to_owned();
+    let as_user = json!({"kind": "user", "id": user_id, "key_id": session(&here, "id")});
+    assert_eq!(row["actor"], as_user);
+    let there = sign_in(server, "ann@example.com", PASSWORD).await;
+    watch.one(&there).await;
+    watch.actions.pop();
+    let access = session(&here, "access_token");
+    let path = format!("/v1/sessions/{}", session(&there, "id"));
+    let ended = ask(server, &access, "DELETE", &path, Value::Null).await;
+    assert_eq!(watch.one(&ended).await["actor"], as_user);
+    watch.none(&ask(server, &access, "DELETE", &path, Value::Null).await).await;
+    let refresh = json!({"refresh_token": session(&here, "refresh_token")}).to_string();
+    watch.one(&server.post("/v1/sessions/refresh", &refresh).await).await;
+    let out = ask(server, &access, "DELETE", "/v1/sessions", Value::Null).await;
+    watch.one(&out).await;
+    watch.none(&server.post("/v1/sessions/refresh", &refresh).await).await;
+}
+
+/// What a token that comes twice ends is told once.
+async fn a_stolen_token(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let again = sign_in(server, "ann@example.com", PASSWORD).await;
+    watch.one(&again).await;
+    let stolen = json!({"refresh_token": again.json()["refresh_token"]}).to_string();
+    watch.one(&server.post("/v1/sessions/refresh", &stolen).await).await;
+    let row = watch.one(&server.post("/v1/sessions/refresh", &stolen).await).await;
+    assert_eq!(
+        (&row["action"], &row["actor"]["kind"]),
+        (&json!("session.reused"), &json!("nobody"))
+    );
+    watch.none(&server.post("/v1/sessions/refresh", &stolen).await).await;
+    watch.actions.truncate(watch.actions.len() - 3);
+}
+
+#[tokio::test]
+async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any() {
+    let server = server().await;
+    let seen = rows(&server).await.len();
+    let mut watch = Watch { server: &server, seen, actions: Vec::new() };
+    keys(&mut watch).await;
+    let user_id = users(&mut watch).await;
+    sign_ins(&mut watch, &user_id).await;
+    a_stolen_token(&mut watch).await;
+    let path = format!("/v1/users/{user_id}");
+    let removed = ask(&server, &server.key, "DELETE", &path, Value::Null).await;
+    let row = watch.one(&removed).await;
+    assert_eq!(row["before"]["email"], "ann@example.com");
+    watch.none(&ask(&server, &server.key, "DELETE", &path, Value::Null).await).await;
+
+    // Reading and tasks make none, and every declared action was seen.
+    watch.none(&server.get("/v1/keys").await).await;
+    server.noop().await;
+    watch.none(&server.get("/v1/tasks").await).await;
+    let mut seen = watch.actions.clone();
+    let mut wanted: Vec<&str> = AUDITED.iter().map(|(_, action)| *action).collect();
+    seen.sort_unstable();
+    wanted.sort_unstable();
+    assert_eq!(seen, wanted);
+    let secrets = ["berth_live_", "berthinvite_", "berthrefresh_", "argon2", PASSWORD];
+    let all = server.db.sql("select a::text from audit a").await.unwrap();
+    assert!(secrets.iter().all(|secret| !all.contains(secret)), "{all}");
+}
+
+#[tokio::test]
+async fn the_audit_is_for_owners_admins_and_the_scope_admin_and_is_filtered() {
+    let server = server().await;
+    for role in Role::ALL {
+        let email = format!("{role}@example.com");
+        user(&server, &email, role).await;
+        let access = signed_in(&server, &email).await.0;
+        let wanted = if matches!(role, Role::Owner | Role::Admin) { 200 } else { 403 };
+        assert_eq!(server.get_as(&access, "/v1/audit").await.status, wanted, "{role}");
+    }
+    for scope in ALL_SCOPES {
+        let key = server.new_key(server.tenant, &[scope]).await;
+        let wanted = if scope == "admin" { 200 } else { 403 };
+        assert_eq!(server.get_as(&key, "/v1/audit").await.status, wanted, "{scope}");
+    }
+    let count = async |query: &str| {
+        let page = server.get(&format!("/v1/audit?limit=200&{query}")).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        page.json()["data"].as_array().unwrap().len()
+    };
+    assert_eq!(count("action=user.create").await, 5);
+    let key_id = server.key.split('_').nth(2).unwrap();
+    assert_eq!(count(&format!("actor={key_id}")).await, 5);
+    assert_eq!(count(&format!("actor={key_id}&action=session.sign_in")).await, 0);
+    assert_eq!(count("to=2000-01-01T00:00:00Z").await, 0);
+    assert_eq!(count("from=2000-01-01T00:00:00Z").await, count("").await);
+    assert_eq!(server.get("/v1/audit?from=yesterday").await.code(), "invalid_parameter");
+    assert_eq!(server.get("/v1/audit?who=me").await.code(), "invalid_parameter");
+}
+
+#[tokio::test]
+async fn operators_read_the_audit_of_any_tenant_and_of_the_platform() {
+    let server = server().await;
+    let reader = server.new_operator("ann", &["read"]).await;
+    let rows = async |query: &str| {
+        let page = server.get_as(&reader, &format!("/v1/admin/audit{query}")).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        page.json()["data"].as_array().unwrap().clone()
+    };
+    let of_tenant = rows("?tenant=first").await;
+    let theirs = server.get("/v1/audit").await.json();
+    assert_eq!(Value::Array(of_tenant.clone()), theirs["data"]);
+    assert_eq!(of_tenant.last().unwrap()["action"], "tenant.create");
+    let of_platform = rows("").await;
+    assert_eq!(of_platform.len(), 1, "{of_platform:?}");
+    assert_eq!(of_platform[0]["action"], "operator_key.create");
+    assert_eq!(
+        (&of_platform[0]["tenant"], &of_platform[0]["actor"]["kind"]),
+        (&Value::Null, &json!("system"))
+    );
+    // A try with a name that nobody has is the platform's.
+    assert_eq!(sign_in(&server, "nobody@example.com", PASSWORD).await.status, 401);
+    let refused = &rows("?action=session.refused").await[0];
+    assert_eq!(refused["target"], json!({"kind": "user", "id": null}));
+    assert_eq!(server.get_as(&reader, "/v1/admin/audit?tenant=none").await.code(), "not_found");
+    let cursor = server.get("/v1/audit?limit=1").await.json()["next_cursor"].clone();
+    let carried = format!("/v1/admin/audit?tenant=first&cursor={}", cursor.as_str().unwrap());
+    assert_eq!(server.get_as(&reader, &carried).await.code(), "invalid_cursor");
+    assert_eq!(server.get("/v1/admin/audit").await.code(), "wrong_kind_of_key");
+}

@@ -1,0 +1,88 @@
+//! Who does something, and in which request: goes along with the authority to do it.
+
+use crate::id::{PublicKeyId, RequestId, SignInId, UserId};
+use std::fmt;
+
+/// Who acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// One of the platform's operators, by their key.
+    Operator(PublicKeyId),
+    /// An API key.
+    Key(PublicKeyId),
+    /// A user, and by which sign-in; none while signing in.
+    User(UserId, Option<SignInId>),
+    /// Somebody who showed nothing that is good.
+    Nobody,
+    /// The platform itself: a command on the database, `berth up`.
+    System,
+}
+
+impl Actor {
+    /// Its kind, in JSON and SQL.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Operator(_) => "operator",
+            Self::Key(_) => "key",
+            Self::User(..) => "user",
+            Self::Nobody => "nobody",
+            Self::System => "system",
+        }
+    }
+
+    /// Which one; nothing where there is but one.
+    #[must_use]
+    pub fn id(self) -> Option<String> {
+        match self {
+            Self::Operator(key) | Self::Key(key) => Some(key.to_string()),
+            Self::User(user, _) => Some(user.to_string()),
+            Self::Nobody | Self::System => None,
+        }
+    }
+
+    /// With what they came: a key's public part, or a sign-in.
+    #[must_use]
+    pub fn key_id(self) -> Option<String> {
+        match self {
+            Self::Operator(key) | Self::Key(key) => Some(key.to_string()),
+            Self::User(_, sign_in) => sign_in.map(|id| id.to_string()),
+            Self::Nobody | Self::System => None,
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id() {
+            Some(id) => f.write_str(&id),
+            None => f.write_str(self.kind()),
+        }
+    }
+}
+
+/// Who acts, and in which request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct By {
+    /// Who.
+    pub actor: Actor,
+    /// The request; none where nobody asked over HTTP.
+    pub request: Option<RequestId>,
+}
+
+impl By {
+    /// The platform itself, in no request.
+    pub const SYSTEM: Self = Self { actor: Actor::System, request: None };
+
+    /// In a request.
+    #[must_use]
+    pub const fn new(actor: Actor, request: RequestId) -> Self {
+        Self { actor, request: Some(request) }
+    }
+
+    /// The same request, by somebody who is known only now.
+    #[must_use]
+    pub const fn as_actor(self, actor: Actor) -> Self {
+        Self { actor, request: self.request }
+    }
+}

@@ -1,0 +1,16 @@
+//! The audit: who changed what, in which request, from what to what.
+//!
+//! A row is written in the transaction of the change it tells of: both are there, or neither. Its place in its tenant's
+//! chain it gets a moment later, from the one scheduler that seals ([`seal_batch`]).
+
+mod chain;
+mod find;
+mod seal;
+mod write;
+
+pub use chain::{chains, head, links};
+pub use domain::audit::{Actor, By};
+pub use find::{AuditFilter, AuditRecord, find, find_for_operator};
+pub use seal::seal_batch;
+pub use write::{Act, Object, write};
+pub(crate) use write::{told, told_in};

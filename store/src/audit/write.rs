@@ -1,0 +1,101 @@
+//! Writes one row of the audit.
+
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::audit::By;
+use domain::id::{AuditId, TenantId};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// The thing that was changed.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// Its kind, such as `key`.
+    pub kind: &'static str,
+    /// Which one; nothing where nobody knows.
+    pub id: Option<String>,
+}
+
+/// What was done. No secret may be in it.
+#[derive(Debug, Clone)]
+pub struct Act {
+    /// The route's name, such as `key.create`; or what was tried, such as `session.refused`.
+    pub action: &'static str,
+    /// To what.
+    pub object: Object,
+    /// What it was; nothing where it was not there.
+    pub before: Option<Value>,
+    /// What it is now; nothing where it is gone.
+    pub after: Option<Value>,
+}
+
+impl Act {
+    /// Something was done to the `kind` called `id`.
+    pub fn new(action: &'static str, kind: &'static str, id: impl ToString) -> Self {
+        let object = Object { kind, id: Some(id.to_string()) };
+        Self { action, object, before: None, after: None }
+    }
+
+    /// It was so.
+    #[must_use]
+    pub fn from(mut self, before: Value) -> Self {
+        self.before = Some(before);
+        self
+    }
+
+    /// It is so now.
+    #[must_use]
+    pub fn to(mut self, after: Value) -> Self {
+        self.after = Some(after);
+        self
+    }
+}
+
+/// Writes down, in the transaction of the change itself, what `by` did; [`domain::audit::PLATFORM`] for what is no tenant's.
+///
+/// # Errors
+/// When the database cannot answer; then the change must not be committed.
+pub async fn write(
+    tx: &mut PgConnection,
+    tenant: TenantId,
+    by: By,
+    act: Act,
+) -> Result<(), StoreError> {
+    let text = |value: Option<Value>| value.map(|value| value.to_string());
+    let query = sqlx::query!(
+        "insert into audit (id, tenant_id, actor_kind, actor_id, key_id, request_id, action, target_kind, target_id, before, after)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11::text::jsonb)",
+        AuditId::fresh().uuid(),
+        tenant.uuid(),
+        by.actor.kind(),
+        by.actor.id(),
+        by.actor.key_id(),
+        by.request.map(|id| id.to_string()),
+        act.action,
+        act.object.kind,
+        act.object.id,
+        text(act.before),
+        text(act.after)
+    );
+    named("audit.write", query.execute(tx)).await.map(|_| ())
+}
+
+/// The same for whoever acts in `scope`.
+pub(crate) async fn told(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    act: Act,
+) -> Result<(), StoreError> {
+    write(tx, scope.tenant(), scope.by(), act).await
+}
+
+/// Writes down what is told of one statement, and commits.
+pub(crate) async fn told_in(
+    mut tx: sqlx::Transaction<'static, sqlx::Postgres>,
+    tenant: TenantId,
+    by: By,
+    act: Act,
+) -> Result<(), StoreError> {
+    write(&mut tx, tenant, by, act).await?;
+    named("commit", tx.commit()).await
+}
