@@ -144,7 +144,9 @@ impl<'a> Up<'a> {
         let listen = self.roles(running, config, choice).await?;
         let profile = if self.arguments.full { "full" } else { "embedded" };
         tracing::info!(%listen, "Berth is up on {listen}");
-        Ok(Announcement::new(listen, key, profile))
+        // Executors of their own say it in the merged log.
+        let isolation = running.embedded.as_ref().map(|embedded| embedded.isolation().to_string());
+        Ok(Announcement::new(listen, key, profile).with_isolation(isolation))
     }
 
     /// Starts the private engines that are wanted, and makes the settings name them.

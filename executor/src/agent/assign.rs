@@ -86,6 +86,7 @@ impl Agent {
                     received: now,
                     cap,
                     kill_grace: self.session.kill_grace,
+                    network: self.session.policy.command_network,
                 };
                 self.work.start(new, &self.tasks, self.events.clone());
             }

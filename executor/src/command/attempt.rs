@@ -5,9 +5,11 @@
 //! when nothing of the command is left, because that word frees its resources.
 
 use super::environment::{self, Facts};
-use super::folder::{WorkFolders, remove};
+use super::folder::{WorkFolders, name, remove};
 use super::leftovers;
 use super::spawner::{Spawner, Supervisor};
+use crate::cgroup;
+use crate::isolation::Measures;
 use crate::metrics::START_SECONDS;
 use crate::output::{AttemptOutput, OutputQueue, Which, pump};
 use crate::supervise::{Decoder, Ended, Job, NotStarted, Order, Report, encode};
@@ -40,6 +42,7 @@ pub(crate) struct Assigned {
     pub(crate) kill_grace: Duration,
     pub(crate) folders: WorkFolders,
     pub(crate) spawner: Spawner,
+    pub(crate) measures: Measures,
     pub(crate) output: Arc<AttemptOutput>,
     pub(crate) queue: Arc<OutputQueue>,
     /// What the agent wants.
@@ -72,13 +75,19 @@ pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
         Err(error) => return unable(&format!("no work folder: {error}")).await,
     };
     let end = match supervised(&mut assigned, &folder).await {
+        Ok(CommandEnd::Unable(why)) => unable(&why).await,
         Ok(end) => end,
         Err(error) => unable(&format!("no supervisor: {error}")).await,
     };
     let end = if end == CommandEnd::SupervisorLost {
         tracing::error!(task.id = %lease.task, attempt = lease.attempt, "The supervisor of attempt {} of `{}` was killed", lease.attempt, lease.task);
-        let folder = folder.clone();
-        spawn_blocking(move || leftovers::kill_all(lease.task, lease.attempt, &folder)).await.ok();
+        let (folder, places) = (folder.clone(), assigned.measures.places.clone());
+        spawn_blocking(move || {
+            leftovers::kill_all(lease.task, lease.attempt, &folder);
+            cgroup::kill_all(&places, &name(&lease));
+        })
+        .await
+        .ok();
         end
     } else {
         end
@@ -147,7 +156,7 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
         traceparent: &assigned.traceparent,
         resources: &assigned.resources,
     };
-    let run = &mut assigned.run;
+    let (run, measures) = (&mut assigned.run, &assigned.measures);
     Job {
         argv: std::mem::take(&mut run.argv),
         env: environment::build(std::mem::take(&mut run.env), &facts),
@@ -157,6 +166,11 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
         kill_grace_ms: u64::try_from(assigned.kill_grace.as_millis()).unwrap_or(u64::MAX),
         cap_until_ns: assigned.cap_until_ns,
         lease_until_ns: *assigned.lease_until.borrow_and_update(),
+        sandbox: measures.sandbox.clone(),
+        places: measures.places.clone(),
+        group: name(&assigned.lease),
+        limits: measures.limits,
+        probe: false,
     }
 }
 
@@ -183,6 +197,7 @@ async fn converse(
                 Report::NotStarted(NotStarted::Refused(why)) => {
                     return Ok(CommandEnd::Refused(why));
                 }
+                Report::NotStarted(NotStarted::Unable(why)) => return Ok(CommandEnd::Unable(why)),
                 Report::Ended(ended) => return Ok(CommandEnd::Ended(ended)),
             }
         }

@@ -5,8 +5,9 @@
 
 use super::control::{Decoder, FrameError};
 use super::job::{Job, NotStarted, Report};
+use super::oom::OomScore;
 use super::watch::{Ears, Watch};
-use super::{clock, start};
+use super::{clock, inside, start};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
@@ -18,6 +19,10 @@ use std::os::unix::net::UnixStream;
 
 /// First argument of a supervisor; the second is the agent's process id.
 pub(crate) const HIDDEN_ARGUMENT: &str = "__supervise";
+/// First argument of the process beside an isolated command; see `inside`.
+pub(super) const INSIDE_ARGUMENT: &str = "__inside";
+/// First argument of a process that only waits for the end of its input.
+pub(crate) const REST_ARGUMENT: &str = "__rest";
 
 /// Why a supervisor could not do its work. Nobody may be left to read it.
 #[derive(Debug, thiserror::Error)]
@@ -30,20 +35,33 @@ pub(super) enum SuperviseError {
     Frame(#[from] FrameError),
 }
 
-/// Becomes a supervisor and never returns, if the first argument says so; otherwise does nothing.
+/// Becomes a supervisor, or another of its helpers, and never returns, if the first argument says so; otherwise
+/// does nothing.
 ///
 /// Every binary that runs an executor must call this first in `main`.
 pub fn maybe_run() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_none_or(|first| first != HIDDEN_ARGUMENT) {
-        return;
-    }
-    let agent = arguments.next().and_then(|pid| pid.to_str()?.parse().ok()).map(Pid::from_raw);
-    let code = agent.map_or(2, |agent| i32::from(run(agent).is_err()));
+    let first = arguments.next();
+    let mut number = || arguments.next().and_then(|number| number.to_str()?.parse().ok());
+    let code = match first.as_ref().and_then(|first| first.to_str()) {
+        Some(HIDDEN_ARGUMENT) => {
+            number().map_or(2, |agent| i32::from(run(Pid::from_raw(agent)).is_err()))
+        }
+        Some(INSIDE_ARGUMENT) => match (number(), number()) {
+            (Some(job), Some(words)) => i32::from(inside::run(job, words).is_err()),
+            _ => 2,
+        },
+        Some(REST_ARGUMENT) => {
+            std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).map_or(1, |_| 0)
+        }
+        _ => return,
+    };
     std::process::exit(code);
 }
 
 fn run(agent: Pid) -> Result<(), SuperviseError> {
+    // Before `prepare`: a process that hides itself may not write there unless it is root.
+    let oom = OomScore::open();
     let signals = prepare()?;
     let mut control = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     // The agent may have died before its death could be noticed.
@@ -55,15 +73,9 @@ fn run(agent: Pid) -> Result<(), SuperviseError> {
     if clock::monotonic_ns() >= job.lease_until_ns {
         return tell(&mut control, &Report::NotStarted(NotStarted::LeaseOver));
     }
-    match start::command(&job) {
-        Ok(main) => {
-            tell(&mut control, &Report::Started).ok();
-            Watch::new(Ears { agent, control, decoder, signals }, main, &job)?.run()
-        }
-        Err(error) => {
-            let refused = NotStarted::Refused(error.to_string());
-            tell(&mut control, &Report::NotStarted(refused))
-        }
+    match start::command(&job, &oom) {
+        Ok(started) => Watch::new(Ears { agent, control, decoder, signals }, started, &job)?.run(),
+        Err(why) => tell(&mut control, &Report::NotStarted(why)),
     }
 }
 

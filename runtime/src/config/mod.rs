@@ -28,7 +28,7 @@ pub use bus::{BusConfig, BusKind};
 pub use database::{DatabaseConfig, ServiceRole};
 pub use environment::{process as variables, variable};
 pub use error::{ConfigError, Problem};
-pub use executor::ExecutorConfig;
+pub use executor::{ExecutorConfig, IsolationMode};
 pub use limits::LimitsConfig;
 pub use load::{DEFAULT_TOML, is_known, load, load_around, load_from};
 pub use resource_manager::ResourceManagerConfig;

@@ -6,7 +6,7 @@
 use super::super::listen::{Choice, refused, settle};
 use crate::failure::{Exit, Failure};
 use crate::role::OwnBus;
-use executor::{Executor, ExecutorError};
+use executor::{Executor, ExecutorError, IsolationReport};
 use resource_manager::ResourceManager;
 use runtime::config::Config;
 use runtime::error_chain::ErrorChain;
@@ -29,6 +29,7 @@ pub struct Embedded {
     manager: ResourceManager,
     executor: TaskHandle<Result<(), ExecutorError>>,
     executor_health: SocketAddr,
+    isolation: IsolationReport,
     manager_grace: Duration,
     bus: OwnBus,
     stop_api: ShutdownHandle,
@@ -59,6 +60,7 @@ impl Embedded {
             .await
             .map_err(|error| caused(&error))?;
         let executor_health = executor.health_address();
+        let isolation = executor.isolation().clone();
         let executor = TaskGroup::new().spawn("up_executor", executor.wait());
 
         let (stop_api, stopping) = Shutdown::new();
@@ -70,6 +72,7 @@ impl Embedded {
             manager,
             executor,
             executor_health,
+            isolation,
             manager_grace,
             bus,
             stop_api,
@@ -82,6 +85,11 @@ impl Embedded {
     /// Where the API listens.
     pub const fn listen(&self) -> SocketAddr {
         self.api.addr
+    }
+
+    /// What commands are held to on this machine.
+    pub const fn isolation(&self) -> &IsolationReport {
+        &self.isolation
     }
 
     /// Waits until every role is ready.
