@@ -48,6 +48,7 @@ pub mod supervise;
 mod term;
 
 pub use agent::{Executor, ExecutorError, Handle, run};
+pub use capacity::offered;
 pub use data_dir::DataDirError;
 pub use identity::IdentityError;
 pub use isolation::{IsolationError, IsolationReport, Limit, Strength};

@@ -7,6 +7,7 @@ use domain::id::NodeId;
 use runtime::clock::{self, Instant};
 use runtime::metrics::{self, Gauge};
 use runtime::tick::TickOutcome;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
@@ -25,11 +26,13 @@ pub(crate) struct Leader {
     node: NodeId,
     lease: Duration,
     held: Mutex<Option<(LeaderEpoch, Instant)>>,
+    /// Set by `release`: a renewal that was on its way then must not take the row back.
+    over: AtomicBool,
 }
 
 impl Leader {
     pub(crate) fn new(db: SchedulerDb, node: NodeId, lease: Duration) -> Self {
-        Self { db, node, lease, held: Mutex::new(None) }
+        Self { db, node, lease, held: Mutex::new(None), over: AtomicBool::new(false) }
     }
 
     pub(crate) const fn node(&self) -> NodeId {
@@ -49,17 +52,26 @@ impl Leader {
 
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let asked = clock::monotonic();
+        if self.over.load(Ordering::SeqCst) {
+            return Ok(TickOutcome::idle(0));
+        }
         let epoch = leadership::acquire(&self.db, self.node, self.lease).await?;
+        if self.over.load(Ordering::SeqCst) {
+            leadership::release(&self.db, self.node).await?;
+            return Ok(TickOutcome::idle(0));
+        }
         self.set(epoch.map(|epoch| (epoch, asked + self.lease * 2 / 3)));
         Ok(TickOutcome::idle(u64::from(epoch.is_some())))
     }
 
+    /// Gives the row up, for good.
     pub(crate) async fn release(&self) {
-        if self.epoch().is_some() {
-            self.set(None);
-            if let Err(error) = leadership::release(&self.db, self.node).await {
-                warn!(%error, "The batcher's row could not be given up; it expires by itself");
-            }
+        self.over.store(true, Ordering::SeqCst);
+        let led = self.held.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        self.set(None);
+        // Also where our own trust has run out: the row may still bar another.
+        if led && let Err(error) = leadership::release(&self.db, self.node).await {
+            warn!(%error, "The batcher's row could not be given up; it expires by itself");
         }
     }
 

@@ -81,12 +81,11 @@ impl Scheduler {
         Ok(Self { health_addr, tasks, leader, db })
     }
 
-    /// Waits for the loops to end after the shutdown, and gives the batcher's row up.
+    /// Waits for the loops to end after the shutdown; the batcher's gives its row up.
     pub async fn stopped(self, limit: Duration) {
         if let Err(still) = self.tasks.join_all(limit).await {
             tracing::warn!(loops = ?still, "Some loops did not end in time");
         }
-        self.leader.release().await;
         self.db.close().await;
     }
 }
@@ -129,10 +128,12 @@ impl Loops {
         let ticker = Ticker::new("batcher", policy)
             .wake(wakeups.notify(Topic::Batcher))
             .health(&self.health);
-        let shutdown = self.shutdown.clone();
+        let (shutdown, leader) = (self.shutdown.clone(), Arc::clone(&self.leader));
         self.tasks.spawn_detached("batcher", async move {
             let _listening = wakeups;
             ticker.run(shutdown, || async { batcher.lock().await.tick().await }).await;
+            // Now, not after the last of the other loops.
+            leader.release().await;
         });
     }
 

@@ -15,8 +15,6 @@ use std::time::Duration;
 use store::connect::{ApiDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
-/// Above the longest polite stop of a task, until its executor's session is fenced.
-const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
 
@@ -100,7 +98,7 @@ impl State {
             max_batch_bytes: config.api.max_batch_bytes,
             max_batch_tasks: config.api.max_batch_tasks,
             request_timeout: config.api.request_timeout,
-            cancel_grace: config.resource_manager.kill_grace + CANCEL_SLACK,
+            cancel_grace: config.resource_manager.hard_end_grace(),
             slots: Slots::new(config.api.max_streams, config.api.max_tenant_streams),
             hub: Hub::default(),
             stream_keep_alive: config.api.stream_keep_alive,

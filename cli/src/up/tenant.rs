@@ -44,12 +44,13 @@ async fn make(
     own_database: bool,
 ) -> Result<(String, bool), Failure> {
     let failed = |error: StoreError| database::failure(&error);
-    if store::tenant::create(db, TenantId::fresh(), TENANT, 1.0).await.map_err(failed)?
-        && own_database
-    {
+    // First, and again until the tenant is there: a start that was killed in between must not leave the pool closed.
+    let is_new = store::tenant::find_by_name(db, TENANT).await.map_err(failed)?.is_none();
+    if is_new && own_database {
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
         store::pool::set(db, &pool, None, Some(true)).await.map_err(failed)?;
     }
+    store::tenant::create(db, TenantId::fresh(), TENANT, 1.0).await.map_err(failed)?;
     if let Some(key) = &secrets.api_key
         && is_good(config, key).await?
     {

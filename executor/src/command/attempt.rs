@@ -29,7 +29,7 @@ use tokio::task::spawn_blocking;
 const PIPES_CLOSE: Duration = Duration::from_secs(1);
 
 /// How long an attempt that could not be started keeps its place.
-const UNABLE_HOLD: Duration = Duration::from_secs(1);
+pub(crate) const UNABLE_HOLD: Duration = Duration::from_secs(1);
 
 /// Everything an attempt needs.
 pub(crate) struct Assigned {

@@ -10,7 +10,7 @@ mod leftovers;
 mod probe;
 mod spawner;
 
-pub(crate) use attempt::{Assigned, CommandEnd, run};
+pub(crate) use attempt::{Assigned, CommandEnd, UNABLE_HOLD, run};
 pub(crate) use folder::WorkFolders;
 pub(crate) use leftovers::clean;
 pub(crate) use probe::probe;

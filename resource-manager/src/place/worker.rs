@@ -25,8 +25,6 @@ use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
 const PAUSE_AFTER: Duration = Duration::from_millis(50);
-/// Beyond cap and kill grace, what a lease may last before its session is fenced.
-const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 pub(crate) struct PoolWorker {
     pub pool: PoolName,
@@ -143,7 +141,7 @@ impl PoolWorker {
         let sessions: Vec<_> =
             epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
         let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
-        let grace = self.settings.kill_grace + LEASE_SLACK;
+        let grace = self.settings.hard_end_grace();
         let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
         let mut by_task: HashMap<_, _> =
             granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();

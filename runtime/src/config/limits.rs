@@ -57,6 +57,11 @@ impl LimitsConfig {
         let retention = self.idempotency_retention;
         checks.duration("limits.idempotency_retention", retention, hours(24)..=hours(720));
         checks.number("limits.history_retention_days", self.history_retention_days, 1..=3650);
+        checks.rule(
+            "limits.idempotency_retention",
+            retention <= hours(24) * self.history_retention_days,
+            "must not outlast `limits.history_retention_days`: a repeated write is answered with its task",
+        );
         checks.number("limits.partitions_ahead_days", self.partitions_ahead_days, 2..=60);
     }
 }

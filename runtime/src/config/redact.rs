@@ -1,6 +1,6 @@
 //! The settings in force, as TOML that may be shown to anyone.
 //!
-//! Called by `load`, for `berth config` and for support. A secret shows only whether it is set.
+//! Made by `load`, for support and for tests. A secret shows only whether it is set.
 
 use figment::value::{Dict, Value};
 
