@@ -8,7 +8,7 @@ use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement, trace_of};
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use crate::trace;
-use bus::{Bus, HintConsumer, Topic};
+use bus::{Bus, Hint, HintConsumer, Topic};
 use domain::id::{NodeId, PoolName, SessionId};
 use domain::task::AttemptOutcome;
 use runtime::backoff::Backoff;
@@ -164,6 +164,9 @@ impl PoolWorker {
             debug!(task.id = %lease.task, lease.attempt, placed.waited_ms, trace, "Task `{}` is running", lease.task);
         }
         self.fleet.give_back(&refused);
+        // Most are stale and stay what they are. One whose executor left in this moment is still queued: its turn comes again
+        // now, and not after the sweep.
+        self.unqueue(refused.iter().map(|placement| placement.hint)).await;
         let count = grants.len();
         let traced: Vec<_> = grants
             .iter()
@@ -237,12 +240,20 @@ impl PoolWorker {
             return;
         }
         let back = round.in_hand.remove(places);
-        let dispatches: Vec<_> =
-            back.iter().map(|w| (w.hint.tenant, w.hint.task, w.hint.dispatch_epoch)).collect();
-        if let Err(error) = unplaced(&self.db, &dispatches).await {
-            warn!(%error, pool = %self.pool, "Tasks without room could not be given back; the sweep does it");
-        }
+        self.unqueue(back.iter().map(|waiting| waiting.hint)).await;
         round.in_hand.ended(&back);
+    }
+
+    /// Gives those that are still queued back to the batcher.
+    async fn unqueue(&self, hints: impl Iterator<Item = Hint>) {
+        let dispatches: Vec<_> =
+            hints.map(|hint| (hint.tenant, hint.task, hint.dispatch_epoch)).collect();
+        if dispatches.is_empty() {
+            return;
+        }
+        if let Err(error) = unplaced(&self.db, &dispatches).await {
+            warn!(%error, pool = %self.pool, "Tasks that found no place could not be given back; the sweep does it");
+        }
         self.bus.wake(Topic::Batcher);
     }
 }
