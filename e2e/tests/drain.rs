@@ -175,7 +175,8 @@ async fn what_may_run_once_only_ends_with_its_drained_executor() -> anyhow::Resu
     let argv = ledger.command(Duration::from_secs(60), 0)?;
     let once = json!({ "run": { "command": { "argv": argv } }, "delivery": "at_most_once", "max_attempts": 3,
         "execution_cap": "5m" });
-    let again = json!({ "run": { "command": { "argv": argv } }, "max_attempts": 3, "execution_cap": "5m" });
+    let again =
+        json!({ "run": { "command": { "argv": argv } }, "max_attempts": 3, "execution_cap": "5m" });
     let ids = customer.submit_batch(&[once, again], "two").await?;
     poll::until("both to run", SOON, || async {
         ledger.runs().is_ok_and(|runs| runs.tasks().count() == 2)
@@ -195,10 +196,11 @@ async fn what_may_run_once_only_ends_with_its_drained_executor() -> anyhow::Resu
     let (status, _) = customer
         .call("POST", &format!("/v1/tasks/{}/cancel", ids[1]), Some(&json!({})), Some("stop"))
         .await?;
-    assert_eq!(status, 200);
+    assert_eq!(status, 202);
     let oracle = Oracle::of(&cluster);
     oracle.drained(SOON).await?;
-    let lost = "select count(*) from attempt where outcome = 'lost' and not charged and usage_ms = 0";
+    let lost =
+        "select count(*) from attempt where outcome = 'lost' and not charged and usage_ms = 0";
     assert_eq!(oracle.number(lost).await?, 1);
     Ok(())
 }

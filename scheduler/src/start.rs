@@ -46,7 +46,6 @@ pub struct Scheduler {
     /// Where its probes answer.
     pub health_addr: SocketAddr,
     tasks: TaskGroup,
-    leader: Arc<Leader>,
     db: SchedulerDb,
 }
 
@@ -69,7 +68,7 @@ impl Scheduler {
         let loops = Loops {
             db: db.clone(),
             bus,
-            leader: Arc::clone(&leader),
+            leader,
             health,
             tasks: tasks.clone(),
             shutdown: shutdown.clone(),
@@ -78,7 +77,7 @@ impl Scheduler {
         loops.batch(&settings);
         loops.release_due(&settings);
         loops.keep_house(&config.limits);
-        Ok(Self { health_addr, tasks, leader, db })
+        Ok(Self { health_addr, tasks, db })
     }
 
     /// Waits for the loops to end after the shutdown; the batcher's gives its row up.

@@ -16,12 +16,16 @@ use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, Required};
 
+/// Under what it is listed: the noun of its name.
+pub(super) fn tag_of(endpoint: &Endpoint) -> &'static str {
+    endpoint.name.split('.').next().unwrap_or_default()
+}
+
 pub(super) fn operation(endpoint: &Endpoint) -> Operation {
     let doc = endpoint.doc;
-    let tag = endpoint.name.split('.').next().unwrap_or_default();
     let mut operation = OperationBuilder::new()
         .operation_id(Some(endpoint.name))
-        .tag(tag)
+        .tag(tag_of(endpoint))
         .summary(Some(doc.summary));
     let mut text = doc.description.to_owned();
     if let Access::Tenant(scope, _) = endpoint.access {

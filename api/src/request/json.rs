@@ -8,7 +8,6 @@ use super::objects::Objects;
 use crate::problem::{Code, FieldError, Problem};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 
 /// Longest sentence taken over from the parser: it may quote the client's own text.
@@ -38,26 +37,29 @@ fn explain<'a, T: Deserialize<'a>>(
     base: &str,
     error: &serde_json::Error,
 ) -> Problem {
-    // Some misfits look like syntax errors to a typed reader: an array where an enum is wanted, a number that no type holds.
-    let is_json = error.classify() == Category::Data || is_json(body);
-    if is_json {
+    // What a typed reader meets first says little: an array where an enum is wanted looks like bad syntax to it, and it stops at a
+    // wrong type whatever follows.
+    let Some(mistake) = mistake_of_form(body) else {
         let mut deserializer = serde_json::Deserializer::from_slice(body);
         return match serde_path_to_error::deserialize::<_, T>(Objects(&mut deserializer)) {
             Err(error) => misfit(pointer_of(base, error.path()), error.inner()),
             Ok(_) => misfit(base.to_owned(), error),
         };
-    }
+    };
     let detail = if body.is_empty() {
         "A JSON body is needed; this one is empty.".to_owned()
     } else {
-        format!("The body is not JSON that can be read: {}.", shortened(&error.to_string()))
+        format!("The body is not JSON that can be read: {}.", shortened(&mistake))
     };
     Problem::new(Code::InvalidJson, detail)
 }
 
-/// Text, and JSON as far as its form goes.
-fn is_json(body: &[u8]) -> bool {
-    std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+/// Why it is no text, or no JSON as far as its form goes.
+fn mistake_of_form(body: &[u8]) -> Option<String> {
+    match std::str::from_utf8(body) {
+        Err(error) => Some(error.to_string()),
+        Ok(text) => serde_json::from_str::<IgnoredAny>(text).err().map(|error| error.to_string()),
+    }
 }
 
 fn misfit(mut pointer: String, error: &serde_json::Error) -> Problem {

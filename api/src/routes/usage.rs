@@ -158,7 +158,8 @@ mod tests {
     fn days(text: &str) -> Result<(String, String), Problem> {
         let today = NaiveDate::from_ymd_opt(2028, 2, 14).unwrap();
         let oldest = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
-        range(&mut Query::parse(text)?, today, oldest).map(|(from, to)| (from.to_string(), to.to_string()))
+        range(&mut Query::parse(text)?, today, oldest)
+            .map(|(from, to)| (from.to_string(), to.to_string()))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::connection::Connection;
 use super::failure::failure;
 use super::follow::follow;
 use super::submit_file;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::resources::Tier;

@@ -146,7 +146,8 @@ impl<'a> Up<'a> {
         tracing::info!(%listen, "Berth is up on {listen}");
         // Executors of their own say it in the merged log.
         let isolation = running.embedded.as_ref().and_then(Embedded::isolation);
-        Ok(Announcement::new(listen, key, profile).with_isolation(isolation.map(ToString::to_string)))
+        Ok(Announcement::new(listen, key, profile)
+            .with_isolation(isolation.map(ToString::to_string)))
     }
 
     /// Starts the private engines that are wanted, and makes the settings name them.

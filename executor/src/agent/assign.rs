@@ -4,15 +4,15 @@
 //! ran and costs the task nothing; one that is taken up is told as accepted before anything else of it.
 
 use super::driver::{self, Unusable};
-use super::event::Event;
 use super::ending::Ending;
+use super::event::Event;
 use super::finish::Finished;
 use super::state::Agent;
 use super::work::{Kind, NewCommand, NewHttp, Running};
+use crate::command::UNABLE_HOLD;
 use crate::spool::ResultKey;
 use domain::task::{AttemptOutcome, NoopRun, Run};
 use protocol::{Assignment, Assignments, LeaseKey};
-use crate::command::UNABLE_HOLD;
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
