@@ -38,3 +38,8 @@ pub use model::{
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;
+
+/// The README's example is compiled as a test of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
