@@ -80,7 +80,10 @@ impl Announcement {
     pub fn for_people(&self, folder: &Folder, environment: &Environment) -> Result<(), Failure> {
         let at = |path: &Path| quoted(&path.to_string_lossy());
         let isolation = self.isolation.as_deref().map_or_else(String::new, |isolation| {
-            format!("\nWhat commands are held to on this machine (docs/isolation.md):\n  {}\n", isolation.replace("; ", "\n  "))
+            format!(
+                "\nWhat commands are held to on this machine (docs/isolation.md):\n  {}\n",
+                isolation.replace("; ", "\n  ")
+            )
         });
         let text = format!(
             "\nBerth is up on {url}
