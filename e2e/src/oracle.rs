@@ -40,7 +40,12 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// Everything that holds of any run: promises 1 to 5 and 8.
+    /// What holds of any run and shows afterwards: that nothing was lost or done without being asked for (promise 1), that each
+    /// task ended once (2), that leases of one task follow each other (3), that attempts are dense and charged ones within their
+    /// limit (4), that nothing was granted beyond what there is (5), and that what is not charged is not billed (8).
+    ///
+    /// What is held now does not show afterwards: [`Oracle::free_again`] for reservations, [`crate::watch_ports`] for ports.
+    /// Bills are compared by [`crate::usage_faults`].
     pub async fn violations(
         &self,
         submitted: &Submitted,
@@ -133,6 +138,12 @@ impl<'a> Oracle<'a> {
     pub async fn endings(&self) -> anyhow::Result<String> {
         let sql = "select outcome, charged, left(reason, 100), count(*) from attempt group by 1, 2, 3 order by 4 desc limit 20";
         self.database.sql(sql).await
+    }
+
+    /// Rows of fields, from SQL.
+    pub async fn rows(&self, sql: &str) -> anyhow::Result<Vec<Vec<String>>> {
+        let text = self.database.sql(sql).await?;
+        Ok(text.lines().map(|row| row.split('|').map(str::to_owned).collect()).collect())
     }
 
     /// One number, from SQL.
