@@ -10,6 +10,7 @@ pub mod fairness;
 pub mod id;
 pub mod placement;
 pub mod pool;
+pub mod rate;
 pub mod resources;
 pub mod target;
 pub mod task;
