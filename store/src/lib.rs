@@ -17,6 +17,8 @@ pub mod migrate;
 pub mod output;
 pub mod partition;
 pub mod pool;
+pub mod rate;
+pub mod replica;
 mod scope;
 pub mod session;
 mod statement;
