@@ -16,6 +16,7 @@ pub mod load;
 pub mod migrate;
 pub mod output;
 pub mod partition;
+pub mod plan;
 pub mod pool;
 mod scope;
 pub mod session;

@@ -12,6 +12,8 @@ use crate::problem::{Code, Problem};
 use crate::submit::REPEATS;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use domain::id::TenantId;
+use domain::plan::PlanLimits;
+use domain::tenant::TenantState;
 use runtime::clock::monotonic;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +28,14 @@ pub struct Caller {
     tenant: TenantId,
     key: KeyId,
     scopes: ScopeSet,
+    standing: Standing,
+}
+
+/// How the caller's tenant stands, and what it may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing {
+    pub state: TenantState,
+    pub limits: PlanLimits,
 }
 
 impl Caller {
@@ -45,6 +55,31 @@ impl Caller {
     #[must_use]
     pub const fn key(&self) -> KeyId {
         self.key
+    }
+
+    /// What the tenant's plan allows.
+    #[must_use]
+    pub const fn limits(&self) -> &PlanLimits {
+        &self.standing.limits
+    }
+
+    /// How the tenant stands; a deleted one has no caller.
+    #[must_use]
+    pub const fn tenant_state(&self) -> TenantState {
+        self.standing.state
+    }
+
+    /// Refuses new work of a tenant that is suspended.
+    ///
+    /// # Errors
+    /// `tenant_suspended`.
+    pub fn require_active(&self) -> Result<(), Problem> {
+        if self.standing.state.may_run() {
+            return Ok(());
+        }
+        let detail = "Your account is suspended: nothing new is taken or started, and what it has can still be read and \
+                      cancelled. Please write to whoever runs this service.";
+        Err(Problem::new(Code::TenantSuspended, detail))
     }
 
     /// Refuses when the key lacks `scope`.
@@ -94,7 +129,7 @@ impl Authenticator {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
-                Ok(Caller { tenant: key.tenant, key: id, scopes: key.scopes })
+                Ok(Caller { tenant: key.tenant, key: id, scopes: key.scopes, standing: key.standing })
             }
             Answer::Known(_) | Answer::Unknown => {
                 Err(unauthenticated("The API key is unknown, expired or revoked.".to_owned()))

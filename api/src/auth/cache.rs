@@ -4,10 +4,12 @@
 //! Postgres was asked. "No such key" is kept too, requests for one key share one look-up, and the number
 //! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us.
 
+use super::authenticate::Standing;
 use super::key::KeyId;
 use super::scope::ScopeSet;
 use crate::problem::Code;
 use domain::id::TenantId;
+use domain::tenant::TenantState;
 use runtime::clock::{Instant, monotonic};
 use runtime::error_chain::ErrorChain;
 use std::collections::HashMap;
@@ -29,8 +31,9 @@ pub(super) struct KnownKey {
     pub tenant: TenantId,
     pub hash: [u8; 32],
     pub scopes: ScopeSet,
-    /// Not revoked, and its tenant is active.
+    /// Not revoked, and its tenant is not deleted.
     pub usable: bool,
+    pub standing: Standing,
     /// When it ends by itself, on this machine's clock.
     pub expires: Option<Instant>,
 }
@@ -128,7 +131,8 @@ fn answer_of(asked_at: Instant, found: Result<Option<KeyRecord>, StoreError>) ->
                 tenant: key.tenant,
                 hash,
                 scopes: ScopeSet::from_names(&key.scopes),
-                usable: key.tenant_active && key.revoked_at.is_none(),
+                usable: key.tenant_state != TenantState::Deleted && key.revoked_at.is_none(),
+                standing: Standing { state: key.tenant_state, limits: key.limits },
                 expires: key
                     .expires_at
                     .map(|at| asked_at + (at - key.now).to_std().unwrap_or(Duration::ZERO)),

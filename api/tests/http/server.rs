@@ -10,6 +10,7 @@ use runtime::tasks::TaskGroup;
 use std::net::SocketAddr;
 use store::connect::AdminDb;
 use store::key::NewKey;
+use store::tenant::{Created, NewTenant};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 
 pub const ALL_SCOPES: [&str; 3] = ["read", "submit", "admin"];
@@ -72,9 +73,9 @@ impl Server {
     }
 
     pub async fn new_tenant(&self, name: &str) -> TenantId {
-        let id = TenantId::fresh();
-        assert!(store::tenant::create(&self.admin, id, name, 1.0).await.unwrap());
-        id
+        let new = NewTenant::named(name);
+        assert_eq!(store::tenant::create(&self.admin, &new).await.unwrap(), Created::Yes);
+        new.id
     }
 
     pub async fn new_key(&self, tenant: TenantId, scopes: &[&str]) -> String {
