@@ -22,6 +22,8 @@ pub enum Code {
     Unauthenticated,
     /// The key may not do this.
     ScopeMissing,
+    /// A tenant's key on an operators' route, or the other way round.
+    WrongKindOfKey,
     /// The tenant is suspended, and this is new work.
     TenantSuspended,
     /// No such thing, or another tenant's.
@@ -73,12 +75,13 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
         Self::Unauthenticated,
         Self::ScopeMissing,
+        Self::WrongKindOfKey,
         Self::TenantSuspended,
         Self::NotFound,
         Self::RouteNotFound,
@@ -109,6 +112,9 @@ impl Code {
             Self::InvalidCursor => ("invalid_cursor", 400, "The cursor is not usable here", false),
             Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is needed", false),
             Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
+            Self::WrongKindOfKey => {
+                ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
+            }
             Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
             Self::NotFound => ("not_found", 404, "There is no such thing", false),
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),

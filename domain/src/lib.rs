@@ -5,6 +5,7 @@
 //! about them under a virtual clock holds in production.
 #![warn(missing_docs)]
 
+pub mod access;
 pub mod batch;
 pub mod fairness;
 pub mod id;

@@ -14,6 +14,7 @@ pub mod leadership;
 pub mod lease;
 pub mod load;
 pub mod migrate;
+pub mod operator_key;
 pub mod output;
 pub mod partition;
 pub mod plan;
