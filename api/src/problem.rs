@@ -22,12 +22,18 @@ pub enum Code {
     Unauthenticated,
     /// The key may not do this.
     ScopeMissing,
+    /// A tenant's key on an operators' route, or the other way round.
+    WrongKindOfKey,
+    /// The tenant is suspended, and this is new work.
+    TenantSuspended,
     /// No such thing, or another tenant's.
     NotFound,
     /// No such route.
     RouteNotFound,
     /// The route exists, with other methods.
     MethodNotAllowed,
+    /// The thing is not in a state for this, or its name is taken.
+    Conflict,
     /// The body is over its limit.
     PayloadTooLarge,
     /// The body is not declared as plain JSON.
@@ -38,6 +44,8 @@ pub enum Code {
     NotAvailable,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
+    /// The tenant has as much as its plan allows.
+    QuotaExceeded,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
     /// A bug or a broken database. The log says more.
@@ -67,20 +75,24 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 23] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
         Self::Unauthenticated,
         Self::ScopeMissing,
+        Self::WrongKindOfKey,
+        Self::TenantSuspended,
         Self::NotFound,
         Self::RouteNotFound,
         Self::MethodNotAllowed,
+        Self::Conflict,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
         Self::NotAvailable,
         Self::IdempotencyKeyReuse,
+        Self::QuotaExceeded,
         Self::TooManyStreams,
         Self::Internal,
         Self::Overloaded,
@@ -100,11 +112,16 @@ impl Code {
             Self::InvalidCursor => ("invalid_cursor", 400, "The cursor is not usable here", false),
             Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is needed", false),
             Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
+            Self::WrongKindOfKey => {
+                ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
+            }
+            Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
             Self::NotFound => ("not_found", 404, "There is no such thing", false),
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
             Self::MethodNotAllowed => {
                 ("method_not_allowed", 405, "The route has other methods", false)
             }
+            Self::Conflict => ("conflict", 409, "It is not in a state for this", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "The body must be plain JSON", false)
@@ -117,6 +134,7 @@ impl Code {
                 "The idempotency key was used for another request",
                 false,
             ),
+            Self::QuotaExceeded => ("quota_exceeded", 429, "A quota of the plan is used up", true),
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
@@ -290,7 +308,7 @@ mod tests {
         for code in Code::ALL {
             let row = code.row();
             assert!((400..600).contains(&row.status));
-            assert_eq!(row.retryable, matches!(row.status, 409 | 429 | 503), "{code:?}");
+            assert_eq!(row.retryable, matches!(row.status, 429 | 503), "{code:?}");
         }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
-use crate::admin::{KeyCreateArguments, PoolSetArguments, TenantCreateArguments};
+use crate::admin::{
+    KeyCreateArguments, OperatorKeyCreateArguments, PoolSetArguments, TenantCreateArguments,
+};
 use crate::customer::{
     AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
     LoginArguments, LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments,
@@ -120,6 +122,9 @@ pub enum AdminCommand {
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Keys of the platform's operators.
+    #[command(subcommand)]
+    OperatorKey(OperatorKeyCommand),
     /// Pools: groups of executors, and what their tasks may do.
     #[command(subcommand)]
     Pool(PoolCommand),
@@ -137,6 +142,13 @@ pub enum TenantCommand {
 pub enum KeyCommand {
     /// Create an API key and print it, once.
     Create(KeyCreateArguments),
+}
+
+/// What can be done with operators' keys.
+#[derive(Debug, Subcommand)]
+pub enum OperatorKeyCommand {
+    /// Create an operator's key and print it, once.
+    Create(OperatorKeyCreateArguments),
 }
 
 /// What can be done with pools.

@@ -13,7 +13,8 @@ mod role;
 mod up;
 
 use arguments::{
-    AdminCommand, Arguments, Command, KeyCommand, PoolCommand, ProfileCommand, TenantCommand,
+    AdminCommand, Arguments, Command, KeyCommand, OperatorKeyCommand, PoolCommand, ProfileCommand,
+    TenantCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -63,6 +64,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
             Box::pin(admin::key_create(&key, format)).await
+        }
+        Command::Admin(AdminCommand::OperatorKey(OperatorKeyCommand::Create(key))) => {
+            Box::pin(admin::operator_key_create(&key, format)).await
         }
         Command::Admin(AdminCommand::Pool(PoolCommand::Set(pool))) => {
             Box::pin(admin::pool_set(&pool, format)).await

@@ -15,6 +15,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("database.admin_url", "postgres://marker_admin@h/d"),
     ("database.api_connections", "91"),
     ("database.submit_connections", "91"),
+    ("database.admin_connections", "91"),
     ("database.scheduler_connections", "91"),
     ("database.rm_connections", "91"),
     ("database.acquire_timeout", "17s"),

@@ -1,7 +1,7 @@
 //! One request as a handler gets it: everything before it has been read and checked.
 
 use super::{Lines, Query, RequestId};
-use crate::auth::Caller;
+use crate::auth::{Caller, Operator};
 use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
@@ -20,12 +20,39 @@ pub struct OpenCall {
     pub request: HttpRequest,
 }
 
+/// A request to a route of the platform's operators.
+#[derive(Debug)]
+pub struct OperatorCall {
+    /// What the process shares.
+    pub state: Arc<State>,
+    /// Who asks; the route's scope has been checked.
+    pub operator: Operator,
+    /// Path, query and headers.
+    pub request: HttpRequest,
+    /// The body, within its limit. Empty where the route takes none.
+    pub body: Bytes,
+    /// Its name in logs and answers.
+    pub id: RequestId,
+    /// The trace it belongs to.
+    pub trace: TraceContext,
+}
+
+impl OperatorCall {
+    /// The query string.
+    ///
+    /// # Errors
+    /// As [`Query::parse`].
+    pub fn query(&self) -> Result<Query, Problem> {
+        Query::parse(self.request.query_string())
+    }
+}
+
 /// A request to a tenant's route.
 #[derive(Debug)]
 pub struct Call {
     /// What the process shares.
     pub state: Arc<State>,
-    /// Who asks; the route's scope has been checked.
+    /// Who asks; the route's permission has been checked.
     pub caller: Caller,
     /// Path, query and headers.
     pub request: HttpRequest,

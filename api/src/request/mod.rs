@@ -12,7 +12,7 @@ mod lines;
 mod query;
 
 pub use body::{BodyRule, Incoming, Media};
-pub use call::{Call, OpenCall};
+pub use call::{Call, OpenCall, OperatorCall};
 pub use id::RequestId;
 pub(crate) use id::RequestIds;
 pub use idempotency::{KeyText, idempotency_key, idempotency_text};

@@ -8,7 +8,7 @@ use super::measure::Measure;
 use super::state::State;
 use crate::answer;
 use crate::problem::{Code, Problem};
-use crate::request::{BodyRule, Call, Incoming, Lines, Media, OpenCall, RequestId};
+use crate::request::{BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId};
 use crate::routes::table::{Access, Endpoint};
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, StatusCode};
@@ -85,23 +85,40 @@ async fn handle(
     payload: Payload,
     (id, trace): (RequestId, TraceContext),
 ) -> Result<HttpResponse, Problem> {
-    let (scope, handler) = match endpoint.access {
-        Access::Open(handler) => return handler(OpenCall { state, request }).await,
-        Access::Tenant(scope, handler) => (scope, handler),
-    };
-    let caller = state.authenticator.authenticate(request.headers()).await?;
-    caller.require(scope)?;
-    Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
-    let (mut body, mut lines) = (Bytes::new(), None);
-    if endpoint.body != BodyRule::None {
-        let limit = state.body_limit(endpoint.body);
-        let incoming = Incoming::open(&request, payload, endpoint.body, limit)?;
-        match incoming.media {
-            Media::Json => body = incoming.whole().await?,
-            Media::Lines => lines = Some(Lines::new(incoming, state.max_task_bytes)),
+    match endpoint.access {
+        Access::Open(handler) => handler(OpenCall { state, request }).await,
+        Access::Tenant(permission, handler) => {
+            let caller = state.authenticator.authenticate(request.headers()).await?;
+            caller.require(permission)?;
+            Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
+            let (body, lines) = body_of(endpoint, &state, &request, payload).await?;
+            handler(Call { state, caller, request, body, lines, id, trace }).await
+        }
+        Access::Operator(scope, handler) => {
+            let operator = state.operators.authenticate(request.headers()).await?;
+            operator.require(scope)?;
+            let (body, _) = body_of(endpoint, &state, &request, payload).await?;
+            handler(OperatorCall { state, operator, request, body, id, trace }).await
         }
     }
-    handler(Call { state, caller, request, body, lines, id, trace }).await
+}
+
+/// The body, whole or as lines that have not been read.
+async fn body_of(
+    endpoint: &Endpoint,
+    state: &State,
+    request: &HttpRequest,
+    payload: Payload,
+) -> Result<(Bytes, Option<Lines>), Problem> {
+    if endpoint.body == BodyRule::None {
+        return Ok((Bytes::new(), None));
+    }
+    let limit = state.body_limit(endpoint.body);
+    let incoming = Incoming::open(request, payload, endpoint.body, limit)?;
+    Ok(match incoming.media {
+        Media::Json => (incoming.whole().await?, None),
+        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, state.max_task_bytes))),
+    })
 }
 
 /// The client's trace, one step on, and its own step; a new one where it sent none that can be read.

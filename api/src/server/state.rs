@@ -1,6 +1,6 @@
 //! What all requests of a process share.
 
-use crate::auth::{Authenticator, key::KeyHasher};
+use crate::auth::{Authenticator, OperatorAuthenticator, key::KeyHasher};
 use crate::cursor::Sealer;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
@@ -12,7 +12,7 @@ use bus::Bus;
 use runtime::config::{Config, LimitsConfig};
 use runtime::health::Health;
 use std::time::Duration;
-use store::connect::{ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
 /// Above the longest polite stop of a task, until its executor's session is fenced.
@@ -24,6 +24,7 @@ const EMPTY_BODY: usize = 1024;
 #[derive(Debug)]
 pub struct State {
     pub(crate) authenticator: Authenticator,
+    pub(crate) operators: OperatorAuthenticator,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
     pub(crate) sealer: Sealer,
@@ -71,6 +72,7 @@ impl std::ops::Deref for BusRef {
 pub(super) struct Parts {
     pub api: ApiDb,
     pub submit: SubmitDb,
+    pub admin: AdminDb,
     pub bus: Bus,
     pub health: Health,
     pub intake: Intake,
@@ -84,6 +86,12 @@ impl State {
         let spare = config.database.submit_connections as usize;
         let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
         Ok(Self {
+            operators: OperatorAuthenticator::new(
+                environment.clone(),
+                hasher.clone(),
+                ttl,
+                parts.admin,
+            ),
             authenticator: Authenticator::new(environment, hasher, ttl, parts.submit.clone()),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),

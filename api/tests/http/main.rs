@@ -18,6 +18,7 @@ mod lists;
 mod live;
 mod logs;
 mod mistakes;
+mod operators;
 mod outage;
 mod server;
 mod submit;

@@ -5,10 +5,12 @@
 pub(crate) mod database;
 mod key_create;
 mod migrate;
+mod operator_key_create;
 mod pool_set;
 mod tenant_create;
 
 pub use key_create::{KeyCreateArguments, run as key_create};
 pub use migrate::run as migrate;
+pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
 pub use pool_set::{PoolSetArguments, run as pool_set};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};

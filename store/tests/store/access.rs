@@ -129,6 +129,12 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_rm", "update leadership set epoch = 1"),
         ("berth_rm", "update attempt set usage_ms = 0"),
         ("berth_rm", "delete from executor_session"),
+        ("berth_api", "select * from operator_key"),
+        ("berth_submit", "select * from operator_key"),
+        ("berth_scheduler", "select * from operator_key"),
+        ("berth_rm", "select * from operator_key"),
+        ("berth_admin", "update operator_key set scopes = '{admin}'"),
+        ("berth_admin", "delete from operator_key"),
         ("berth_admin", "select * from task"),
         ("berth_admin", "delete from tenant"),
     ];

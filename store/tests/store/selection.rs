@@ -5,10 +5,12 @@ use domain::id::{NodeId, PoolName, TaskId};
 use domain::placement::Shapes;
 use domain::resources::{Resources, Tier};
 use domain::task::State;
+use std::collections::HashMap;
 use std::time::Duration;
 use store::load::{self, PoolReport};
 use store::task::submit::NewTask;
 use store::task::{CandidateRow, candidates, due_for_a_look, transition};
+use store::tenant::{Created, NewTenant};
 
 fn pool() -> PoolName {
     "default".parse().unwrap()
@@ -223,15 +225,17 @@ async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
 async fn weights_and_pools_are_listed() {
     let world = World::new().await;
     let (plain, heavy) = (world.tenant().await, domain::id::TenantId::fresh());
-    assert!(store::tenant::create(&world.admin, heavy, "heavy", 2.5).await.unwrap());
-    assert!(
-        !store::tenant::create(&world.admin, plain, "heavy", 1.0).await.unwrap(),
-        "the name is taken"
-    );
-    store::tenant::create(&world.admin, domain::id::TenantId::fresh(), "weightless", 0.0)
-        .await
-        .unwrap_err();
-    assert_eq!(store::tenant::weights(&world.scheduler).await.unwrap(), [(heavy, 2.5)]);
+    let new = NewTenant { id: heavy, weight: Some(2.5), ..NewTenant::named("heavy") };
+    let create = async |tenant: &NewTenant| store::tenant::create(&world.admin, tenant).await;
+    assert_eq!(create(&new).await.unwrap(), Created::Yes);
+    assert_eq!(create(&NewTenant::named("heavy")).await.unwrap(), Created::NameTaken);
+    let elsewhere = NewTenant { plan: "none".parse().unwrap(), ..NewTenant::named("elsewhere") };
+    assert_eq!(create(&elsewhere).await.unwrap(), Created::NoSuchPlan);
+    create(&NewTenant { weight: Some(0.0), ..NewTenant::named("weightless") }).await.unwrap_err();
+    let nobody = domain::id::TenantId::fresh();
+    let terms = store::tenant::terms(&world.scheduler, &[plain, heavy, nobody]).await.unwrap();
+    let weights: HashMap<_, _> = terms.iter().map(|t| (t.tenant, t.weight)).collect();
+    assert_eq!(weights, HashMap::from([(plain, 1.0), (heavy, 2.5)]));
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
     assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
     assert_eq!(store::pool::list_for_dispatch(&world.scheduler).await.unwrap(), [pool()]);

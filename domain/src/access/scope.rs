@@ -1,12 +1,15 @@
-//! What a key may do. Each route names one scope in `routes::table`; a key has it or is refused.
+//! What an API key may do: the table of scopes.
 //!
 //! No scope includes another: a key that may only submit cannot read what others submitted.
 
+use super::{Permission, PermissionSet};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// One part of what a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Read tasks, attempts, logs and usage.
     Read,
@@ -28,6 +31,19 @@ impl Scope {
             Self::Submit => "submit",
             Self::Admin => "admin",
         }
+    }
+
+    /// The table. No key manages owners.
+    #[must_use]
+    pub const fn permissions(self) -> PermissionSet {
+        use Permission::{
+            AllKeys, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+        };
+        PermissionSet::of(match self {
+            Self::Read => &[ReadTasks, ReadUsage],
+            Self::Submit => &[SubmitTasks],
+            Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers],
+        })
     }
 }
 
@@ -68,6 +84,13 @@ impl ScopeSet {
         self.0 & Self::bit(scope) != 0
     }
 
+    /// What they allow together.
+    #[must_use]
+    pub fn permissions(self) -> PermissionSet {
+        let held = Scope::ALL.into_iter().filter(|scope| self.contains(*scope));
+        held.fold(PermissionSet::NONE, |all, scope| all.with(scope.permissions()))
+    }
+
     const fn bit(scope: Scope) -> u8 {
         match scope {
             Scope::Read => 1,
@@ -89,6 +112,17 @@ mod tests {
                 assert_eq!(set.contains(asked), asked == granted);
             }
         }
+    }
+
+    #[test]
+    fn no_two_scopes_allow_the_same_and_none_makes_owners() {
+        for permission in Permission::ALL {
+            let held = Scope::ALL.iter().filter(|s| s.permissions().contains(permission)).count();
+            assert_eq!(held, usize::from(permission != Permission::ManageOwners), "{permission}");
+        }
+        let all = ScopeSet::from_names(&["read", "submit", "admin"]);
+        assert_eq!(all.permissions(), super::super::Role::Admin.permissions());
+        assert_eq!(ScopeSet::default().permissions(), PermissionSet::NONE);
     }
 
     #[test]

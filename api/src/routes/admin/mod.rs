@@ -1,0 +1,3 @@
+//! `/v1/admin/…`: the platform's own operators.
+
+pub mod operator;
