@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod auth;
 pub mod cursor;
+mod limit;
 mod live;
 pub mod openapi;
 pub mod pagination;

@@ -4,6 +4,7 @@
 //! statuses, titles and what is worth retrying. The client gets a code and a sentence it can act on; the
 //! cause travels beside it, into the log only.
 
+use domain::time::Timestamp;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
 use std::error::Error;
@@ -46,6 +47,8 @@ pub enum Code {
     IdempotencyKeyReuse,
     /// The tenant has as much as its plan allows.
     QuotaExceeded,
+    /// A peer or a tenant sends more than its rate.
+    RateLimited,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
     /// A bug or a broken database. The log says more.
@@ -75,7 +78,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -93,6 +96,7 @@ impl Code {
         Self::NotAvailable,
         Self::IdempotencyKeyReuse,
         Self::QuotaExceeded,
+        Self::RateLimited,
         Self::TooManyStreams,
         Self::Internal,
         Self::Overloaded,
@@ -135,6 +139,7 @@ impl Code {
                 false,
             ),
             Self::QuotaExceeded => ("quota_exceeded", 429, "A quota of the plan is used up", true),
+            Self::RateLimited => ("rate_limited", 429, "A rate limit was met", true),
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
@@ -173,6 +178,19 @@ pub struct FieldError {
     pub detail: String,
 }
 
+/// Which limit was met, and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limited {
+    /// The limit's name.
+    pub limit: &'static str,
+    /// When there is something again.
+    pub retry_at: Timestamp,
+    /// The same in whole seconds from now, at least 1.
+    pub retry_after: u32,
+    /// The plan that allows more.
+    pub lifted_by: Option<String>,
+}
+
 /// Why a request was refused. One pointer wide, because it travels in every `Result`.
 #[derive(Debug)]
 pub struct Problem(Box<Parts>);
@@ -184,13 +202,15 @@ struct Parts {
     errors: Vec<FieldError>,
     allow: Option<String>,
     cause: Option<String>,
+    limited: Option<Limited>,
 }
 
 impl Problem {
     /// A problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        Self(Box::new(Parts { code, detail, errors: Vec::new(), allow: None, cause: None }))
+        let (errors, allow, cause, limited) = (Vec::new(), None, None, None);
+        Self(Box::new(Parts { code, detail, errors, allow, cause, limited }))
     }
 
     /// A problem with one place.
@@ -224,6 +244,13 @@ impl Problem {
     #[must_use]
     pub fn allowing(mut self, methods: String) -> Self {
         self.0.allow = Some(methods);
+        self
+    }
+
+    /// The same, with the limit that was met.
+    #[must_use]
+    pub fn limited(mut self, limited: Limited) -> Self {
+        self.0.limited = Some(limited);
         self
     }
 
@@ -263,10 +290,17 @@ impl Problem {
         self.0.cause.as_deref()
     }
 
+    /// The limit that was met, where one was.
+    #[must_use]
+    pub fn met(&self) -> Option<&Limited> {
+        self.0.limited.as_ref()
+    }
+
     /// Seconds to wait before trying again, for what is worth it.
     #[must_use]
-    pub const fn retry_after(&self) -> Option<u32> {
-        if self.0.code.row().retryable { Some(1) } else { None }
+    pub fn retry_after(&self) -> Option<u32> {
+        let known = self.met().map_or(1, |limited| limited.retry_after);
+        self.0.code.row().retryable.then_some(known)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Lines, Query, RequestId};
 use crate::auth::{Caller, Operator};
+use crate::limit::Meter;
 use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
@@ -54,6 +55,8 @@ pub struct Call {
     pub state: Arc<State>,
     /// Who asks; the route's permission has been checked.
     pub caller: Caller,
+    /// What its tenant may still submit.
+    pub(crate) meter: Arc<Meter>,
     /// Path, query and headers.
     pub request: HttpRequest,
     /// The body, within its limit. Empty where the route takes none.

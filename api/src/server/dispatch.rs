@@ -7,6 +7,7 @@ use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
 use super::state::State;
 use crate::answer;
+use crate::limit::Meter;
 use crate::problem::{Code, Problem};
 use crate::request::{BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId};
 use crate::routes::table::{Access, Endpoint};
@@ -18,6 +19,7 @@ use domain::time::Timestamp;
 use runtime::clock::{monotonic, timeout, wall};
 use runtime::otlp;
 use runtime::trace::TraceContext;
+use std::cell::OnceCell;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
 
@@ -42,10 +44,14 @@ pub(super) async fn serve(
         span.record("trace.id", trace.trace_id());
     }
     let (limit, gzip) = (state.request_timeout, accepts_gzip(request.headers()));
-    let work = handle(endpoint, Arc::clone(&state), request, payload, (id, trace));
+    let metered = OnceCell::new();
+    let work = handle(endpoint, Arc::clone(&state), (request, payload), (id, trace), &metered);
     let done = timeout(limit, work).instrument(span.clone()).await;
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
-    let answer = span.in_scope(|| finish(result, id, &state));
+    let mut answer = span.in_scope(|| finish(result, id, &state));
+    if let Some(meter) = metered.get() {
+        state.limiter.tell(meter, answer.headers_mut());
+    }
     measure.answered(answer.status(), started.elapsed());
     if let Some(began) = began {
         export(endpoint, (trace, parent), began, answer.status());
@@ -81,18 +87,23 @@ pub(super) fn refuse(problem: Problem, measure: &Measure, state: &State) -> Http
 async fn handle(
     endpoint: &'static Endpoint,
     state: Arc<State>,
-    request: HttpRequest,
-    payload: Payload,
+    (request, payload): (HttpRequest, Payload),
     (id, trace): (RequestId, TraceContext),
+    metered: &OnceCell<Arc<Meter>>,
 ) -> Result<HttpResponse, Problem> {
+    // Before anything is looked up for a stranger. Probes and documents cost next to nothing.
+    if endpoint.path.starts_with("/v1/") {
+        state.limiter.pass(&request)?;
+    }
     match endpoint.access {
         Access::Open(handler) => handler(OpenCall { state, request }).await,
         Access::Tenant(permission, handler) => {
             let caller = state.authenticator.authenticate(request.headers()).await?;
+            let meter = Arc::clone(metered.get_or_init(|| state.limiter.meter(&caller)));
             caller.require(permission)?;
             Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
             let (body, lines) = body_of(endpoint, &state, &request, payload).await?;
-            handler(Call { state, caller, request, body, lines, id, trace }).await
+            handler(Call { state, caller, meter, request, body, lines, id, trace }).await
         }
         Access::Operator(scope, handler) => {
             let operator = state.operators.authenticate(request.headers()).await?;

@@ -2,6 +2,7 @@
 
 use crate::auth::{Authenticator, OperatorAuthenticator, key::KeyHasher};
 use crate::cursor::Sealer;
+use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
 use crate::request::{BodyRule, RequestIds};
@@ -11,6 +12,7 @@ use actix_web::web::Bytes;
 use bus::Bus;
 use runtime::config::{Config, LimitsConfig};
 use runtime::health::Health;
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
@@ -25,6 +27,8 @@ const EMPTY_BODY: usize = 1024;
 pub struct State {
     pub(crate) authenticator: Authenticator,
     pub(crate) operators: OperatorAuthenticator,
+    /// How much peers and tenants may send.
+    pub(crate) limiter: Arc<Limiter>,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
     pub(crate) sealer: Sealer,
@@ -93,6 +97,7 @@ impl State {
                 parts.admin,
             ),
             authenticator: Authenticator::new(environment, hasher, ttl, parts.submit.clone()),
+            limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
             sealer,

@@ -66,7 +66,12 @@ impl Server {
 
     /// Another process on the same database.
     pub async fn twin(&self) -> Twin {
-        let config = config(&self.db, &[]);
+        self.twin_with(&[]).await
+    }
+
+    /// The same with further settings.
+    pub async fn twin_with(&self, settings: &[(&str, &str)]) -> Twin {
+        let config = config(&self.db, settings);
         let (stop, shutdown) = Shutdown::new();
         let bus = bus::Bus::connect(&config.bus, &TaskGroup::new(), &shutdown).unwrap();
         let handle = api::start(&config, bus, shutdown).await.unwrap();

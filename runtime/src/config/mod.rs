@@ -31,7 +31,7 @@ pub use environment::{process as variables, variable};
 pub use error::{ConfigError, Problem};
 pub use executor::ExecutorConfig;
 pub use limits::LimitsConfig;
-pub use load::{DEFAULT_TOML, is_known, load, load_around, load_from};
+pub use load::{DEFAULT_TOML, load, load_around, load_from};
 pub use redis::RedisConfig;
 pub use resource_manager::ResourceManagerConfig;
 pub use root::Config;

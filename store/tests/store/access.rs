@@ -76,7 +76,7 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     two_tenants(&world).await;
     let sees = |role: &str| match role {
         "berth_submit" => {
-            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency"]
+            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency", "rate_checkpoint"]
         }
         "berth_scheduler" => {
             vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
@@ -119,6 +119,10 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_submit", "update api_key set scopes = '{admin}'"),
         ("berth_submit", "delete from idempotency"),
         ("berth_submit", "select * from attempt"),
+        ("berth_api", "update rate_checkpoint set used = 0"),
+        ("berth_api", "select * from api_replica"),
+        ("berth_scheduler", "select * from rate_checkpoint"),
+        ("berth_rm", "select * from api_replica"),
         ("berth_scheduler", "insert into task select * from task"),
         ("berth_scheduler", "insert into attempt select * from attempt"),
         ("berth_scheduler", "update executor_session set owner_epoch = 1"),

@@ -15,6 +15,7 @@ mod partitions;
 mod plans;
 mod pooled;
 mod races;
+mod rates;
 mod reading;
 mod selection;
 mod sessions;

@@ -4,6 +4,8 @@
 //! one transaction, or none is. Judging takes a thread of its own, and few groups are stored at once.
 
 use crate::answer::ShownProblem;
+use crate::auth::Caller;
+use crate::limit::{Meter, Shortage, of_item};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, json};
 use crate::server::State;
@@ -60,6 +62,8 @@ pub(super) struct Sender {
     pub state: Arc<State>,
     pub scope: TenantScope,
     pub origin: Origin,
+    caller: Caller,
+    meter: Arc<Meter>,
 }
 
 /// The tasks that can be stored, and where each task that was sent went.
@@ -84,7 +88,8 @@ impl Sender {
             traceparent: call.trace.to_string(),
             idempotency: None,
         };
-        Self { state: Arc::clone(&call.state), scope: call.scope(), origin }
+        let (state, meter) = (Arc::clone(&call.state), Arc::clone(&call.meter));
+        Self { state, scope: call.scope(), origin, caller: call.caller, meter }
     }
 
     /// Runs `work`, which judges, on a thread that may take its time.
@@ -128,6 +133,21 @@ impl Sender {
         judged
     }
 
+    /// Admits of the tasks that can be stored as many as the tenant's rates allow, the first ones; says why where it is none.
+    pub(super) async fn ration(&self, judged: &mut Judged) -> Option<Shortage> {
+        let wanted = judged.tasks.len();
+        let admission = self.state.limiter.admit(&self.meter, wanted as u64).await;
+        let shortage = admission.shortage?;
+        let admitted = usize::try_from(admission.admitted).unwrap_or(wanted);
+        judged.keep(admitted, shortage);
+        (admitted == 0).then_some(shortage)
+    }
+
+    /// The refusal of a request of which nothing was admitted.
+    pub(super) fn refusal(&self, shortage: Shortage) -> Problem {
+        self.state.limiter.refuse(shortage, &self.caller)
+    }
+
     /// Stores what can be stored, with the answer that `render` makes of it.
     ///
     /// # Errors
@@ -168,7 +188,16 @@ impl Sender {
                 Ok(_) | Err(_) => break,
             }
         }
-        let answer = answer.map_err(|error| not_stored(&error))?;
+        let answer = answer.map_err(|error| not_stored(&error));
+        let is_for_nothing = match &answer {
+            Ok(BatchAnswer::Fresh(_)) => false,
+            Ok(BatchAnswer::Replayed(_) | BatchAnswer::KeyReused) => true,
+            Err(problem) => problem.code() != Code::OutcomeUnknown,
+        };
+        if is_for_nothing {
+            state.limiter.give_back(&self.meter, judged.tasks.len() as u64);
+        }
+        let answer = answer?;
         if broken.load(Ordering::Relaxed) {
             return Err(internal());
         }
@@ -180,12 +209,22 @@ impl Sender {
 }
 
 impl Judged {
+    /// Keeps the first `admitted` tasks that can be stored; the others are refused for now.
+    fn keep(&mut self, admitted: usize, shortage: Shortage) {
+        self.tasks.truncate(admitted);
+        for (_, place) in &mut self.places {
+            if place.as_ref().is_ok_and(|place| *place >= admitted) {
+                *place = Err(of_item(shortage));
+            }
+        }
+    }
+
     /// Tasks that can be stored.
     pub(super) fn accepted(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Tasks with mistakes.
+    /// Tasks with mistakes, and those over a rate limit.
     pub(super) fn rejected(&self) -> usize {
         self.places.len() - self.tasks.len()
     }

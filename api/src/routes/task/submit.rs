@@ -54,7 +54,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     };
     let task = rules.check(spec, String::new(), origin)?;
     let asked = Asked::of(&task);
-    match call.state.intake.submit(task).await? {
+    let limiter = &call.state.limiter;
+    if let Some(shortage) = limiter.admit(&call.meter, 1).await.shortage {
+        return Err(limiter.refuse(shortage, &call.caller));
+    }
+    let stored = call.state.intake.submit(task).await;
+    if is_for_nothing(&stored) {
+        limiter.give_back(&call.meter, 1);
+    }
+    match stored? {
         Verdict::Created(task, created) => {
             answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)
         }
@@ -63,6 +71,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             answer(StatusCode::CREATED, &asked.as_answered(read(&call, id).await?), true)
         }
         Verdict::KeyReused => Err(key_reused()),
+    }
+}
+
+/// Whether nothing was stored, for certain: then it does not count as submitted.
+fn is_for_nothing(stored: &Result<Verdict, Problem>) -> bool {
+    match stored {
+        Ok(Verdict::Created(..) | Verdict::Existing(_)) => false,
+        Ok(Verdict::Replayed(_) | Verdict::KeyReused) => true,
+        Err(problem) => problem.code() != Code::OutcomeUnknown,
     }
 }
 

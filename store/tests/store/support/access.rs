@@ -50,6 +50,9 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             expires_at: None,
         };
         store::key::create(&world.admin, key).await.unwrap();
+        let hour = domain::rate::Hour::of(runtime::clock::wall());
+        let used = store::rate::HourlyUse { tenant, hour, used: 1 };
+        store::rate::checkpoint(&world.submit, &[used]).await.unwrap();
         let idempotency = store::idempotency::IdempotencyKey {
             route: "r".to_owned(),
             key: "k".to_owned(),
