@@ -3,7 +3,7 @@
 //! Every request of a tenant holds its meter from authentication to its answer, which shows what is left. Of many submissions that find it
 //! empty one asks Redis, for all of them; the others wait for that answer.
 
-use super::admission::{Admission, Rates};
+use super::admission::Rates;
 use super::counting::{Counted, Way};
 use super::headers::Policy;
 use super::moment::Moment;

@@ -256,8 +256,10 @@ impl State {
         const QUIET: Duration = Duration::from_secs(600);
         let flow = self.rates.flow();
         let full = self.bucket.tokens(flow, now.since) >= flow.burst();
-        let settled = self.tokens == 0 && self.back == 0 && self.hour_back == 0;
-        now.at - self.touched >= QUIET && settled && full
+        let in_hand = self.tokens > 0 || self.back != 0 || self.hour_back != 0;
+        // Alone there is nobody to tell but the checkpoint, which has been written since.
+        let untold = self.own > 0 && self.counted.way != Way::Alone;
+        now.at - self.touched >= QUIET && full && !in_hand && !untold
     }
 
     fn holders(&self) -> u32 {

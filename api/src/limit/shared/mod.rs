@@ -10,3 +10,6 @@ mod probe;
 pub(crate) use connection::NotRedis;
 pub(super) use connection::Redis;
 pub(super) use lease::{Answer, Ask, Lease};
+
+#[cfg(test)]
+mod tests;
