@@ -164,6 +164,9 @@ fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
     if takes_idempotency_key(endpoint) {
         codes.push(Code::IdempotencyKeyReuse);
     }
+    if endpoint.counts_peers() {
+        codes.push(Code::RateLimited);
+    }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes {
         let same = by_status.entry(code.row().status).or_default();

@@ -76,6 +76,14 @@ pub struct Endpoint {
     pub doc: &'static Doc,
 }
 
+impl Endpoint {
+    /// Whether its requests count against their peer's rate: all but probes and documents, which cost next to nothing.
+    #[must_use]
+    pub fn counts_peers(&self) -> bool {
+        self.path.starts_with("/v1/")
+    }
+}
+
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} ({})", self.verb.as_str(), self.path, self.name)

@@ -91,8 +91,8 @@ async fn handle(
     (id, trace): (RequestId, TraceContext),
     metered: &OnceCell<Arc<Meter>>,
 ) -> Result<HttpResponse, Problem> {
-    // Before anything is looked up for a stranger. Probes and documents cost next to nothing.
-    if endpoint.path.starts_with("/v1/") {
+    // Before anything is looked up for a stranger.
+    if endpoint.counts_peers() {
         state.limiter.pass(&request)?;
     }
     match endpoint.access {
