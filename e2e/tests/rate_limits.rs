@@ -94,7 +94,16 @@ async fn gauges(customer: &Cluster) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
-async fn redis_goes_and_comes_back(away: Duration) -> anyhow::Result<()> {
+/// How Redis goes.
+#[derive(Clone, Copy)]
+enum Outage {
+    /// With all it knows.
+    Killed,
+    /// It keeps its connections and its counts, and answers nothing.
+    Frozen,
+}
+
+async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Result<()> {
     let mut redis = PrivateRedis::start().await?;
     let shape = Shape::default()
         .with(Role::Api, 3)
@@ -126,11 +135,17 @@ async fn redis_goes_and_comes_back(away: Duration) -> anyhow::Result<()> {
     let began = clock::monotonic();
     let outage = async {
         clock::sleep_until(began + calm).await;
-        redis.kill9()?;
+        match how {
+            Outage::Killed => redis.kill9()?,
+            Outage::Frozen => redis.freeze()?,
+        }
         let gone = began.elapsed();
         until_some("shares", Duration::from_secs(10), all("1 3")).await?;
         clock::sleep_until(began + calm + away).await;
-        redis.restart().await?;
+        match how {
+            Outage::Killed => redis.restart().await?,
+            Outage::Frozen => redis.thaw()?,
+        }
         let back = began.elapsed();
         until_some("Redis to count again", Duration::from_secs(10), all("0 3")).await?;
         anyhow::Ok((gone, back, began.elapsed()))
@@ -165,7 +180,7 @@ mod own_engines {
 
     #[tokio::test]
     async fn without_redis_limits_hold_by_shares_and_its_return_is_no_burst() -> anyhow::Result<()> {
-        redis_goes_and_comes_back(Duration::from_secs(5)).await
+        redis_goes_and_comes_back(Outage::Killed, Duration::from_secs(5)).await
     }
 }
 
@@ -174,6 +189,11 @@ mod chaos {
 
     #[tokio::test]
     async fn without_redis_for_a_minute_limits_hold_by_shares() -> anyhow::Result<()> {
-        redis_goes_and_comes_back(Duration::from_secs(60)).await
+        redis_goes_and_comes_back(Outage::Killed, Duration::from_secs(60)).await
+    }
+
+    #[tokio::test]
+    async fn a_redis_that_hangs_is_as_good_as_none() -> anyhow::Result<()> {
+        redis_goes_and_comes_back(Outage::Frozen, Duration::from_secs(20)).await
     }
 }
