@@ -179,7 +179,8 @@ mod own_engines {
     use super::*;
 
     #[tokio::test]
-    async fn without_redis_limits_hold_by_shares_and_its_return_is_no_burst() -> anyhow::Result<()> {
+    async fn without_redis_limits_hold_by_shares_and_its_return_is_no_burst() -> anyhow::Result<()>
+    {
         redis_goes_and_comes_back(Outage::Killed, Duration::from_secs(5)).await
     }
 }

@@ -39,7 +39,6 @@ pub async fn leave(db: &SubmitDb, node: NodeId) -> Result<(), StoreError> {
 /// # Errors
 /// When the database cannot answer.
 pub async fn prune(db: &SubmitDb) -> Result<u64, StoreError> {
-    let query =
-        sqlx::query!("delete from api_replica where seen_at < now() - interval '1 hour'");
+    let query = sqlx::query!("delete from api_replica where seen_at < now() - interval '1 hour'");
     Ok(named("replica.prune", query.execute(db.pool())).await?.rows_affected())
 }

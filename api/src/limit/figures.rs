@@ -24,8 +24,10 @@ impl Figures {
         let of = |limit: Limit| limited.with(&[limit.as_str()]);
         let admitted =
             counter("berth_limit_admitted_total", "Submitted tasks admitted by rate limits", &[]);
-        let calls = counter("berth_limit_redis_calls_total", "Calls to Redis, by what for", &["call"]);
-        let failures = counter("berth_limit_redis_failures_total", "Calls to Redis without an answer", &[]);
+        let calls =
+            counter("berth_limit_redis_calls_total", "Calls to Redis, by what for", &["call"]);
+        let failures =
+            counter("berth_limit_redis_failures_total", "Calls to Redis without an answer", &[]);
         let local = gauge("berth_limit_local", "1 while limits are held without Redis", &[]);
         let replicas = gauge("berth_api_replicas", "Live api processes, as this one knows", &[]);
         Self {

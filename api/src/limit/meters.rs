@@ -36,8 +36,9 @@ impl Meters {
         // The last bits of an id are random.
         let shard = (tenant.uuid().as_u128() % SHARDS as u128) as usize;
         let mut meters = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
-        let meter =
-            meters.entry(tenant).or_insert_with(|| Arc::new(Meter::new(tenant, rates, counted, &now())));
+        let meter = meters
+            .entry(tenant)
+            .or_insert_with(|| Arc::new(Meter::new(tenant, rates, counted, &now())));
         Arc::clone(meter)
     }
 

@@ -21,7 +21,8 @@ impl Peers {
     /// `per_second` requests a second, 0 for any number, and `burst` at once.
     pub(super) fn new(per_second: u32, burst: u32) -> Self {
         let quota = NonZeroU32::new(per_second).map(Quota::per_second);
-        let quota = quota.map(|quota| quota.allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)));
+        let quota =
+            quota.map(|quota| quota.allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)));
         Self { limiter: quota.map(RateLimiter::keyed), clock: DefaultClock::default() }
     }
 

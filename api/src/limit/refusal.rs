@@ -47,7 +47,10 @@ fn limited(shortage: Shortage, lifted_by: Option<String>) -> Limited {
 }
 
 fn later(now: Timestamp, wait: Duration) -> Timestamp {
-    chrono::TimeDelta::from_std(wait).ok().and_then(|wait| now.checked_add_signed(wait)).unwrap_or(now)
+    chrono::TimeDelta::from_std(wait)
+        .ok()
+        .and_then(|wait| now.checked_add_signed(wait))
+        .unwrap_or(now)
 }
 
 #[cfg(test)]

@@ -69,7 +69,8 @@ async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown) {
     let announced = AtomicBool::new(true);
     let wake = Arc::clone(&limiter.probe_now);
     let ticker = Ticker::new("api_limit_probe", TickPolicy::every(PROBE)).wake(wake);
-    let tick = || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls, &announced).await) };
+    let tick =
+        || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls, &announced).await) };
     ticker.run(until, tick).await;
 }
 
@@ -80,7 +81,8 @@ async fn one_probe(
     announced: &AtomicBool,
 ) -> TickOutcome {
     let away = limiter.counting.away_since();
-    let is_back = away.is_some_and(|since| since.elapsed() > BLIP) && !announced.load(Ordering::Relaxed);
+    let is_back =
+        away.is_some_and(|since| since.elapsed() > BLIP) && !announced.load(Ordering::Relaxed);
     calls.inc();
     match redis.probe(is_back, ANEW_IN).await {
         Ok(Duration::ZERO) => {

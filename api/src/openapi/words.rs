@@ -104,7 +104,9 @@ impl PartialSchema for Problem {
             )
             .property(
                 "lifted_by",
-                text().description(Some("`rate_limited`: the plan that allows more, where there is one")),
+                text().description(Some(
+                    "`rate_limited`: the plan that allows more, where there is one",
+                )),
             )
             .property("errors", ArrayBuilder::new().items(place));
         for name in ["type", "title", "status", "detail", "code", "retryable"] {

@@ -70,7 +70,8 @@ async fn over_its_rate_a_tenant_is_told_which_limit_when_to_come_back_and_what_l
     let problem = answer.json();
     assert_eq!(problem["limit"], "submits_per_second");
     assert_eq!(problem["retryable"], true);
-    let retry_at: chrono::DateTime<chrono::Utc> = problem["retry_at"].as_str().unwrap().parse().unwrap();
+    let retry_at: chrono::DateTime<chrono::Utc> =
+        problem["retry_at"].as_str().unwrap().parse().unwrap();
     let ahead = retry_at - runtime::clock::wall();
     assert!(ahead <= chrono::TimeDelta::seconds(1), "{ahead}");
     // The plans of a new installation: `free` allows 10 a second, and of those that allow more the least is named.

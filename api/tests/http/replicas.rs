@@ -35,7 +35,9 @@ async fn replicas(rates: (u32, u32, u32)) -> Replicas {
     let twins = [server.twin_with(&settings).await, server.twin_with(&settings).await];
     let addrs = [server.addr, twins[0].addr, twins[1].addr];
     for addr in addrs {
-        until_some("Redis to count", PATIENCE, || counts_in_redis(addr, &server.key)).await.unwrap();
+        until_some("Redis to count", PATIENCE, || counts_in_redis(addr, &server.key))
+            .await
+            .unwrap();
     }
     // A new Redis begins with empty buckets; the others have counted for longer than it takes to fill.
     sleep(Duration::from_secs_f64(f64::from(rates.1) / f64::from(rates.0))).await;
@@ -208,7 +210,9 @@ async fn three_replicas_at_three_times_the_limit_admit_it_within_5_percent() {
     let requests = singles.requests + batches.requests + lines.requests;
     let tasks = singles.tasks + batches.tasks + lines.tasks;
     let a_request = calls / requests as f64;
-    eprintln!("{share:.3} of the limit, {tasks} tasks in {requests} requests, {a_request:.3} calls to Redis a request");
+    eprintln!(
+        "{share:.3} of the limit, {tasks} tasks in {requests} requests, {a_request:.3} calls to Redis a request"
+    );
     assert!(tasks as f64 >= 2.5 * took * f64::from(PER_SECOND), "no overload");
     assert!((0.95..=1.05).contains(&share), "{share}");
 }

@@ -5,8 +5,8 @@
 
 use super::checks::Checks;
 use super::{
-    ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig,
-    RedisConfig, ResourceManagerConfig, SchedulerConfig, TelemetryConfig,
+    ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig, RedisConfig,
+    ResourceManagerConfig, SchedulerConfig, TelemetryConfig,
 };
 use serde::Deserialize;
 

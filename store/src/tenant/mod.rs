@@ -11,8 +11,8 @@ pub use change::{Changed, TenantChange, change};
 pub use create::{Created, NewTenant, create};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use purge::{DeletedTenant, deleted, purge};
-pub use stand::{Stood, delete, resume, suspend};
 pub(crate) use stand::state_of;
+pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};
 
 use crate::StoreError;

@@ -76,7 +76,15 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     two_tenants(&world).await;
     let sees = |role: &str| match role {
         "berth_submit" => {
-            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency", "rate_checkpoint"]
+            vec![
+                "tenant",
+                "api_key",
+                "task",
+                "task_spec",
+                "task_history",
+                "idempotency",
+                "rate_checkpoint",
+            ]
         }
         "berth_scheduler" => {
             vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]

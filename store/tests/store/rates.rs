@@ -35,7 +35,8 @@ async fn an_hours_count_only_rises_and_ends_with_its_hour() {
         async move { checkpoint(&db, &uses).await.unwrap() }
     };
     let old = Hour(now.0 - 3);
-    write(vec![used(tenants[1], now, 7), used(tenants[0], now, 5), used(tenants[0], old, 90)]).await;
+    write(vec![used(tenants[1], now, 7), used(tenants[0], now, 5), used(tenants[0], old, 90)])
+        .await;
     write(vec![used(tenants[0], now, 3), used(tenants[1], now, 9)]).await;
     // One that is gone keeps nobody else's from being written.
     write(vec![used(TenantId::fresh(), now, 1), used(tenants[1], now, 10)]).await;

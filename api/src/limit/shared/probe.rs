@@ -8,11 +8,7 @@ impl Redis {
     ///
     /// # Errors
     /// When Redis does not answer in time.
-    pub(crate) async fn probe(
-        &self,
-        is_back: bool,
-        anew_in: Duration,
-    ) -> Result<Duration, Away> {
+    pub(crate) async fn probe(&self, is_back: bool, anew_in: Duration) -> Result<Duration, Away> {
         let mut connection = self.connection.clone();
         let mut call = self.probe.prepare_invoke();
         call.key(self.since_key())

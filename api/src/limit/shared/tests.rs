@@ -127,7 +127,13 @@ async fn an_hour_has_its_limit_and_is_taken_up_where_it_was_forgotten() {
     let lease = shared.ask(known).await;
     assert_eq!((lease.granted, lease.used), (8, 50));
     // What was used of another hour is no matter.
-    shared.run(redis::cmd("DEL").arg(format!("{}:rate:{}", shared.redis.prefix, shared.tenant.uuid().simple()))).await;
+    shared
+        .run(redis::cmd("DEL").arg(format!(
+            "{}:rate:{}",
+            shared.redis.prefix,
+            shared.tenant.uuid().simple()
+        )))
+        .await;
     let old = Ask { hour: Hour(rest.hour.0 - 1), used: 40, hour_back: -2, ..plain(rates, 10) };
     assert_eq!(shared.ask(old).await.used, 10);
 }
@@ -155,10 +161,8 @@ async fn buckets_begin_empty_at_one_moment_for_all() {
 
 #[tokio::test]
 async fn a_redis_that_is_not_there_fails_in_time() {
-    let environment = [
-        ("BERTH_REDIS__URL", "redis://127.0.0.1:1/0"),
-        ("BERTH_REDIS__COMMAND_TIMEOUT", "200ms"),
-    ];
+    let environment =
+        [("BERTH_REDIS__URL", "redis://127.0.0.1:1/0"), ("BERTH_REDIS__COMMAND_TIMEOUT", "200ms")];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let redis = Redis::open(&load_from(None, environment).unwrap().redis).unwrap();
     let began = runtime::clock::monotonic();

@@ -38,8 +38,7 @@ fn done(take: Take) -> (u64, Option<Limit>) {
 }
 
 fn lease(granted: u64, shortage: Option<(Limit, u64)>, now: &Moment) -> Lease {
-    let shortage =
-        shortage.map(|(limit, ms)| Shortage { limit, wait: Duration::from_millis(ms) });
+    let shortage = shortage.map(|(limit, ms)| Shortage { limit, wait: Duration::from_millis(ms) });
     Lease { granted, shortage, left: 0, hour: now.hour(), used: granted }
 }
 
