@@ -65,6 +65,40 @@ create index tenant_by_plan on tenant (plan);
 -- The few that need work of the scheduler.
 create index tenant_deleted on tenant (deleted_at) where state = 'deleted' and purged_at is null;
 
+-- On which side of 80 % of a quota a tenant is, and what it was told of it.
+create table tenant_quota_level (
+    tenant_id uuid not null references tenant (id),
+    quota text not null,
+    above boolean not null,
+    primary key (tenant_id, quota)
+);
+create table tenant_event (
+    id bigint generated always as identity,
+    tenant_id uuid not null references tenant (id),
+    at timestamptz not null default now(),
+    kind text not null,
+    detail jsonb not null,
+    primary key (tenant_id, at, id)
+);
+
+do $$
+declare
+    t text;
+begin
+    foreach t in array array['tenant_quota_level', 'tenant_event'] loop
+        execute format('alter table %I enable row level security', t);
+        execute format('alter table %I force row level security', t);
+        execute format('create policy own on %I for select to berth_api using (coalesce(tenant_id = berth_current_tenant(), false))', t);
+        execute format('create policy maintain on %I to %I using (true) with check (true)', t, current_user);
+    end loop;
+end
+$$;
+create policy warn on tenant_quota_level to berth_submit using (true) with check (true);
+create policy warn on tenant_event for insert to berth_submit with check (true);
+grant select, insert, update on tenant_quota_level to berth_submit;
+grant insert on tenant_event to berth_submit;
+grant select on tenant_event to berth_api;
+
 -- Deletes up to `most` rows of one part of a deleted tenant's data; answers how many. The services may delete no history, so
 -- this runs as the owner, and only for a tenant whose grace is over and of which no task lives any more.
 create function berth_tenant_purge(part text, whose uuid, grace interval, most integer) returns bigint
@@ -123,9 +157,17 @@ begin
             select d.route, d.key from idempotency d where d.tenant_id = whose limit most) d
             where k.tenant_id = whose and k.route = d.route and k.key = d.key;
     when 'others' then
-        delete from api_key where tenant_id = whose;
+        with keys as (
+            delete from api_key where tenant_id = whose returning 1
+        ), levels as (
+            delete from tenant_quota_level where tenant_id = whose returning 1
+        ), events as (
+            delete from tenant_event where tenant_id = whose returning 1
+        )
+        select (select count(*) from keys) + (select count(*) from levels) + (select count(*) from events) into done;
+        return done;
     when 'tenant' then
-        update tenant set name = null, weight = null, purged_at = now(), purged_to = null where id = whose;
+        update tenant set name = null, plan = 'default', weight = null, purged_at = now(), purged_to = null where id = whose;
     else
         raise exception 'no part of a tenant is called %', part;
     end case;

@@ -11,6 +11,7 @@ mod live;
 pub mod openapi;
 pub mod pagination;
 pub mod problem;
+mod quota;
 pub mod request;
 pub mod routes;
 mod server;

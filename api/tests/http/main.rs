@@ -20,6 +20,8 @@ mod logs;
 mod mistakes;
 mod operators;
 mod outage;
+mod quotas;
 mod server;
 mod submit;
 mod submit_batch;
+mod tenants;

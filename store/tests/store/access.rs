@@ -76,7 +76,10 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     two_tenants(&world).await;
     let sees = |role: &str| match role {
         "berth_submit" => {
-            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency"]
+            vec![
+                "tenant", "api_key", "task", "task_spec", "task_history", "idempotency",
+                "tenant_quota_level",
+            ]
         }
         "berth_scheduler" => {
             vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
@@ -124,6 +127,16 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_scheduler", "update executor_session set owner_epoch = 1"),
         ("berth_scheduler", "select * from api_key"),
         ("berth_scheduler", "delete from task_history"),
+        ("berth_scheduler", "update tenant set state = 'active'"),
+        ("berth_scheduler", "update plan set weight = 1000"),
+        ("berth_submit", "update plan set backlog = 100000000"),
+        ("berth_submit", "update tenant set plan = 'default'"),
+        ("berth_submit", "select * from tenant_event"),
+        ("berth_api", "update tenant set plan = 'default'"),
+        ("berth_api", "insert into tenant_event (tenant_id, kind, detail) select id, 'x', '{}' from tenant"),
+        ("berth_api", "select berth_tenant_purge('attempt', null, interval '0', 1)"),
+        ("berth_admin", "select berth_tenant_purge('attempt', null, interval '0', 1)"),
+        ("berth_rm", "update plan set weight = 1000"),
         ("berth_rm", "select * from api_key"),
         ("berth_rm", "select * from idempotency"),
         ("berth_rm", "update leadership set epoch = 1"),

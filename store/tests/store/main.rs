@@ -22,6 +22,7 @@ mod storm;
 mod submitting;
 mod support;
 mod tenancy;
+mod tenants;
 mod tokens;
 mod unique_keys;
 mod what_moves;

@@ -4,22 +4,25 @@
 //! one transaction, or none is. Judging takes a thread of its own, and few groups are stored at once.
 
 use crate::answer::ShownProblem;
+use crate::auth::Caller;
 use crate::problem::{Code, Problem};
+use crate::quota::Room;
 use crate::request::{Call, json};
 use crate::server::State;
 use crate::submit::REPEATS;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
 use bus::Topic;
 use domain::id::PoolName;
+use domain::plan::Quota;
 use domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
-use store::{StoreError, TenantScope};
+use store::StoreError;
 use utoipa::ToSchema;
 
 /// What became of one task of a batch: `task` or `error`.
@@ -58,7 +61,7 @@ pub(super) struct Piece<'a> {
 #[derive(Clone)]
 pub(super) struct Sender {
     pub state: Arc<State>,
-    pub scope: TenantScope,
+    pub caller: Caller,
     pub origin: Origin,
 }
 
@@ -84,7 +87,7 @@ impl Sender {
             traceparent: call.trace.to_string(),
             idempotency: None,
         };
-        Self { state: Arc::clone(&call.state), scope: call.scope(), origin }
+        Self { state: Arc::clone(&call.state), caller: call.caller, origin }
     }
 
     /// Runs `work`, which judges, on a thread that may take its time.
@@ -108,7 +111,7 @@ impl Sender {
         pieces: impl Iterator<Item = Piece<'a>>,
     ) -> Judged {
         let rules = Rules { limits: &self.state.limits, pools: &bench.pools, now: bench.now };
-        let most = self.state.max_task_bytes;
+        let most = self.state.task_limit(Some(self.caller.limits()));
         let mut judged = Judged::default();
         for Piece { index, base, text } in pieces {
             let task = match text.filter(|text| text.len() <= most) {
@@ -128,6 +131,36 @@ impl Sender {
         judged
     }
 
+    /// Keeps as many tasks as the backlog has room for; the rest is refused one by one.
+    ///
+    /// # Errors
+    /// `quota_exceeded` when there is room for none and the batch was not answered before; what the database said.
+    pub(super) async fn admit(
+        &self,
+        key: Option<&IdempotencyKey>,
+        mut judged: Judged,
+    ) -> Result<(Judged, Room), Problem> {
+        let (state, caller) = (&self.state, &self.caller);
+        let wanted = judged.tasks.len();
+        let room = state.backlog.room(caller, wanted as u64).await?;
+        let tasks = usize::try_from(room.tasks()).unwrap_or(usize::MAX);
+        if tasks >= wanted {
+            return Ok((judged, room));
+        }
+        if let Some(key) = key
+            && store::idempotency::stands(&state.submit, &caller.scope(), key).await?
+        {
+            return Ok((judged, room));
+        }
+        let refusal = state.refusals.used_up(caller, Quota::Backlog, room.used() + room.tasks()).await;
+        if tasks == 0 {
+            room.settle(0);
+            return Err(refusal);
+        }
+        judged.keep(tasks, &refusal);
+        Ok((judged, room))
+    }
+
     /// Stores what can be stored, with the answer that `render` makes of it.
     ///
     /// # Errors
@@ -135,15 +168,18 @@ impl Sender {
     pub(super) async fn store(
         &self,
         key: Option<&IdempotencyKey>,
-        judged: &Judged,
+        (judged, room): (&Judged, Room),
         render: impl Fn(&[SubmitAnswer]) -> Result<Vec<u8>, Problem>,
     ) -> Result<BatchAnswer, Problem> {
-        let state = &self.state;
+        let (state, scope) = (&self.state, self.caller.scope());
+        let stored = AtomicU64::new(0);
         let stopping = |_| Problem::new(Code::Unavailable, "The service is stopping.");
         let _turn = state.batches.acquire().await.map_err(stopping)?;
         let (ready, broken) = (AtomicBool::new(false), AtomicBool::new(false));
         let render = |answers: &[SubmitAnswer]| {
             let is_ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == domain::task::State::Ready);
+            let new = answers.iter().filter(|a| matches!(a, SubmitAnswer::Created(_))).count();
+            stored.store(new as u64, Ordering::Relaxed);
             ready.store(answers.iter().any(is_ready), Ordering::Relaxed);
             render(answers).unwrap_or_else(|problem| {
                 tracing::error!(cause = problem.cause(), "The answer to a batch cannot be written");
@@ -154,7 +190,7 @@ impl Sender {
         let insert = || {
             store::task::submit::insert_batch(
                 &state.submit,
-                &self.scope,
+                &scope,
                 key,
                 &judged.tasks,
                 render,
@@ -168,6 +204,13 @@ impl Sender {
                 Ok(_) | Err(_) => break,
             }
         }
+        match &answer {
+            Ok(BatchAnswer::Fresh(_)) => room.settle(stored.load(Ordering::Relaxed)),
+            Ok(BatchAnswer::Replayed(_) | BatchAnswer::KeyReused) => room.settle(0),
+            // Unless it may have been stored: then the room stays taken until the next count.
+            Err(error) if !error.outcome_unknown() => room.settle(0),
+            Err(_) => drop(room),
+        }
         let answer = answer.map_err(|error| not_stored(&error))?;
         if broken.load(Ordering::Relaxed) {
             return Err(internal());
@@ -180,6 +223,16 @@ impl Sender {
 }
 
 impl Judged {
+    /// Refuses all that can be stored but the first `most`.
+    fn keep(&mut self, most: usize, refusal: &Problem) {
+        self.tasks.truncate(most);
+        for (_, place) in &mut self.places {
+            if place.as_ref().is_ok_and(|place| *place >= most) {
+                *place = Err(Problem::new(refusal.code(), refusal.detail().to_owned()));
+            }
+        }
+    }
+
     /// Tasks that can be stored.
     pub(super) fn accepted(&self) -> usize {
         self.tasks.len()

@@ -10,9 +10,11 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, LOCATION};
 use domain::id::TaskId;
+use domain::plan::Quota;
 use domain::task::State;
 use domain::time::Timestamp;
 use std::time::Duration;
+use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::NewTask;
 
@@ -33,7 +35,13 @@ pub const DOC: Doc = Doc {
             content: Content::Json("Task"),
         },
     ],
-    problems: &[Code::ValidationFailed, Code::NotAvailable, Code::OutcomeUnknown],
+    problems: &[
+        Code::ValidationFailed,
+        Code::NotAvailable,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
     ..Doc::EMPTY
 };
 
@@ -42,6 +50,7 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// What is wrong with the task; `idempotency_key_reuse`; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
     call.query()?.finish()?;
     let spec: TaskSpec = json::parse(&call.body)?;
     let pools = call.state.pools.current().await?;
@@ -54,7 +63,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     };
     let task = rules.check(spec, String::new(), origin)?;
     let asked = Asked::of(&task);
-    match call.state.intake.submit(task).await? {
+    let room = call.state.backlog.room(&call.caller, 1).await?;
+    if room.tasks() == 0 && !stands(&call, task.idempotency.as_ref()).await? {
+        return Err(call.state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
+    }
+    let verdict = call.state.intake.submit(task).await;
+    room.settle(u64::from(verdict.as_ref().map_or_else(Problem::may_have_happened, Verdict::is_new)));
+    match verdict? {
         Verdict::Created(task, created) => {
             answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)
         }
@@ -64,6 +79,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         }
         Verdict::KeyReused => Err(key_reused()),
     }
+}
+
+/// Whether this request was answered before: then it brings nothing new, and is answered again whatever the quota says.
+///
+/// # Errors
+/// What the database said.
+pub(super) async fn stands(call: &Call, key: Option<&IdempotencyKey>) -> Result<bool, Problem> {
+    let Some(key) = key else { return Ok(false) };
+    Ok(store::idempotency::stands(&call.state.submit, &call.scope(), key).await?)
 }
 
 /// What the first answer to a request followed from; a repeated request has the same.

@@ -141,9 +141,10 @@ impl Worker {
             .sender
             .judging(move |sender, bench| Ok(sender.judge(bench, slice.iter().map(piece))))
             .await?;
+        let (judged, room) = self.sender.admit(key.as_ref(), judged).await?;
         let full = self.full;
         let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
-        let lines = match self.sender.store(key.as_ref(), &judged, render).await? {
+        let lines = match self.sender.store(key.as_ref(), (&judged, room), render).await? {
             BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
             BatchAnswer::KeyReused => return Err(key_reused()),
         };

@@ -25,6 +25,7 @@ pub async fn tenant_deleted(
         let query = sqlx::query!(
             r#"with picked as materialized (
                     select t.id, t.state from task t
+                    -- All of a tenant, up to the limit.
                     where t.tenant_id = $1 and t.state <> 'cancelling'
                         and exists (select from tenant d where d.id = $1 and d.state = 'deleted')
                     order by t.id limit $2
