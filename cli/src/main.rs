@@ -14,8 +14,8 @@ mod up;
 
 use admin::Standing;
 use arguments::{
-    AdminCommand, Arguments, Command, KeyCommand, OperatorKeyCommand, PlanCommand, PoolCommand, ProfileCommand,
-    TenantCommand,
+    AdminCommand, Arguments, Command, KeyCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
+    ProfileCommand, TenantCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -97,9 +97,7 @@ async fn tenant(command: TenantCommand, format: Format) -> Result<(), Failure> {
         TenantCommand::Suspend(which) => {
             admin::tenant_stand(&which, Standing::Suspended, format).await
         }
-        TenantCommand::Resume(which) => {
-            admin::tenant_stand(&which, Standing::Active, format).await
-        }
+        TenantCommand::Resume(which) => admin::tenant_stand(&which, Standing::Active, format).await,
         TenantCommand::Delete(which) => admin::tenant_delete(&which, format).await,
         TenantCommand::SetPlan(what) => admin::tenant_set_plan(&what, format).await,
     }

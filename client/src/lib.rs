@@ -34,8 +34,7 @@ pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     Amounts, Attempt, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
     FollowEvent, FollowedState, LimitWarning, Limits, LogChunk, LogFilter, NewTask, Page,
-    PageRequest, QuotaUse, Stream, Task,
-    TaskFilter, Usage, UsageOfDay,
+    PageRequest, QuotaUse, Stream, Task, TaskFilter, Usage, UsageOfDay,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -50,10 +50,13 @@ async fn watch_limit(cluster: &Cluster, tenant: &str, limit: u32) -> anyhow::Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_limit_on_running_tasks_holds_at_every_instant_while_batchers_die() -> anyhow::Result<()> {
+async fn a_limit_on_running_tasks_holds_at_every_instant_while_batchers_die() -> anyhow::Result<()>
+{
     let mut cluster = Cluster::start(small()).await?;
-    let (limited, free) =
-        (Customer::sign_up(&cluster, "limited").await?, Customer::sign_up(&cluster, "other").await?);
+    let (limited, free) = (
+        Customer::sign_up(&cluster, "limited").await?,
+        Customer::sign_up(&cluster, "other").await?,
+    );
     cluster
         .berth(&["admin", "plan", "create", "five", "--running-tasks", "5", "--backlog", "100000"])
         .await?;
@@ -67,7 +70,8 @@ async fn a_limit_on_running_tasks_holds_at_every_instant_while_batchers_die() ->
     free.submit_batch(&vec![noop("50ms"); 400], "other").await?;
     let others = format!("select count(*) from task where tenant_id <> '{tenant}'");
     let done = async || psql::number(&url, &others).await.is_ok_and(|n| n == 0);
-    poll::until("the tenant without such a limit to be done", Duration::from_secs(30), done).await?;
+    poll::until("the tenant without such a limit to be done", Duration::from_secs(30), done)
+        .await?;
     let unlimited = began.elapsed();
     for _ in 0..2 {
         kill_the_batcher(&mut cluster).await?;
@@ -84,7 +88,9 @@ async fn a_limit_on_running_tasks_holds_at_every_instant_while_batchers_die() ->
     );
     let at_once = psql::number(&url, &at_once).await?;
     assert!((3..=5).contains(&at_once), "{at_once} at once");
-    eprintln!("the limited tenant took {whole:?} and two deaths of the batcher; the other one {unlimited:?}");
+    eprintln!(
+        "the limited tenant took {whole:?} and two deaths of the batcher; the other one {unlimited:?}"
+    );
     Ok(())
 }
 
@@ -138,9 +144,11 @@ async fn a_deleted_tenants_work_is_stopped_and_its_data_goes_when_the_grace_is_o
         (Customer::sign_up(&cluster, "acme").await?, Customer::sign_up(&cluster, "other").await?);
     let tenant = id_of(&cluster, "acme").await?;
     let url = cluster.database().owner_url().to_owned();
-    let command = json!({ "run": { "command": { "argv": ["bash", "-c", "echo started; sleep 60"] } } });
+    let command =
+        json!({ "run": { "command": { "argv": ["bash", "-c", "echo started; sleep 60"] } } });
     acme.submit_batch(&vec![command; 5], "running").await?;
-    acme.submit_batch(&vec![json!({ "run": { "noop": {} }, "delay": "1h" }); 2500], "later").await?;
+    acme.submit_batch(&vec![json!({ "run": { "noop": {} }, "delay": "1h" }); 2500], "later")
+        .await?;
     other.submit_batch(&vec![json!({ "run": { "noop": {} }, "delay": "1h" }); 10], "other").await?;
     let running = format!("select count(*) from task_output where tenant_id = '{tenant}'");
     let started = async || psql::number(&url, &running).await.is_ok_and(|n| n == 5);
@@ -154,13 +162,17 @@ async fn a_deleted_tenants_work_is_stopped_and_its_data_goes_when_the_grace_is_o
         "select count(*) from task_history where tenant_id = '{tenant}' and state = 'cancelled'"
     );
     assert_eq!(psql::number(&url, &cancelled).await?, 2505);
-    let stopped =
-        format!("select count(*) from attempt where tenant_id = '{tenant}' and outcome = 'stopped'");
+    let stopped = format!(
+        "select count(*) from attempt where tenant_id = '{tenant}' and outcome = 'stopped'"
+    );
     assert_eq!(psql::number(&url, &stopped).await?, 5, "asked to stop, and did");
     assert_eq!(acme.call("GET", "/v1/tasks", None, None).await?.0, 401);
 
-    psql::run(&url, "update tenant set deleted_at = now() - interval '8 days' where name = 'acme'").await?;
-    let gone = format!("select count(*) from tenant where id = '{tenant}' and purged_at is not null and name is null");
+    psql::run(&url, "update tenant set deleted_at = now() - interval '8 days' where name = 'acme'")
+        .await?;
+    let gone = format!(
+        "select count(*) from tenant where id = '{tenant}' and purged_at is not null and name is null"
+    );
     let purged = async || psql::number(&url, &gone).await.is_ok_and(|n| n == 1);
     poll::until("the purge", Duration::from_secs(20), purged).await?;
     for table in ["task_spec", "task_history", "attempt", "task_output", "idempotency", "api_key"] {
@@ -190,7 +202,9 @@ async fn a_changed_weight_acts_on_what_has_been_waiting() -> anyhow::Result<()> 
                 select tenant_id, placed_at from attempt) p where placed_at > '{from}'"
         );
         let all = psql::number(&url, &format!("select count(*) {placed}")).await?;
-        let own = psql::number(&url, &format!("select count(*) {placed} and tenant_id = '{heavy}'")).await?;
+        let own =
+            psql::number(&url, &format!("select count(*) {placed} and tenant_id = '{heavy}'"))
+                .await?;
         anyhow::ensure!(all > 100, "only {all} tasks were started");
         Ok(own as f64 / all as f64)
     };

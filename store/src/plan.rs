@@ -88,7 +88,11 @@ pub(crate) use limits_of;
 
 /// Reads a name that the table's check admitted.
 pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
-    text.parse().map_err(|_| StoreError::Malformed { what: "name", row: "a plan".into(), value: text })
+    text.parse().map_err(|_| StoreError::Malformed {
+        what: "name",
+        row: "a plan".into(),
+        value: text,
+    })
 }
 
 /// Every plan, by name.
@@ -115,9 +119,7 @@ pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn list_for_customers(
-    db: &SubmitDb,
-) -> Result<Vec<(PlanName, PlanLimits)>, StoreError> {
+pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimits)>, StoreError> {
     let query = sqlx::query!(
         "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
             stored_output_bytes, retention_days, weight from plan order by name limit $1",

@@ -153,7 +153,8 @@ impl Backlog {
         {
             let limit = caller.limits().of(quota);
             let before = account.above_of(quota);
-            let (nearly, still) = (at_least(used, limit, NEARLY), at_least(used, limit, NOT_ANY_MORE));
+            let (nearly, still) =
+                (at_least(used, limit, NEARLY), at_least(used, limit, NOT_ANY_MORE));
             let above = nearly || (still && before == Some(true));
             // Between the lines a process that knows nothing yet says nothing.
             if before == Some(above) || (before.is_none() && still && !nearly) {

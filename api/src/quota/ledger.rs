@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// A count that takes less is repeated each second.
 const CHEAP: Duration = Duration::from_millis(10);
 /// Of the time, a count may take one part in so many.
-const SHARE: u32 = 20;
+const SHARE: u32 = 10;
 /// A count may be used so long after its life, while another is made.
 const PATIENCE: Duration = Duration::from_secs(1);
 

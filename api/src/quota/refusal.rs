@@ -60,7 +60,7 @@ impl Refusals {
         if let Some((_, plans)) = kept.as_ref().filter(|(at, _)| at.elapsed() < TTL) {
             return Arc::clone(plans);
         }
-        let plans = match (store::plan::list_for_customers(&self.db).await, &*kept) {
+        let plans: Plans = match (store::plan::list_for_customers(&self.db).await, &*kept) {
             (Ok(plans), _) => plans.into(),
             (Err(_), Some((_, plans))) => Arc::clone(plans),
             (Err(_), None) => Arc::from([]),

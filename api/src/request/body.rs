@@ -164,7 +164,9 @@ fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
     }
     let kinds = match rule {
         BodyRule::Batch => "`Content-Type: application/json` or `application/x-ndjson`",
-        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task => "`Content-Type: application/json`",
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task => {
+            "`Content-Type: application/json`"
+        }
     };
     Err(Problem::new(Code::UnsupportedMediaType, format!("Send the body with {kinds}.")))
 }

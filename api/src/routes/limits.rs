@@ -67,6 +67,7 @@ pub struct QuotaView {
 #[schema(as = LimitWarning)]
 pub struct WarningView {
     /// When.
+    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// What: `quota_nearly_used`, when 80 % are.
     kind: String,
@@ -84,13 +85,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (caller, state) = (&call.caller, &call.state);
     let (limits, scope) = (caller.limits(), call.scope());
     let holding = state.backlog.holding(caller).await?;
+    let kept = store::output::kept(&state.api, &scope).await?;
     let used = |quota| match quota {
         Quota::Backlog => Some(holding.backlog),
         Quota::RunningTasks => Some(holding.running_tasks),
         // There are none yet.
         Quota::Schedules => Some(0),
+        Quota::StoredOutputBytes => Some(kept),
         // No amount that is held.
-        Quota::PayloadBytes | Quota::StoredOutputBytes => None,
+        Quota::PayloadBytes => None,
     };
     let quota = |quota: Quota| {
         used(quota).map(|used| QuotaView { name: quota.as_str(), limit: limits.of(quota), used })

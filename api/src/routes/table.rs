@@ -194,7 +194,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Post,
         path: "/v1/admin/tenants",
         name: "tenant.create",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::tenant::create::handle(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::create::handle(call))
+        }),
         body: BodyRule::Small,
         span: span!("tenant.create"),
         doc: &admin::tenant::create::DOC,
@@ -203,7 +205,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Get,
         path: "/v1/admin/tenants",
         name: "tenant.list",
-        access: Access::Operator(OperatorScope::Read, |call| Box::pin(admin::tenant::list::handle(call))),
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::tenant::list::handle(call))
+        }),
         body: BodyRule::None,
         span: span!("tenant.list"),
         doc: &admin::tenant::list::DOC,
@@ -212,7 +216,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Get,
         path: "/v1/admin/tenants/{id}",
         name: "tenant.get",
-        access: Access::Operator(OperatorScope::Read, |call| Box::pin(admin::tenant::get::handle(call))),
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::tenant::get::handle(call))
+        }),
         body: BodyRule::None,
         span: span!("tenant.get"),
         doc: &admin::tenant::get::DOC,
@@ -221,7 +227,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Patch,
         path: "/v1/admin/tenants/{id}",
         name: "tenant.change",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::tenant::change::handle(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::change::handle(call))
+        }),
         body: BodyRule::Small,
         span: span!("tenant.change"),
         doc: &admin::tenant::change::DOC,
@@ -230,7 +238,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Delete,
         path: "/v1/admin/tenants/{id}",
         name: "tenant.delete",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::tenant::stand::delete(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::delete(call))
+        }),
         body: BodyRule::Empty,
         span: span!("tenant.delete"),
         doc: &admin::tenant::stand::DELETE,
@@ -239,7 +249,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Post,
         path: "/v1/admin/tenants/{id}/suspend",
         name: "tenant.suspend",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::tenant::stand::suspend(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::suspend(call))
+        }),
         body: BodyRule::Empty,
         span: span!("tenant.suspend"),
         doc: &admin::tenant::stand::SUSPEND,
@@ -248,7 +260,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Post,
         path: "/v1/admin/tenants/{id}/resume",
         name: "tenant.resume",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::tenant::stand::resume(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::resume(call))
+        }),
         body: BodyRule::Empty,
         span: span!("tenant.resume"),
         doc: &admin::tenant::stand::RESUME,
@@ -257,7 +271,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Get,
         path: "/v1/admin/plans",
         name: "plan.list",
-        access: Access::Operator(OperatorScope::Read, |call| Box::pin(admin::plan::list::handle(call))),
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::plan::list::handle(call))
+        }),
         body: BodyRule::None,
         span: span!("plan.list"),
         doc: &admin::plan::list::DOC,
@@ -266,7 +282,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Put,
         path: "/v1/admin/plans/{name}",
         name: "plan.put",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::plan::put::handle(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::plan::put::handle(call))
+        }),
         body: BodyRule::Small,
         span: span!("plan.put"),
         doc: &admin::plan::put::DOC,
@@ -275,7 +293,9 @@ pub static TABLE: [Endpoint; 26] = [
         verb: Verb::Delete,
         path: "/v1/admin/plans/{name}",
         name: "plan.delete",
-        access: Access::Operator(OperatorScope::Admin, |call| Box::pin(admin::plan::delete::handle(call))),
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::plan::delete::handle(call))
+        }),
         body: BodyRule::Empty,
         span: span!("plan.delete"),
         doc: &admin::plan::delete::DOC,

@@ -45,7 +45,7 @@ async fn the_spec_lists_exactly_the_routes_that_answer() {
 
 /// A path with parts that exist.
 fn path_of(path: &str, id: &str) -> String {
-    path.replace("{id}", id).replace("{file}", "swagger-ui.css")
+    path.replace("{id}", id).replace("{name}", "x").replace("{file}", "swagger-ui.css")
 }
 
 #[tokio::test]

@@ -120,17 +120,27 @@ async fn a_plan_is_stored_listed_and_deleted_when_nobody_is_on_it() {
     assert_eq!((made.status, &made.json()["backlog"]), (201, &json!(4000)));
     assert_eq!(operator.send("PUT", "/v1/admin/plans/team", &body).await.status, 200);
     let listed = operator.send("GET", "/v1/admin/plans", "").await.json();
-    let names: Vec<_> =
-        listed["data"].as_array().unwrap().iter().map(|plan| plan["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = listed["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plan| plan["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["default", "free", "team"]);
 
     let mut wrong = limits();
     (wrong["backlog"], wrong["weight"]) = (json!(0), json!(-1));
     let answer = operator.send("PUT", "/v1/admin/plans/team", &wrong.to_string()).await;
-    assert_eq!((answer.status, answer.pointers()), (422, vec!["/backlog".to_owned(), "/weight".to_owned()]));
+    assert_eq!(
+        (answer.status, answer.pointers()),
+        (422, vec!["/backlog".to_owned(), "/weight".to_owned()])
+    );
     let mut partial = limits();
     partial.as_object_mut().unwrap().remove("weight");
-    assert_eq!(operator.send("PUT", "/v1/admin/plans/team", &partial.to_string()).await.status, 422);
+    assert_eq!(
+        operator.send("PUT", "/v1/admin/plans/team", &partial.to_string()).await.status,
+        422
+    );
     assert_eq!(operator.send("PUT", "/v1/admin/plans/No", &body).await.status, 400);
 
     operator.tenant(json!({"name": "acme", "plan": "team"})).await;

@@ -12,12 +12,24 @@ use store::connect::AdminDb;
 use store::plan::{Deleted, PlanRecord};
 
 const COLUMNS: [&str; 11] = [
-    "NAME", "PER SECOND", "BURST", "PER HOUR", "RUNNING", "BACKLOG", "SCHEDULES", "PAYLOAD", "OUTPUT", "DAYS", "WEIGHT",
+    "NAME",
+    "PER SECOND",
+    "BURST",
+    "PER HOUR",
+    "RUNNING",
+    "BACKLOG",
+    "SCHEDULES",
+    "PAYLOAD",
+    "OUTPUT",
+    "DAYS",
+    "WEIGHT",
 ];
 
 /// Which plan, and what it allows. What is not given stays as it is; in a new plan it is as in `default`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth admin plan create team --submits-per-second 100 --running-tasks 50 --backlog 100000")]
+#[command(
+    after_help = "Example:\n  berth admin plan create team --submits-per-second 100 --running-tasks 50 --backlog 100000"
+)]
 pub struct PlanSetArguments {
     /// Its name: 1 to 63 of a-z, 0-9 and -.
     pub name: PlanName,

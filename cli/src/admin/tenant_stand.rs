@@ -78,8 +78,7 @@ pub async fn set_plan(arguments: &TenantSetPlanArguments, format: Format) -> Res
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
     let id = id_of(&db, &arguments.tenant).await?;
-    let weight =
-        if arguments.plan_weight { Some(None) } else { arguments.weight.map(Some) };
+    let weight = if arguments.plan_weight { Some(None) } else { arguments.weight.map(Some) };
     let change = TenantChange { plan: Some(arguments.plan.clone()), weight };
     let changed = store::tenant::change(&db, id, &change).await;
     match changed.map_err(|error| database::failure(&error))? {

@@ -51,10 +51,11 @@ impl Tenants {
         for tenant in tenants {
             match self.known.get_mut(&tenant) {
                 Some(known) => known.seen = now,
-                None if unknown.contains(&tenant) => {}
                 None => unknown.push(tenant),
             }
         }
+        unknown.sort_unstable();
+        unknown.dedup();
         if unknown.is_empty() {
             return Ok(None);
         }

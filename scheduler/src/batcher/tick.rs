@@ -187,7 +187,11 @@ impl Batcher {
         }
         let queued = store::task::queued(&self.db, tenants, TAKEN_BACK).await?;
         let back = transition::dispatch_stale(&self.db, &queued).await?;
-        info!(tenants = tenants.len(), tasks = back, "Tenants may not run now; {back} tasks were taken back");
+        info!(
+            tenants = tenants.len(),
+            tasks = back,
+            "Tenants may not run now; {back} tasks were taken back"
+        );
         Ok(())
     }
 
@@ -224,12 +228,8 @@ impl Batcher {
             return Ok(Dispatched::Full);
         }
         let fewer = self.running.fewer(most);
-        let look = Look {
-            per_tenant: most,
-            fewer: &fewer,
-            largest: view.largest,
-            lacks: &view.lacks,
-        };
+        let look =
+            Look { per_tenant: most, fewer: &fewer, largest: view.largest, lacks: &view.lacks };
         let rows = candidates(&self.db, pool, look).await?;
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         if rows.is_empty() {

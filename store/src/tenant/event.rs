@@ -34,13 +34,13 @@ pub async fn quota_level(
         r#"with crossed as (
                 insert into tenant_quota_level as l (tenant_id, quota, above)
                 -- Who was never above need not be remembered as below.
-                select $1, $2, $3 where $3 or exists (
+                select $1::uuid, $2::text, $3::boolean where $3 or exists (
                     select from tenant_quota_level b where b.tenant_id = $1 and b.quota = $2)
                 on conflict (tenant_id, quota) do update set above = $3 where l.above <> $3
                 returning l.above
             ), told as (
                 insert into tenant_event (tenant_id, kind, detail)
-                select $1, 'quota_nearly_used', jsonb_build_object('quota', $2::text, 'used', $4::bigint, 'limit', $5::bigint)
+                select $1::uuid, 'quota_nearly_used', jsonb_build_object('quota', $2::text, 'used', $4::bigint, 'limit', $5::bigint)
                 from crossed where above
                 returning 1
             )

@@ -17,11 +17,7 @@ pub struct Holding {
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn holding(
-    db: &SubmitDb,
-    scope: &TenantScope,
-    most: u64,
-) -> Result<Holding, StoreError> {
+pub async fn holding(db: &SubmitDb, scope: &TenantScope, most: u64) -> Result<Holding, StoreError> {
     let query = sqlx::query!(
         r#"select count(*) as "backlog!", count(*) filter (where t.state in ('queued', 'running', 'cancelling')) as "running!"
             from (

@@ -15,8 +15,8 @@ pub use event::{TenantEvent, events, plan_name, quota_level};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::{Holding, holding};
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
-pub use stand::{Stood, delete, resume, suspend};
 pub(crate) use stand::state_of;
+pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};
 
 use crate::StoreError;

@@ -24,10 +24,7 @@ pub struct TenantTerms {
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn terms(
-    db: &SchedulerDb,
-    tenants: &[TenantId],
-) -> Result<Vec<TenantTerms>, StoreError> {
+pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantTerms>, StoreError> {
     let ids: Vec<_> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     let query = sqlx::query!(
         r#"select t.id, coalesce(t.weight, p.weight) as "weight!", p.running_tasks, t.state

@@ -77,14 +77,35 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     let sees = |role: &str| match role {
         "berth_submit" => {
             vec![
-                "tenant", "api_key", "task", "task_spec", "task_history", "idempotency",
+                "tenant",
+                "api_key",
+                "task",
+                "task_spec",
+                "task_history",
+                "idempotency",
                 "tenant_quota_level",
             ]
         }
         "berth_scheduler" => {
-            vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
+            vec![
+                "tenant",
+                "task",
+                "task_spec",
+                "task_history",
+                "attempt",
+                "idempotency",
+                "output_use",
+            ]
         }
-        "berth_rm" => vec!["task", "task_spec", "task_history", "attempt", "task_output"],
+        "berth_rm" => vec![
+            "tenant",
+            "task",
+            "task_spec",
+            "task_history",
+            "attempt",
+            "task_output",
+            "output_use",
+        ],
         "berth_admin" => vec!["tenant", "api_key"],
         _ => vec![],
     };
@@ -133,10 +154,18 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_submit", "update tenant set plan = 'default'"),
         ("berth_submit", "select * from tenant_event"),
         ("berth_api", "update tenant set plan = 'default'"),
-        ("berth_api", "insert into tenant_event (tenant_id, kind, detail) select id, 'x', '{}' from tenant"),
+        (
+            "berth_api",
+            "insert into tenant_event (tenant_id, kind, detail) select id, 'x', '{}' from tenant",
+        ),
         ("berth_api", "select berth_tenant_purge('attempt', null, interval '0', 1)"),
         ("berth_admin", "select berth_tenant_purge('attempt', null, interval '0', 1)"),
         ("berth_rm", "update plan set weight = 1000"),
+        ("berth_rm", "select name from tenant"),
+        ("berth_rm", "delete from output_use"),
+        ("berth_rm", "select * from output_refused"),
+        ("berth_scheduler", "update output_use set bytes = 0"),
+        ("berth_api", "update output_use set bytes = 0"),
         ("berth_rm", "select * from api_key"),
         ("berth_rm", "select * from idempotency"),
         ("berth_rm", "update leadership set epoch = 1"),

@@ -159,7 +159,11 @@ async fn cost_of_a_row_on_the_hot_path() {
             .timed(
                 "candidates",
                 20 * 50,
-                candidates(&scheduler, &pool, Look { per_tenant: 50, fewer: &[], largest: any, lacks: &Shapes::default() }),
+                candidates(
+                    &scheduler,
+                    &pool,
+                    Look { per_tenant: 50, fewer: &[], largest: any, lacks: &Shapes::default() },
+                ),
             )
             .await
             .unwrap();

@@ -69,7 +69,9 @@ async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candid
     world.make_late(late).await;
     let see = async |pool: &PoolName, largest: Resources, lacks: &[Resources]| {
         let lacks = lacks.iter().copied().collect();
-        let rows = candidates(&world.scheduler, pool, Look { largest, ..of_each(100, &lacks) }).await.unwrap();
+        let rows = candidates(&world.scheduler, pool, Look { largest, ..of_each(100, &lacks) })
+            .await
+            .unwrap();
         rows.into_iter().map(|row| row.task).collect::<Vec<_>>()
     };
     let (small, premium) = (Tier::Basic.resources(), Tier::Premium.resources());
@@ -243,4 +245,18 @@ async fn weights_and_pools_are_listed() {
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
     assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
     assert_eq!(store::pool::list_for_dispatch(&world.scheduler).await.unwrap(), [pool()]);
+}
+
+#[tokio::test]
+async fn of_a_tenant_near_its_limit_fewer_are_read_and_of_a_suspended_one_none() {
+    let world = World::new().await;
+    let [near, none, plain] = [world.tenant().await, world.tenant().await, world.tenant().await];
+    for tenant in [near, none, plain] {
+        world.store_ready(tenant, 5).await;
+    }
+    let lacks = Shapes::default();
+    let look = Look { fewer: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
+    let rows = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let of = |tenant| rows.iter().filter(|row| row.tenant == tenant).count();
+    assert_eq!((of(near), of(none), of(plain)), (2, 0, 4));
 }

@@ -1,6 +1,6 @@
 //! Plans, and what becomes of suspended and deleted tenants.
 
-use crate::support::{World, new_task, two_tenants};
+use crate::support::{World, id_days_off, new_task, two_tenants};
 use domain::id::{NodeId, PlanName, TenantId};
 use domain::plan::{PlanLimits, Quota};
 use domain::task::State;
@@ -29,6 +29,8 @@ async fn rows_of(world: &World, tenant: TenantId) -> i64 {
         "idempotency",
         "api_key",
         "tenant_event",
+        "output_use",
+        "output_refused",
         "tenant_quota_level",
     ];
     let counts = tables.map(|t| format!("(select count(*) from {t} where tenant_id = '{id}')"));
@@ -72,7 +74,10 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     assert_eq!(tenant::change(&world.admin, tenant, &to(&team)).await.unwrap(), Changed::Yes);
     assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::InUse);
     let none = name("none");
-    assert_eq!(tenant::change(&world.admin, tenant, &to(&none)).await.unwrap(), Changed::NoSuchPlan);
+    assert_eq!(
+        tenant::change(&world.admin, tenant, &to(&none)).await.unwrap(),
+        Changed::NoSuchPlan
+    );
     let terms = tenant::terms(&world.scheduler, &[tenant]).await.unwrap();
     assert_eq!(terms[0].weight, 2.5, "the plan's");
     let own = TenantChange { plan: Some(PlanName::default()), weight: Some(Some(9.0)) };
@@ -165,16 +170,14 @@ async fn what_a_tenant_holds_is_counted_from_its_rows() {
         world.put(leader, owned, one, state).await;
     }
     world.put(leader, owned, other, State::Running).await;
-    let elsewhere = domain::id::PoolName::default();
-    world.store(store::task::submit::NewTask { pool: elsewhere, ..new_task(other) }).await;
+    world.store(new_task(other)).await;
     let mut held = store::task::held(&world.scheduler).await.unwrap();
     held.sort_unstable();
     let mut expected = [(one, 3), (other, 1)];
     expected.sort_unstable();
     assert_eq!(held, expected);
-    let holding = async |most| {
-        tenant::holding(&world.submit, &TenantScope::new(one), most).await.unwrap()
-    };
+    let holding =
+        async |most| tenant::holding(&world.submit, &TenantScope::new(one), most).await.unwrap();
     let all = holding(1000).await;
     assert_eq!((all.backlog, all.running_tasks), (6, 3));
     assert_eq!(holding(4).await.backlog, 4, "up to what was asked");
@@ -265,20 +268,22 @@ async fn a_purge_waits_for_the_grace_and_for_the_last_task() {
 async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_nothing_else() {
     let world = World::new().await;
     let [one, other] = two_tenants(&world).await;
-    // A spec that outlived its history, in a day that is kept for somebody else's sake.
-    let (old, day) = (crate::support::id_days_off(-40), 40);
-    world
-        .sql(format!(
-            "select berth_partition_make('task_spec', current_date - {day} - 1, current_date - {day} + 1)"
-        ))
-        .await;
+    // A spec that outlived its history, kept for somebody else's sake.
+    let old = id_days_off(-40);
     let spec = "insert into task_spec (id, tenant_id, created_at, run_at, run, delay_tolerance_ms, key_id)";
-    for (id, tenant) in [(old, one), (crate::support::id_days_off(-40), other)] {
+    for (id, tenant) in [(old, one), (id_days_off(-40), other)] {
         let (id, tenant) = (id.uuid(), tenant.uuid());
-        world.sql(format!("{spec} values ('{id}', '{tenant}', now(), now(), '{{}}', 1, 'k')")).await;
+        world
+            .sql(format!("{spec} values ('{id}', '{tenant}', now(), now(), '{{}}', 1, 'k')"))
+            .await;
     }
     tenant::delete(&world.admin, one).await.unwrap();
-    world.sql(format!("delete from task_spec where tenant_id = '{}' and id in (select id from task)", one.uuid())).await;
+    world
+        .sql(format!(
+            "delete from task_spec where tenant_id = '{}' and id in (select id from task)",
+            one.uuid()
+        ))
+        .await;
     world.sql(format!("delete from task where tenant_id = '{}'", one.uuid())).await;
     grace_is_over(&world, one).await;
     let (others, all) = (rows_of(&world, other).await, rows_of(&world, one).await);
@@ -287,7 +292,8 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
     let mut steps = Vec::new();
     loop {
         let before = rows_of(&world, one).await;
-        for part in ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others"] {
+        for part in ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others"]
+        {
             // Killed in the middle: undone.
             world
                 .sql(format!(
@@ -319,7 +325,9 @@ async fn a_crossing_is_told_once_however_many_see_it() {
     let tenant = world.tenant().await;
     let scope = TenantScope::new(tenant);
     let say = async |above, used| {
-        tenant::quota_level(&world.submit, &scope, Quota::Backlog, (used, 100), above).await.unwrap()
+        tenant::quota_level(&world.submit, &scope, Quota::Backlog, (used, 100), above)
+            .await
+            .unwrap()
     };
     assert!(!say(false, 10).await);
     let (a, b, c, d) = tokio::join!(say(true, 85), say(true, 85), say(true, 86), say(true, 87));

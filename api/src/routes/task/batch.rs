@@ -19,10 +19,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use store::StoreError;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
-use store::StoreError;
 use utoipa::ToSchema;
 
 /// What became of one task of a batch: `task` or `error`.
@@ -152,7 +152,8 @@ impl Sender {
         {
             return Ok((judged, room));
         }
-        let refusal = state.refusals.used_up(caller, Quota::Backlog, room.used() + room.tasks()).await;
+        let refusal =
+            state.refusals.used_up(caller, Quota::Backlog, room.used() + room.tasks()).await;
         if tasks == 0 {
             room.settle(0);
             return Err(refusal);
@@ -187,15 +188,8 @@ impl Sender {
                 Vec::new()
             })
         };
-        let insert = || {
-            store::task::submit::insert_batch(
-                &state.submit,
-                &scope,
-                key,
-                &judged.tasks,
-                render,
-            )
-        };
+        let insert =
+            || store::task::submit::insert_batch(&state.submit, &scope, key, &judged.tasks, render);
         let mut answer = insert().await;
         for _ in 0..REPEATS {
             match &answer {

@@ -26,7 +26,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let task = store::task::get(&call.state.api, &call.scope(), id).await?;
     let from = call.ended_from(runtime::clock::wall());
-    let shown = |task: &TaskRecord| task.finished_at.is_none_or(|at| from.is_none_or(|from| at >= from));
+    let shown =
+        |task: &TaskRecord| task.finished_at.is_none_or(|at| from.is_none_or(|from| at >= from));
     let task = task.filter(shown).ok_or_else(Problem::not_found)?;
     Ok(raw_json(StatusCode::OK, TaskView::json(&task)?))
 }

@@ -68,7 +68,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         return Err(call.state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
     }
     let verdict = call.state.intake.submit(task).await;
-    room.settle(u64::from(verdict.as_ref().map_or_else(Problem::may_have_happened, Verdict::is_new)));
+    room.settle(u64::from(
+        verdict.as_ref().map_or_else(Problem::may_have_happened, Verdict::is_new),
+    ));
     match verdict? {
         Verdict::Created(task, created) => {
             answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)

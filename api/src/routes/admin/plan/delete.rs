@@ -29,7 +29,8 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     match store::plan::delete(&call.state.admin, &name).await? {
         Deleted::Yes => json(StatusCode::OK, &object!({"name": name, "deleted": true})),
         Deleted::InUse => {
-            let detail = format!("Tenants are on the plan `{name}`; move them to another one first.");
+            let detail =
+                format!("Tenants are on the plan `{name}`; move them to another one first.");
             Err(Problem::new(Code::Conflict, detail))
         }
         Deleted::NotFound => Err(Problem::new(Code::NotFound, "There is no such plan.")),

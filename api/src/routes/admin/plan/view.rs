@@ -35,8 +35,10 @@ pub struct PlanView {
     /// Share where tenants compete.
     weight: f64,
     /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// When it was changed last.
+    #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
 }
 

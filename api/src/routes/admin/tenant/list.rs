@@ -39,8 +39,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let before = position
         .map(|bytes| uuid::Uuid::from_slice(&bytes).map(TenantId).map_err(|_| outdated_cursor()))
         .transpose()?;
-    let mut found =
-        store::tenant::list(&call.state.admin, state, before, page.limit + 1).await?;
+    let mut found = store::tenant::list(&call.state.admin, state, before, page.limit + 1).await?;
     let more = found.len() > page.limit as usize;
     found.truncate(page.limit as usize);
     let last = found.last().filter(|_| more).map(|tenant| *tenant.id.uuid().as_bytes());

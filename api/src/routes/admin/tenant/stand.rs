@@ -91,9 +91,10 @@ async fn stood(
 ) -> Result<HttpResponse, Problem> {
     match done? {
         Stood::Yes => answer(call, StatusCode::OK, id).await,
-        Stood::Not(state) => {
-            Err(Problem::new(Code::Conflict, format!("The tenant is {state}; this does not apply.")))
-        }
+        Stood::Not(state) => Err(Problem::new(
+            Code::Conflict,
+            format!("The tenant is {state}; this does not apply."),
+        )),
         Stood::NotFound => Err(unknown()),
     }
 }

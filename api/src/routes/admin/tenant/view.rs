@@ -26,12 +26,16 @@ pub struct TenantView {
     /// `active`, `suspended` or `deleted`.
     state: &'static str,
     /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// Since when it is suspended, where it is.
+    #[schema(value_type = Option<String>, format = DateTime)]
     suspended_at: Option<Timestamp>,
     /// When it was deleted.
+    #[schema(value_type = Option<String>, format = DateTime)]
     deleted_at: Option<Timestamp>,
     /// When the last of its data was gone.
+    #[schema(value_type = Option<String>, format = DateTime)]
     purged_at: Option<Timestamp>,
 }
 
