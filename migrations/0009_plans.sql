@@ -65,6 +65,70 @@ create index tenant_by_plan on tenant (plan);
 -- The few that need work of the scheduler.
 create index tenant_deleted on tenant (deleted_at) where state = 'deleted' and purged_at is null;
 
+-- On which side of 80 % of a quota a tenant is, and what it was told of it.
+create table tenant_quota_level (
+    tenant_id uuid not null references tenant (id),
+    quota text not null,
+    above boolean not null,
+    primary key (tenant_id, quota)
+);
+create table tenant_event (
+    id bigint generated always as identity,
+    tenant_id uuid not null references tenant (id),
+    at timestamptz not null default now(),
+    kind text not null,
+    detail jsonb not null,
+    primary key (tenant_id, at, id)
+);
+
+-- Bytes of output stored, by tenant and day: written by the statement that stores it, deleted when its day is dropped.
+create table output_use (
+    tenant_id uuid not null,
+    day date not null,
+    bytes bigint not null check (bytes >= 0),
+    primary key (tenant_id, day)
+) with (fillfactor = 50);
+-- Attempts of which output was not stored, because the plan's quota was used up.
+create table output_refused (
+    tenant_id uuid not null,
+    task_id uuid not null,
+    attempt integer not null,
+    at timestamptz not null default now(),
+    primary key (tenant_id, task_id, attempt)
+);
+create index output_refused_by_age on output_refused (at);
+insert into output_use (tenant_id, day, bytes)
+    select o.tenant_id, (o.stored_at at time zone 'UTC')::date, sum(length(o.data)) from task_output o group by 1, 2;
+
+do $$
+declare
+    t text;
+begin
+    foreach t in array array['tenant_quota_level', 'tenant_event', 'output_use', 'output_refused'] loop
+        execute format('alter table %I enable row level security', t);
+        execute format('alter table %I force row level security', t);
+        execute format('create policy own on %I for select to berth_api using (coalesce(tenant_id = berth_current_tenant(), false))', t);
+        execute format('create policy maintain on %I to %I using (true) with check (true)', t, current_user);
+    end loop;
+end
+$$;
+create policy warn on tenant_quota_level to berth_submit using (true) with check (true);
+create policy warn on tenant_event for insert to berth_submit with check (true);
+grant select, insert, update on tenant_quota_level to berth_submit;
+grant insert on tenant_event to berth_submit;
+grant select on tenant_event to berth_api;
+
+create policy plan_of on tenant for select to berth_rm using (true);
+create policy store on output_use to berth_rm using (true) with check (true);
+create policy store on output_refused for insert to berth_rm with check (true);
+create policy forget on output_use to berth_scheduler using (true) with check (true);
+create policy forget on output_refused to berth_scheduler using (true) with check (true);
+grant select (id, plan) on tenant to berth_rm;
+grant select, insert, update on output_use to berth_rm;
+grant insert on output_refused to berth_rm;
+grant select, delete on output_use, output_refused to berth_scheduler;
+grant select on output_use, output_refused to berth_api;
+
 -- Deletes up to `most` rows of one part of a deleted tenant's data; answers how many. The services may delete no history, so
 -- this runs as the owner, and only for a tenant whose grace is over and of which no task lives any more.
 create function berth_tenant_purge(part text, whose uuid, grace interval, most integer) returns bigint
@@ -81,24 +145,26 @@ begin
     if not found or exists (select from task t where t.tenant_id = whose) then
         return 0;
     end if;
+    -- A key's first column is matched as `any (array[...])`, so that rows are looked up one by one: see store/src/task/transition.
     case part
     when 'task_output' then
         delete from task_output o using (
-            select d.task_id, d.attempt, d.stream, d.seq, d.stored_at from task_output d where d.tenant_id = whose limit most) d
-            where o.tenant_id = whose and o.task_id = d.task_id and o.attempt = d.attempt and o.stream = d.stream
+            select d.tenant_id, d.task_id, d.attempt, d.stream, d.seq, d.stored_at
+            from task_output d where d.tenant_id = whose limit most) d
+            where o.tenant_id = any (array[d.tenant_id]) and o.task_id = d.task_id and o.attempt = d.attempt and o.stream = d.stream
                 and o.seq = d.seq and o.stored_at = d.stored_at;
     when 'attempt' then
         delete from attempt a using (
-            select d.task_id, d.attempt, d.ended_at from attempt d where d.tenant_id = whose limit most) d
-            where a.tenant_id = whose and a.task_id = d.task_id and a.attempt = d.attempt and a.ended_at = d.ended_at;
+            select d.tenant_id, d.task_id, d.attempt, d.ended_at from attempt d where d.tenant_id = whose limit most) d
+            where a.tenant_id = any (array[d.tenant_id]) and a.task_id = d.task_id and a.attempt = d.attempt and a.ended_at = d.ended_at;
     when 'task_history' then
         -- Together with its spec, which nothing else finds by its tenant.
         with picked as materialized (
-            select d.id, d.finished_at from task_history d where d.tenant_id = whose limit most
+            select d.tenant_id, d.id, d.finished_at from task_history d where d.tenant_id = whose limit most
         ), specs as (
             delete from task_spec s using picked p where s.id = p.id and s.tenant_id = whose
         )
-        delete from task_history h using picked p where h.tenant_id = whose and h.id = p.id and h.finished_at = p.finished_at;
+        delete from task_history h using picked p where h.tenant_id = any (array[p.tenant_id]) and h.id = p.id and h.finished_at = p.finished_at;
     when 'task_spec' then
         -- Specs whose history was dropped before: only in days before the oldest history, a day more for clocks. Looked for
         -- page by page; the row of the tenant knows how far.
@@ -120,12 +186,25 @@ begin
         return 1;
     when 'idempotency' then
         delete from idempotency k using (
-            select d.route, d.key from idempotency d where d.tenant_id = whose limit most) d
-            where k.tenant_id = whose and k.route = d.route and k.key = d.key;
+            select d.tenant_id, d.route, d.key from idempotency d where d.tenant_id = whose limit most) d
+            where k.tenant_id = any (array[d.tenant_id]) and k.route = d.route and k.key = d.key;
     when 'others' then
-        delete from api_key where tenant_id = whose;
+        with keys as (
+            delete from api_key where tenant_id = whose returning 1
+        ), levels as (
+            delete from tenant_quota_level where tenant_id = whose returning 1
+        ), events as (
+            delete from tenant_event where tenant_id = whose returning 1
+        ), use as (
+            delete from output_use where tenant_id = whose returning 1
+        ), refused as (
+            delete from output_refused where tenant_id = whose returning 1
+        )
+        select (select count(*) from keys) + (select count(*) from levels) + (select count(*) from events)
+            + (select count(*) from use) + (select count(*) from refused) into done;
+        return done;
     when 'tenant' then
-        update tenant set name = null, weight = null, purged_at = now(), purged_to = null where id = whose;
+        update tenant set name = null, plan = 'default', weight = null, purged_at = now(), purged_to = null where id = whose;
     else
         raise exception 'no part of a tenant is called %', part;
     end case;

@@ -12,6 +12,7 @@ mod live;
 pub mod openapi;
 pub mod pagination;
 pub mod problem;
+mod quota;
 pub mod request;
 pub mod routes;
 mod server;

@@ -284,6 +284,12 @@ impl Problem {
         self.0.allow.as_deref()
     }
 
+    /// Whether what was asked for may have been done all the same.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        self.0.code == Code::OutcomeUnknown
+    }
+
     /// What the log says of it.
     #[must_use]
     pub fn cause(&self) -> Option<&str> {

@@ -7,6 +7,7 @@ use domain::id::NodeId;
 use runtime::clock::{self, Instant};
 use runtime::metrics::{self, Gauge};
 use runtime::tick::TickOutcome;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
@@ -25,11 +26,13 @@ pub(crate) struct Leader {
     node: NodeId,
     lease: Duration,
     held: Mutex<Option<(LeaderEpoch, Instant)>>,
+    /// The present epoch must not be used any more, not even by this process.
+    renounced: AtomicBool,
 }
 
 impl Leader {
     pub(crate) fn new(db: SchedulerDb, node: NodeId, lease: Duration) -> Self {
-        Self { db, node, lease, held: Mutex::new(None) }
+        Self { db, node, lease, held: Mutex::new(None), renounced: AtomicBool::new(false) }
     }
 
     pub(crate) const fn node(&self) -> NodeId {
@@ -47,7 +50,18 @@ impl Leader {
         self.set(None);
     }
 
+    /// Nothing is known of a statement that named the present epoch: it may still take effect. The row is given up and taken
+    /// anew, under the next epoch: giving it up waits for that statement where it runs, and voids it where it does not yet.
+    pub(crate) fn renounce(&self) {
+        self.renounced.store(true, Ordering::Release);
+        self.set(None);
+    }
+
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        if self.renounced.load(Ordering::Acquire) {
+            leadership::release(&self.db, self.node).await?;
+            self.renounced.store(false, Ordering::Release);
+        }
         let asked = clock::monotonic();
         let epoch = leadership::acquire(&self.db, self.node, self.lease).await?;
         self.set(epoch.map(|epoch| (epoch, asked + self.lease * 2 / 3)));

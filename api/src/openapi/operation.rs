@@ -64,7 +64,9 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
 fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).build();
     let mut all = Vec::new();
-    for (name, words) in [("id", "`task_` and 32 hex digits"), ("file", "Its name")] {
+    for (name, words) in
+        [("id", "Its kind, `_` and 32 hex digits"), ("name", "Its name"), ("file", "Its name")]
+    {
         if endpoint.path.contains(&format!("{{{name}}}")) {
             let part = ParameterBuilder::new()
                 .name(name)

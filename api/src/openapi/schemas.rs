@@ -2,6 +2,12 @@
 
 use super::words;
 use crate::routes::admin::operator::OperatorView;
+use crate::routes::admin::plan::PlanView;
+use crate::routes::admin::plan::put::PlanSpec;
+use crate::routes::admin::tenant::TenantView;
+use crate::routes::admin::tenant::change::ChangeSpec;
+use crate::routes::admin::tenant::create::TenantSpec;
+use crate::routes::limits::{LimitsView, QuotaView, WarningView};
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
@@ -68,6 +74,14 @@ pub(super) fn components() -> Components {
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()
         .schema_from::<OperatorView<'_>>()
+        .schema_from::<LimitsView>()
+        .schema_from::<QuotaView>()
+        .schema_from::<WarningView>()
+        .schema_from::<TenantSpec>()
+        .schema_from::<ChangeSpec>()
+        .schema_from::<TenantView>()
+        .schema_from::<PlanSpec>()
+        .schema_from::<PlanView>()
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
         .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))

@@ -7,7 +7,9 @@ use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use chrono::TimeDelta;
 use domain::id::TaskId;
+use domain::time::Timestamp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
 use store::TenantScope;
@@ -74,6 +76,15 @@ impl Call {
     #[must_use]
     pub const fn scope(&self) -> TenantScope {
         self.caller.scope()
+    }
+
+    /// Tasks that ended before this are not shown: the plan keeps no more. Whole days are dropped for all tenants alike, so
+    /// `None` where the plan keeps what the installation does.
+    #[must_use]
+    pub fn ended_from(&self, now: Timestamp) -> Option<Timestamp> {
+        let days = u32::from(self.caller.limits().retention_days);
+        let shorter = days < self.state.limits.history_retention_days;
+        shorter.then(|| now - TimeDelta::days(i64::from(days)))
     }
 
     /// The task named in the path. A malformed id is a task that does not exist.

@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod docs;
 pub mod health;
+pub mod limits;
 pub mod metrics;
 pub mod openapi;
 pub mod table;

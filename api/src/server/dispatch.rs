@@ -15,6 +15,7 @@ use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_
 use actix_web::http::{ConnectionType, StatusCode};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use domain::plan::PlanLimits;
 use domain::time::Timestamp;
 use runtime::clock::{monotonic, timeout, wall};
 use runtime::otlp;
@@ -102,13 +103,20 @@ async fn handle(
             let meter = Arc::clone(metered.get_or_init(|| state.limiter.meter(&caller)));
             caller.require(permission)?;
             Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
-            let (body, lines) = body_of(endpoint, &state, &request, payload).await?;
+            let limits = caller.limits();
+            let read = body_of(endpoint, &state, Some(limits), &request, payload).await;
+            let (body, lines) = match read {
+                Err(problem) if is_plans(&problem, endpoint, &state, limits) => {
+                    return Err(state.refusals.too_large(&caller).await);
+                }
+                read => read?,
+            };
             handler(Call { state, caller, meter, request, body, lines, id, trace }).await
         }
         Access::Operator(scope, handler) => {
             let operator = state.operators.authenticate(request.headers()).await?;
             operator.require(scope)?;
-            let (body, _) = body_of(endpoint, &state, &request, payload).await?;
+            let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
             handler(OperatorCall { state, operator, request, body, id, trace }).await
         }
     }
@@ -118,18 +126,32 @@ async fn handle(
 async fn body_of(
     endpoint: &Endpoint,
     state: &State,
+    limits: Option<&PlanLimits>,
     request: &HttpRequest,
     payload: Payload,
 ) -> Result<(Bytes, Option<Lines>), Problem> {
     if endpoint.body == BodyRule::None {
         return Ok((Bytes::new(), None));
     }
-    let limit = state.body_limit(endpoint.body);
+    let task = state.task_limit(limits);
+    let limit = match endpoint.body {
+        BodyRule::Task => task,
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Batch => {
+            state.body_limit(endpoint.body)
+        }
+    };
     let incoming = Incoming::open(request, payload, endpoint.body, limit)?;
     Ok(match incoming.media {
         Media::Json => (incoming.whole().await?, None),
-        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, state.max_task_bytes))),
+        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, task))),
     })
+}
+
+/// A task was too large for its tenant's plan, and not for the installation.
+fn is_plans(problem: &Problem, endpoint: &Endpoint, state: &State, limits: &PlanLimits) -> bool {
+    problem.code() == Code::PayloadTooLarge
+        && endpoint.body == BodyRule::Task
+        && state.task_limit(Some(limits)) < state.max_task_bytes
 }
 
 /// The client's trace, one step on, and its own step; a new one where it sent none that can be read.

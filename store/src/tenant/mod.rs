@@ -2,15 +2,19 @@
 
 mod change;
 mod create;
+mod event;
 mod find;
+mod holding;
 mod purge;
 mod stand;
 mod terms;
 
 pub use change::{Changed, TenantChange, change};
 pub use create::{Created, NewTenant, create};
+pub use event::{TenantEvent, events, plan_name, quota_level};
 pub use find::{TenantRecord, find_by_name, get, list};
-pub use purge::{DeletedTenant, deleted, purge};
+pub use holding::{Holding, holding};
+pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};

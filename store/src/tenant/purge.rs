@@ -12,7 +12,7 @@ use std::time::Duration;
 /// In this order: what is largest first, and last the name, which says that all is gone. Specs go with their history; those
 /// that outlived it come after.
 const PARTS: [&str; 7] =
-    ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others", "tenant"];
+    ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others", LAST_PART];
 
 /// A deleted tenant that there is something to do about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,9 @@ pub async fn deleted(
 ) -> Result<Vec<DeletedTenant>, StoreError> {
     let query = sqlx::query!(
         r#"select d.id as "id!", d.has_tasks as "has_tasks!" from (
-                select t.id, t.deleted_at, exists (select from task l where l.tenant_id = t.id) as has_tasks from tenant t
+                select t.id, t.deleted_at, exists (
+                        -- All of a tenant, up to the first.
+                        select from task l where l.tenant_id = t.id limit 1) as has_tasks from tenant t
                 where t.state = 'deleted' and t.purged_at is null) d
             where d.has_tasks or d.deleted_at <= now() - $1 * interval '1 second'
             order by d.deleted_at limit $2"#,
@@ -46,7 +48,11 @@ pub async fn deleted(
     Ok(rows.into_iter().map(|row| found(row.id, row.has_tasks)).collect())
 }
 
-/// Takes one step of a tenant's purge: up to `limit` rows of the first part that has any. `false`: nothing is left to do.
+/// The last step of a purge: the tenant's name goes, and all is done.
+pub const LAST_PART: &str = "tenant";
+
+/// Takes one step of a tenant's purge: up to `limit` rows of the first part that has any. Says which part that was; `None`: there
+/// is nothing to do, or another does it.
 ///
 /// # Errors
 /// When the database cannot answer; then the step has not happened.
@@ -55,7 +61,7 @@ pub async fn purge(
     tenant: TenantId,
     grace: Duration,
     limit: i32,
-) -> Result<bool, StoreError> {
+) -> Result<Option<&'static str>, StoreError> {
     for part in PARTS {
         let query = sqlx::query_scalar!(
             r#"select berth_tenant_purge($1, $2, $3 * interval '1 second', $4) as "rows!""#,
@@ -65,8 +71,8 @@ pub async fn purge(
             limit
         );
         if named("tenant.purge", query.fetch_one(db.pool())).await? > 0 {
-            return Ok(true);
+            return Ok(Some(part));
         }
     }
-    Ok(false)
+    Ok(None)
 }

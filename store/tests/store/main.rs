@@ -23,6 +23,7 @@ mod storm;
 mod submitting;
 mod support;
 mod tenancy;
+mod tenants;
 mod tokens;
 mod unique_keys;
 mod what_moves;

@@ -34,7 +34,12 @@ pub const DOC: Doc = Doc {
         text: "What became of each, in order",
         content: Content::JsonOrLines("BatchResult", ["BatchItem", "BatchSummary"]),
     }],
-    problems: &[Code::ValidationFailed, Code::OutcomeUnknown],
+    problems: &[
+        Code::ValidationFailed,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
     ..Doc::EMPTY
 };
 
@@ -66,6 +71,7 @@ pub struct BatchView<'a> {
 /// # Errors
 /// What is wrong with the body as a whole; `idempotency_key_reuse`; what the database said.
 pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
     let mut query = call.query()?;
     let full = match query.one("return")?.as_deref() {
         None | Some("brief") => false,
@@ -88,8 +94,9 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     if let Some(shortage) = sender.ration(&mut judged).await {
         return Err(sender.refusal(shortage));
     }
+    let (judged, room) = sender.admit(key.as_ref(), judged).await?;
     let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
-    match sender.store(key.as_ref(), &judged, render).await? {
+    match sender.store(key.as_ref(), (&judged, room), render).await? {
         BatchAnswer::Fresh(body) => Ok(raw_json(StatusCode::OK, body)),
         BatchAnswer::Replayed(body) => {
             let mut answer = raw_json(StatusCode::OK, body);

@@ -160,11 +160,12 @@ impl Worker {
     async fn store(&mut self, slice: Slice) -> Result<(), Problem> {
         let Slice { key, judged, is_refused, .. } = slice;
         let full = self.full;
-        let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
         let lines = if is_refused {
-            render(&[])?
+            rendered(&judged, &[], full)?
         } else {
-            match self.sender.store(key.as_ref(), &judged, render).await? {
+            let (judged, room) = self.sender.admit(key.as_ref(), judged).await?;
+            let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
+            match self.sender.store(key.as_ref(), (&judged, room), render).await? {
                 BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
                 BatchAnswer::KeyReused => return Err(key_reused()),
             }

@@ -24,20 +24,21 @@ pub async fn tenant_deleted(
     repeated(|| async {
         let query = sqlx::query!(
             r#"with picked as materialized (
-                    select t.id, t.state from task t
+                    select t.tenant_id, t.id, t.state from task t
+                    -- All of a tenant, up to the limit.
                     where t.tenant_id = $1 and t.state <> 'cancelling'
                         and exists (select from tenant d where d.id = $1 and d.state = 'deleted')
                     order by t.id limit $2
                     for update of t skip locked
                 ), gone as (
                     delete from task t using picked p
-                    where t.tenant_id = any (array[$1]) and t.id = p.id
+                    where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id
                         and t.state in ('scheduled', 'ready', 'queued', 'retrying')
                     returning t.*
                 ), asked as (
                     update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $3 * interval '1 millisecond')
                     from picked p
-                    where t.tenant_id = any (array[$1]) and t.id = p.id and t.state = 'running'
+                    where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id and t.state = 'running'
                     returning t.id
                 ), told as (
                     insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,

@@ -2,6 +2,7 @@
 
 use super::world::World;
 use domain::id::{NodeId, TenantId};
+use domain::plan::Quota;
 use domain::task::State;
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
@@ -58,9 +59,10 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             key: "k".to_owned(),
             body_hash: [1; 32],
         };
-        store::idempotency::begin(&world.api, &TenantScope::new(tenant), &idempotency)
-            .await
-            .unwrap();
+        let scope = TenantScope::new(tenant);
+        store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
+        let told = store::tenant::quota_level(&world.submit, &scope, Quota::Backlog, (9, 10), true);
+        assert!(told.await.unwrap());
     }
     tenants
 }

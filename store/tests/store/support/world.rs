@@ -129,6 +129,7 @@ pub fn config(database: &TestDatabase) -> DatabaseConfig {
         admin_url: "".into(),
         api_connections: 8,
         submit_connections: 8,
+        admin_connections: 8,
         scheduler_connections: 8,
         rm_connections: 8,
         admin_connections: 2,
