@@ -162,11 +162,11 @@ impl PlanLimits {
 
 /// The plan that lifts `quota`: of those that allow more than `present`, the one that allows least; ties go to the first.
 #[must_use]
-pub fn next_plan<'a, N>(
-    plans: &'a [(N, PlanLimits)],
+pub fn next_plan<N>(
+    plans: &[(N, PlanLimits)],
     quota: Quota,
     present: u64,
-) -> Option<&'a (N, PlanLimits)> {
+) -> Option<&(N, PlanLimits)> {
     let more = plans.iter().filter(|(_, limits)| limits.of(quota) > present);
     more.min_by_key(|(_, limits)| limits.of(quota))
 }

@@ -28,6 +28,7 @@ pub struct OperatorView<'a> {
     /// `read` and `admin`; neither includes the other.
     scopes: Vec<&'static str>,
     /// When it ends by itself; null when never.
+    #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
 }
 
