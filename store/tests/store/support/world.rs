@@ -132,7 +132,6 @@ pub fn config(database: &TestDatabase) -> DatabaseConfig {
         admin_connections: 8,
         scheduler_connections: 8,
         rm_connections: 8,
-        admin_connections: 2,
         acquire_timeout: Duration::from_secs(60),
         statement_timeout: Duration::from_secs(15),
         pooler: false,
