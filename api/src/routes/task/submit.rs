@@ -67,7 +67,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     if let Some(shortage) = limiter.admit(&call.meter, 1).await.shortage {
         return Err(limiter.refuse(shortage, &call.caller));
     }
-    let stored = store(&call, task).await;
+    let stored = store_in_backlog(&call, task).await;
     if is_for_nothing(&stored) {
         limiter.give_back(&call.meter, 1);
     }
@@ -84,7 +84,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 /// Stores the task where the tenant's backlog has room for it.
-async fn store(call: &Call, task: NewTask) -> Result<Verdict, Problem> {
+async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem> {
     let room = call.state.backlog.room(&call.caller, 1).await?;
     if room.tasks() == 0 && !stands(call, task.idempotency.as_ref()).await? {
         return Err(call.state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
