@@ -30,6 +30,8 @@ pub enum List {
     Attempts,
     /// A task's output.
     Logs,
+    /// The tenants, for operators.
+    Tenants,
 }
 
 impl List {
@@ -38,6 +40,7 @@ impl List {
             Self::Tasks => 1,
             Self::Attempts => 2,
             Self::Logs => 3,
+            Self::Tenants => 20,
         }
     }
 }

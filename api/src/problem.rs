@@ -4,6 +4,7 @@
 //! statuses, titles and what is worth retrying. The client gets a code and a sentence it can act on; the
 //! cause travels beside it, into the log only.
 
+use domain::time::Timestamp;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
 use std::error::Error;
@@ -22,12 +23,18 @@ pub enum Code {
     Unauthenticated,
     /// The key may not do this.
     ScopeMissing,
+    /// A tenant's key on an operators' route, or the other way round.
+    WrongKindOfKey,
+    /// The tenant is suspended, and this is new work.
+    TenantSuspended,
     /// No such thing, or another tenant's.
     NotFound,
     /// No such route.
     RouteNotFound,
     /// The route exists, with other methods.
     MethodNotAllowed,
+    /// The thing is not in a state for this, or its name is taken.
+    Conflict,
     /// The body is over its limit.
     PayloadTooLarge,
     /// The body is not declared as plain JSON.
@@ -38,6 +45,10 @@ pub enum Code {
     NotAvailable,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
+    /// The tenant has as much as its plan allows.
+    QuotaExceeded,
+    /// A peer or a tenant sends more than its rate.
+    RateLimited,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
     /// A bug or a broken database. The log says more.
@@ -67,20 +78,25 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 24] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
         Self::Unauthenticated,
         Self::ScopeMissing,
+        Self::WrongKindOfKey,
+        Self::TenantSuspended,
         Self::NotFound,
         Self::RouteNotFound,
         Self::MethodNotAllowed,
+        Self::Conflict,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
         Self::NotAvailable,
         Self::IdempotencyKeyReuse,
+        Self::QuotaExceeded,
+        Self::RateLimited,
         Self::TooManyStreams,
         Self::Internal,
         Self::Overloaded,
@@ -100,11 +116,16 @@ impl Code {
             Self::InvalidCursor => ("invalid_cursor", 400, "The cursor is not usable here", false),
             Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is needed", false),
             Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
+            Self::WrongKindOfKey => {
+                ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
+            }
+            Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
             Self::NotFound => ("not_found", 404, "There is no such thing", false),
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
             Self::MethodNotAllowed => {
                 ("method_not_allowed", 405, "The route has other methods", false)
             }
+            Self::Conflict => ("conflict", 409, "It is not in a state for this", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "The body must be plain JSON", false)
@@ -117,6 +138,8 @@ impl Code {
                 "The idempotency key was used for another request",
                 false,
             ),
+            Self::QuotaExceeded => ("quota_exceeded", 429, "A quota of the plan is used up", true),
+            Self::RateLimited => ("rate_limited", 429, "A rate limit was met", true),
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
@@ -155,6 +178,19 @@ pub struct FieldError {
     pub detail: String,
 }
 
+/// Which limit was met, and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limited {
+    /// The limit's name.
+    pub limit: &'static str,
+    /// When there is something again.
+    pub retry_at: Timestamp,
+    /// The same in whole seconds from now, at least 1.
+    pub retry_after: u32,
+    /// The plan that allows more.
+    pub lifted_by: Option<String>,
+}
+
 /// Why a request was refused. One pointer wide, because it travels in every `Result`.
 #[derive(Debug)]
 pub struct Problem(Box<Parts>);
@@ -166,13 +202,15 @@ struct Parts {
     errors: Vec<FieldError>,
     allow: Option<String>,
     cause: Option<String>,
+    limited: Option<Limited>,
 }
 
 impl Problem {
     /// A problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        Self(Box::new(Parts { code, detail, errors: Vec::new(), allow: None, cause: None }))
+        let (errors, allow, cause, limited) = (Vec::new(), None, None, None);
+        Self(Box::new(Parts { code, detail, errors, allow, cause, limited }))
     }
 
     /// A problem with one place.
@@ -209,6 +247,13 @@ impl Problem {
         self
     }
 
+    /// The same, with the limit that was met.
+    #[must_use]
+    pub fn limited(mut self, limited: Limited) -> Self {
+        self.0.limited = Some(limited);
+        self
+    }
+
     /// "Not found", in the same words for a foreign, an unknown and a malformed id.
     #[must_use]
     pub fn not_found() -> Self {
@@ -239,16 +284,29 @@ impl Problem {
         self.0.allow.as_deref()
     }
 
+    /// Whether what was asked for may have been done all the same.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        self.0.code == Code::OutcomeUnknown
+    }
+
     /// What the log says of it.
     #[must_use]
     pub fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
 
+    /// The limit that was met, where one was.
+    #[must_use]
+    pub fn met(&self) -> Option<&Limited> {
+        self.0.limited.as_ref()
+    }
+
     /// Seconds to wait before trying again, for what is worth it.
     #[must_use]
-    pub const fn retry_after(&self) -> Option<u32> {
-        if self.0.code.row().retryable { Some(1) } else { None }
+    pub fn retry_after(&self) -> Option<u32> {
+        let known = self.met().map_or(1, |limited| limited.retry_after);
+        self.0.code.row().retryable.then_some(known)
     }
 }
 
@@ -290,7 +348,7 @@ mod tests {
         for code in Code::ALL {
             let row = code.row();
             assert!((400..600).contains(&row.status));
-            assert_eq!(row.retryable, matches!(row.status, 409 | 429 | 503), "{code:?}");
+            assert_eq!(row.retryable, matches!(row.status, 429 | 503), "{code:?}");
         }
     }
 

@@ -2,7 +2,11 @@
 //!
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
-use crate::admin::{KeyCreateArguments, PoolSetArguments, TenantCreateArguments};
+use crate::admin::{
+    KeyCreateArguments, OperatorKeyCreateArguments, PlanDeleteArguments, PlanSetArguments,
+    PoolSetArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
+    TenantListArguments, TenantSetPlanArguments,
+};
 use crate::customer::{
     AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
     LoginArguments, LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments,
@@ -90,6 +94,9 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what was used, by day and tier.
     Usage(UsageArguments),
+    /// Show what the plan allows, and what is used of it.
+    #[command(after_help = "Example:\n  berth limits")]
+    Limits,
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
     /// The servers that were kept.
@@ -117,9 +124,15 @@ pub enum AdminCommand {
     /// Tenants: the customers.
     #[command(subcommand)]
     Tenant(TenantCommand),
+    /// Plans: what subscriptions allow.
+    #[command(subcommand)]
+    Plan(PlanCommand),
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Keys of the platform's operators.
+    #[command(subcommand)]
+    OperatorKey(OperatorKeyCommand),
     /// Pools: groups of executors, and what their tasks may do.
     #[command(subcommand)]
     Pool(PoolCommand),
@@ -130,6 +143,36 @@ pub enum AdminCommand {
 pub enum TenantCommand {
     /// Create a tenant and print its id.
     Create(TenantCreateArguments),
+    /// Show tenants, newest first.
+    List(TenantListArguments),
+    /// Show a tenant.
+    #[command(after_help = "Example:\n  berth admin tenant show acme")]
+    Show(TenantArguments),
+    /// Suspend a tenant: it submits nothing, and nothing of it starts; what runs may end.
+    #[command(after_help = "Example:\n  berth admin tenant suspend acme")]
+    Suspend(TenantArguments),
+    /// Resume a suspended tenant.
+    #[command(after_help = "Example:\n  berth admin tenant resume acme")]
+    Resume(TenantArguments),
+    /// Delete a tenant for good.
+    Delete(TenantDeleteArguments),
+    /// Change a tenant's plan, and its weight.
+    SetPlan(TenantSetPlanArguments),
+}
+
+/// What can be done with plans.
+#[derive(Debug, Subcommand)]
+pub enum PlanCommand {
+    /// Show every plan.
+    #[command(after_help = "Example:\n  berth admin plan list")]
+    List(SettingsArguments),
+    /// Create a plan.
+    Create(PlanSetArguments),
+    /// Change a plan; its tenants feel it within two seconds.
+    #[command(after_help = "Example:\n  berth admin plan set team --backlog 200000")]
+    Set(PlanSetArguments),
+    /// Delete a plan that nobody is on.
+    Delete(PlanDeleteArguments),
 }
 
 /// What can be done with API keys.
@@ -137,6 +180,13 @@ pub enum TenantCommand {
 pub enum KeyCommand {
     /// Create an API key and print it, once.
     Create(KeyCreateArguments),
+}
+
+/// What can be done with operators' keys.
+#[derive(Debug, Subcommand)]
+pub enum OperatorKeyCommand {
+    /// Create an operator's key and print it, once.
+    Create(OperatorKeyCreateArguments),
 }
 
 /// What can be done with pools.

@@ -33,8 +33,8 @@ pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     Amounts, Attempt, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
-    FollowEvent, FollowedState, LogChunk, LogFilter, NewTask, Page, PageRequest, Stream, Task,
-    TaskFilter, Usage, UsageOfDay,
+    FollowEvent, FollowedState, LimitWarning, Limits, LogChunk, LogFilter, NewTask, Page,
+    PageRequest, QuotaUse, Stream, Task, TaskFilter, Usage, UsageOfDay,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

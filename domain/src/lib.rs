@@ -5,12 +5,16 @@
 //! about them under a virtual clock holds in production.
 #![warn(missing_docs)]
 
+pub mod access;
 pub mod batch;
 pub mod fairness;
 pub mod id;
 pub mod placement;
+pub mod plan;
 pub mod pool;
+pub mod rate;
 pub mod resources;
 pub mod target;
 pub mod task;
+pub mod tenant;
 pub mod time;

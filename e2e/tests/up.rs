@@ -180,6 +180,12 @@ mod own_engines {
         assert_eq!(up.profile(), "full");
         let task = to_its_end(&up, &echo()).await?;
         assert_eq!(task["state"], "succeeded", "{task}");
+        let metrics = format!("{}/metrics", up.url()?);
+        poll::until("rate limits to be counted in the private Redis", SOON, || async {
+            let Ok(answer) = reqwest::get(&metrics).await else { return false };
+            answer.text().await.is_ok_and(|text| text.contains("\nberth_limit_local 0\n"))
+        })
+        .await?;
 
         let running = |role: &str| -> Vec<u32> {
             let is = |pid: &u32| {

@@ -15,6 +15,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("database.admin_url", "postgres://marker_admin@h/d"),
     ("database.api_connections", "91"),
     ("database.submit_connections", "91"),
+    ("database.admin_connections", "91"),
     ("database.scheduler_connections", "91"),
     ("database.rm_connections", "91"),
     ("database.acquire_timeout", "17s"),
@@ -29,6 +30,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("bus.prefetch", "91"),
     ("bus.heartbeat", "17s"),
     ("bus.reconnect_max", "17s"),
+    ("redis.url", "redis://marker_redis@h/0"),
+    ("redis.key_prefix", "other"),
+    ("redis.connect_timeout", "91ms"),
+    ("redis.command_timeout", "91ms"),
     ("api.listen", "127.0.0.1:91"),
     ("api.workers", "91"),
     ("api.max_task_bytes", "2048"),
@@ -41,6 +46,8 @@ const OTHERS: &[(&str, &str)] = &[
     ("api.max_streams", "91"),
     ("api.max_tenant_streams", "9"),
     ("api.stream_keep_alive", "17s"),
+    ("api.peer_requests_per_second", "91"),
+    ("api.peer_request_burst", "91"),
     ("auth.environment", "test"),
     ("auth.key_hash_secret", "marker-key-hash"),
     ("auth.executor_secret", "marker-executor"),
@@ -100,7 +107,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("telemetry.otlp_metrics_interval", "30s"),
 ];
 
-const SECRETS: [&str; 11] = [
+const SECRETS: [&str; 12] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -109,6 +116,7 @@ const SECRETS: [&str; 11] = [
     "database.rm_url",
     "database.admin_url",
     "bus.url",
+    "redis.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
     "telemetry.otlp_headers",

@@ -7,6 +7,7 @@ use crate::batcher::Batcher;
 use crate::due::DueTick;
 use crate::keep::KeepTick;
 use crate::leader::Leader;
+use crate::tenants::TenantTick;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
 use runtime::config::{Config, LimitsConfig, SchedulerConfig};
@@ -22,6 +23,9 @@ use store::connect::SchedulerDb;
 
 /// How late a due task is noticed at worst; no wake-up tells of it.
 const DUE_POLL: Duration = Duration::from_millis(50);
+
+/// Above the longest polite stop of a task, until its executor's session is fenced.
+const CANCEL_SLACK: Duration = Duration::from_secs(30);
 
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +81,8 @@ impl Scheduler {
         loops.batch(&settings);
         loops.release_due(&settings);
         loops.keep_house(&config.limits);
+        let cancel_grace = config.resource_manager.kill_grace + CANCEL_SLACK;
+        loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
         Ok(Self { health_addr, tasks, db })
     }
 
@@ -147,6 +153,16 @@ impl Loops {
         self.tasks.spawn_detached("due", async move {
             let _listening = wakeups;
             ticker.run(shutdown, || due.tick()).await;
+        });
+    }
+
+    fn clear_deleted(&self, grace: Duration, cancel_grace: Duration) {
+        let tenants = TenantTick::new(self.db.clone(), self.bus.clone(), grace, cancel_grace);
+        let ticker =
+            Ticker::new("tenants", TickPolicy::every(Duration::from_secs(1))).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("tenants", async move {
+            ticker.run(shutdown, || tenants.tick()).await;
         });
     }
 

@@ -64,7 +64,7 @@ handle!(
     /// The platform's operators.
     AdminDb,
     ServiceRole::Admin,
-    api_connections
+    admin_connections
 );
 
 /// One tenant's request.

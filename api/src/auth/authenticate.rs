@@ -4,14 +4,17 @@
 //! before anything is looked up; hashes are compared in constant time. An unknown, a revoked and an
 //! expired key get the same answer.
 
-use super::cache::{Answer, KeyCache, KnownKey};
-use super::key::{KeyHasher, KeyId, PresentedKey};
-use super::scope::{Scope, ScopeSet};
+use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
+use super::cache::{Answer, Cache, KnownKey};
+use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
 use crate::submit::REPEATS;
-use actix_web::http::header::{AUTHORIZATION, HeaderMap};
+use actix_web::http::header::HeaderMap;
+use domain::access::{Permission, PermissionSet, Scope};
 use domain::id::TenantId;
+use domain::plan::PlanLimits;
+use domain::tenant::TenantState;
 use runtime::clock::monotonic;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +28,15 @@ use subtle::ConstantTimeEq;
 pub struct Caller {
     tenant: TenantId,
     key: KeyId,
-    scopes: ScopeSet,
+    permissions: PermissionSet,
+    standing: Standing,
+}
+
+/// How the caller's tenant stands, and what it may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing {
+    pub state: TenantState,
+    pub limits: PlanLimits,
 }
 
 impl Caller {
@@ -47,15 +58,51 @@ impl Caller {
         self.key
     }
 
-    /// Refuses when the key lacks `scope`.
+    /// What the tenant's plan allows.
+    #[must_use]
+    pub const fn limits(&self) -> &PlanLimits {
+        &self.standing.limits
+    }
+
+    /// How the tenant stands; a deleted one has no caller.
+    #[must_use]
+    pub const fn tenant_state(&self) -> TenantState {
+        self.standing.state
+    }
+
+    /// Refuses new work of a tenant that is suspended.
     ///
     /// # Errors
-    /// `scope_missing`, naming it.
-    pub fn require(&self, scope: Scope) -> Result<(), Problem> {
-        if self.scopes.contains(scope) {
+    /// `tenant_suspended`.
+    pub fn require_active(&self) -> Result<(), Problem> {
+        if self.standing.state.may_run() {
             return Ok(());
         }
-        Err(Problem::new(Code::ScopeMissing, format!("This needs a key with the scope `{scope}`.")))
+        let detail = "Your account is suspended: nothing new is taken or started, and what it has can still be read and \
+                      cancelled. Please write to whoever runs this service.";
+        Err(Problem::new(Code::TenantSuspended, detail))
+    }
+
+    /// Everything it may do.
+    #[must_use]
+    pub const fn permissions(&self) -> PermissionSet {
+        self.permissions
+    }
+
+    /// Refuses when it may not do this.
+    ///
+    /// # Errors
+    /// `scope_missing`, naming what is needed.
+    pub fn require(&self, permission: Permission) -> Result<(), Problem> {
+        if self.permissions.contains(permission) {
+            return Ok(());
+        }
+        let scope = Scope::ALL.into_iter().find(|s| s.permissions().contains(permission));
+        let scope = scope.map(|scope| format!(" A key has it with the scope `{scope}`."));
+        Err(Problem::new(
+            Code::ScopeMissing,
+            format!("This needs the permission `{permission}`.{}", scope.unwrap_or_default()),
+        ))
     }
 }
 
@@ -64,7 +111,7 @@ impl Caller {
 pub struct Authenticator {
     environment: String,
     hasher: KeyHasher,
-    cache: KeyCache,
+    cache: Cache<KnownKey>,
     db: SubmitDb,
     used: Arc<UsedKeys>,
 }
@@ -72,7 +119,7 @@ pub struct Authenticator {
 impl Authenticator {
     /// For the installation named `environment`; answers are kept for `ttl`.
     pub(crate) fn new(environment: String, hasher: KeyHasher, ttl: Duration, db: SubmitDb) -> Self {
-        Self { environment, hasher, cache: KeyCache::new(ttl), db, used: Arc::default() }
+        Self { environment, hasher, cache: Cache::new(ttl), db, used: Arc::default() }
     }
 
     /// The keys whose use is still to be written down.
@@ -87,6 +134,9 @@ impl Authenticator {
     pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let presented = PresentedKey::parse(bearer(headers)?, &self.environment)
             .map_err(|error| unauthenticated(format!("The API key {error}.")))?;
+        if presented.kind() != KeyKind::Tenant {
+            return Err(wrong_kind("This is a tenant's route; the key is an operator's."));
+        }
         let id = presented.id();
         let (slot, answer) = self.cache.get(id, || self.look_up(id)).await;
         match answer {
@@ -94,14 +144,11 @@ impl Authenticator {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
-                Ok(Caller { tenant: key.tenant, key: id, scopes: key.scopes })
+                let permissions = key.scopes.permissions();
+                Ok(Caller { tenant: key.tenant, key: id, permissions, standing: key.standing })
             }
-            Answer::Known(_) | Answer::Unknown => {
-                Err(unauthenticated("The API key is unknown, expired or revoked.".to_owned()))
-            }
-            Answer::Failed(code) => {
-                Err(Problem::new(code, "The API key cannot be checked at the moment."))
-            }
+            Answer::Known(_) | Answer::Unknown => Err(rejected()),
+            Answer::Failed(code) => Err(checked_later(code)),
         }
     }
 
@@ -123,27 +170,4 @@ impl Authenticator {
         let same: bool = self.hasher.hash(presented).ct_eq(&known.hash).into();
         same && known.usable && known.expires.is_none_or(|at| monotonic() < at)
     }
-}
-
-/// The token of the one `Authorization: Bearer` header.
-fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
-    let mut all = headers.get_all(AUTHORIZATION);
-    let (Some(header), None) = (all.next(), all.next()) else {
-        return Err(unauthenticated(
-            "Send one header `Authorization: Bearer <API key>`.".to_owned(),
-        ));
-    };
-    header
-        .to_str()
-        .ok()
-        .and_then(|text| text.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim_matches(' '))
-        .ok_or_else(|| {
-            unauthenticated("The Authorization header must be `Bearer <API key>`.".to_owned())
-        })
-}
-
-fn unauthenticated(detail: String) -> Problem {
-    Problem::new(Code::Unauthenticated, detail)
 }

@@ -1,16 +1,21 @@
-//! What Postgres said of a key, kept for a moment (`api.key_cache_ttl`).
+//! What Postgres said of a credential, kept for a moment (`api.key_cache_ttl`).
 //!
-//! Used by `authenticate` for every request. A revoked key works at most that long, counted from when
+//! Used by `authenticate` and `operator` for every request. What was revoked works at most that long, counted from when
 //! Postgres was asked. "No such key" is kept too, requests for one key share one look-up, and the number
 //! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us.
 
+use super::authenticate::Standing;
 use super::key::KeyId;
-use super::scope::ScopeSet;
 use crate::problem::Code;
+use domain::access::ScopeSet;
 use domain::id::TenantId;
+use domain::tenant::TenantState;
+use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
 use runtime::error_chain::ErrorChain;
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,21 +28,54 @@ const CAPACITY: usize = 10_000;
 /// Look-ups in flight: the rest wait, so that unknown keys cannot take all connections from submits.
 const LOOKUPS: usize = 2;
 
+/// What is kept of one kind of credential.
+pub(super) trait Known: Clone + Debug {
+    /// What it is looked up by.
+    type Id: Debug + Copy + Eq + Hash;
+    /// What the database says.
+    type Record;
+
+    /// What is kept of a record that was asked for at `asked_at`; `None` when it cannot be read.
+    fn of(record: Self::Record, asked_at: Instant) -> Option<Self>;
+}
+
 /// A key that exists.
 #[derive(Debug, Clone)]
 pub(super) struct KnownKey {
     pub tenant: TenantId,
     pub hash: [u8; 32],
     pub scopes: ScopeSet,
-    /// Not revoked, and its tenant is active.
+    /// Not revoked, and its tenant is not deleted.
     pub usable: bool,
+    pub standing: Standing,
     /// When it ends by itself, on this machine's clock.
     pub expires: Option<Instant>,
 }
 
+impl Known for KnownKey {
+    type Id = KeyId;
+    type Record = KeyRecord;
+
+    fn of(key: KeyRecord, asked_at: Instant) -> Option<Self> {
+        Some(Self {
+            tenant: key.tenant,
+            hash: key.hash.as_slice().try_into().ok()?,
+            scopes: ScopeSet::from_names(&key.scopes),
+            usable: key.tenant_state != TenantState::Deleted && key.revoked_at.is_none(),
+            standing: Standing { state: key.tenant_state, limits: key.limits },
+            expires: key.expires_at.map(|at| local(at, key.now, asked_at)),
+        })
+    }
+}
+
+/// A time of the database on this machine's clock.
+pub(super) fn local(at: Timestamp, now: Timestamp, asked_at: Instant) -> Instant {
+    asked_at + (at - now).to_std().unwrap_or(Duration::ZERO)
+}
+
 #[derive(Debug, Clone)]
-pub(super) enum Answer {
-    Known(KnownKey),
+pub(super) enum Answer<K> {
+    Known(K),
     Unknown,
     /// The database gave no answer; shared by those who waited for it, and not kept.
     Failed(Code),
@@ -45,13 +83,13 @@ pub(super) enum Answer {
 
 /// One look-up: who comes while it runs waits for it.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct Slot<K> {
     asked_at: Instant,
-    answer: OnceCell<Answer>,
+    answer: OnceCell<Answer<K>>,
     used: AtomicBool,
 }
 
-impl Slot {
+impl<K> Slot<K> {
     /// True for the first successful use of this answer.
     pub(super) fn first_use(&self) -> bool {
         !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
@@ -65,29 +103,30 @@ impl Slot {
 
 /// Two generations: when the young one is full it becomes the old one and the old one goes. So the
 /// size is bounded without a list in order of use.
-#[derive(Debug, Default)]
-struct Generations {
-    young: HashMap<KeyId, Arc<Slot>>,
-    old: HashMap<KeyId, Arc<Slot>>,
+#[derive(Debug)]
+struct Generations<K: Known> {
+    young: HashMap<K::Id, Arc<Slot<K>>>,
+    old: HashMap<K::Id, Arc<Slot<K>>>,
 }
 
 #[derive(Debug)]
-pub(super) struct KeyCache {
+pub(super) struct Cache<K: Known> {
     ttl: Duration,
-    generations: Mutex<Generations>,
+    generations: Mutex<Generations<K>>,
     lookups: Semaphore,
 }
 
-impl KeyCache {
+impl<K: Known> Cache<K> {
     pub(super) fn new(ttl: Duration) -> Self {
-        Self { ttl, generations: Mutex::default(), lookups: Semaphore::new(LOOKUPS) }
+        let generations = Generations { young: HashMap::new(), old: HashMap::new() };
+        Self { ttl, generations: Mutex::new(generations), lookups: Semaphore::new(LOOKUPS) }
     }
 
     /// The slot of this key, with its answer; `look_up` is called when none is kept.
-    pub(super) async fn get<F, Fut>(&self, id: KeyId, look_up: F) -> (Arc<Slot>, Answer)
+    pub(super) async fn get<F, Fut>(&self, id: K::Id, look_up: F) -> (Arc<Slot<K>>, Answer<K>)
     where
         F: FnOnce() -> Fut,
-        Fut: Future<Output = Result<Option<KeyRecord>, StoreError>>,
+        Fut: Future<Output = Result<Option<K::Record>, StoreError>>,
     {
         let slot = self.slot(id);
         if let Some(answer) = slot.answer.get() {
@@ -104,7 +143,7 @@ impl KeyCache {
         (slot, answer)
     }
 
-    fn slot(&self, id: KeyId) -> Arc<Slot> {
+    fn slot(&self, id: K::Id) -> Arc<Slot<K>> {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = generations.young.get(&id).or_else(|| generations.old.get(&id));
         if let Some(slot) = kept.filter(|slot| slot.is_fresh(self.ttl)) {
@@ -121,23 +160,16 @@ impl KeyCache {
     }
 }
 
-fn answer_of(asked_at: Instant, found: Result<Option<KeyRecord>, StoreError>) -> Answer {
+fn answer_of<K: Known>(
+    asked_at: Instant,
+    found: Result<Option<K::Record>, StoreError>,
+) -> Answer<K> {
     match found {
-        Ok(Some(key)) => match <[u8; 32]>::try_from(key.hash.as_slice()) {
-            Ok(hash) => Answer::Known(KnownKey {
-                tenant: key.tenant,
-                hash,
-                scopes: ScopeSet::from_names(&key.scopes),
-                usable: key.tenant_active && key.revoked_at.is_none(),
-                expires: key
-                    .expires_at
-                    .map(|at| asked_at + (at - key.now).to_std().unwrap_or(Duration::ZERO)),
-            }),
-            Err(_) => Answer::Unknown,
-        },
-        Ok(None) => Answer::Unknown,
+        Ok(found) => {
+            found.and_then(|record| K::of(record, asked_at)).map_or(Answer::Unknown, Answer::Known)
+        }
         Err(error) => {
-            tracing::warn!(error = %ErrorChain(&error), "API keys cannot be checked: {error}");
+            tracing::warn!(error = %ErrorChain(&error), "Credentials cannot be checked: {error}");
             Answer::Failed(Code::of_store(&error))
         }
     }
@@ -149,6 +181,8 @@ mod tests {
     use crate::auth::key::{PresentedKey, generate};
     use secrecy::{ExposeSecret, SecretString};
     use std::sync::atomic::AtomicU32;
+
+    type KeyCache = Cache<KnownKey>;
 
     fn id() -> KeyId {
         let secret = SecretString::from("0123456789abcdef0123456789ABCDEF".to_owned());

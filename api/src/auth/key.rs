@@ -1,4 +1,5 @@
-//! The form of an API key: `berth_<env>_<id>_<secret><crc>`. Used by requests and by the CLI that makes keys.
+//! The form of a key: `berth_<env>_<id>_<secret><crc>`, an operator's with `berthop_`. Used by requests and by the CLI that
+//! makes keys.
 //!
 //! The checksum lets a mistyped key, and a leak scanner's find, be judged without a look-up. It keeps nobody
 //! out: that is the secret's part. Only a keyed hash of the whole key is stored, so that a copy of the
@@ -10,7 +11,6 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 use std::fmt;
 
-const PREFIX: &str = "berth_";
 const ID_LEN: usize = 12;
 const SECRET_LEN: usize = 43;
 const CRC_LEN: usize = 6;
@@ -19,7 +19,27 @@ const TAIL_LEN: usize = 1 + ID_LEN + 1 + SECRET_LEN + CRC_LEN;
 /// Base 32 of RFC 4648, lower case.
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// Why a text is no API key of this installation, or none could be made.
+/// Whose key it is, which its first letters say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// A tenant's.
+    Tenant,
+    /// The platform's operators'.
+    Operator,
+}
+
+impl KeyKind {
+    const ALL: [Self; 2] = [Self::Tenant, Self::Operator];
+
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Tenant => "berth_",
+            Self::Operator => "berthop_",
+        }
+    }
+}
+
+/// Why a text is no key of this installation, or none could be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Not of the form, or shortened.
@@ -43,6 +63,7 @@ pub enum KeyError {
 #[derive(Clone, Copy)]
 pub struct PresentedKey<'a> {
     text: &'a str,
+    kind: KeyKind,
     id: KeyId,
 }
 
@@ -81,8 +102,12 @@ impl<'a> PresentedKey<'a> {
     /// # Errors
     /// When it is not of the form, its checksum is wrong, or it is of another environment.
     pub fn parse(text: &'a str, environment: &str) -> Result<Self, KeyError> {
-        let rest =
-            text.strip_prefix(PREFIX).filter(|rest| rest.is_ascii()).ok_or(KeyError::Form)?;
+        let of_kind = |kind: KeyKind| Some((kind, text.strip_prefix(kind.prefix())?));
+        let (kind, rest) = KeyKind::ALL
+            .into_iter()
+            .find_map(of_kind)
+            .filter(|(_, rest)| rest.is_ascii())
+            .ok_or(KeyError::Form)?;
         let env_len = rest
             .len()
             .checked_sub(TAIL_LEN)
@@ -107,7 +132,13 @@ impl<'a> PresentedKey<'a> {
             return Err(KeyError::Environment);
         }
         let id = KeyId(id.as_bytes().try_into().map_err(|_| KeyError::Form)?);
-        Ok(Self { text, id })
+        Ok(Self { text, kind, id })
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        self.kind
     }
 
     /// Its public part.
@@ -128,18 +159,33 @@ pub struct GeneratedKey {
     pub hash: [u8; 32],
 }
 
-/// Makes a key for the installation named `environment` (1 to 8 of `a-z0-9`).
+/// Makes a tenant's key for the installation named `environment` (1 to 8 of `a-z0-9`).
 ///
 /// # Errors
 /// When the system gives no random bytes, `environment` is not a name, or the secret is empty.
 pub fn generate(environment: &str, hash_secret: &SecretString) -> Result<GeneratedKey, KeyError> {
-    let hasher = KeyHasher::new(hash_secret)?;
+    KeyHasher::new(hash_secret)?.generate(KeyKind::Tenant, environment)
+}
+
+/// The same for an operator.
+///
+/// # Errors
+/// As [`generate`].
+pub fn generate_operator(
+    environment: &str,
+    hash_secret: &SecretString,
+) -> Result<GeneratedKey, KeyError> {
+    KeyHasher::new(hash_secret)?.generate(KeyKind::Operator, environment)
+}
+
+fn make(kind: KeyKind, environment: &str, hasher: &KeyHasher) -> Result<GeneratedKey, KeyError> {
     let (mut id, mut secret) = ([0u8; ID_LEN], [0u8; 32]);
     getrandom::fill(&mut id).map_err(|_| KeyError::Random)?;
     getrandom::fill(&mut secret).map_err(|_| KeyError::Random)?;
     // 256 is a multiple of 32, so each of the 32 letters is as likely as any other.
     let id: String = id.iter().map(|b| char::from(BASE32[usize::from(b % 32)])).collect();
-    let body = format!("{PREFIX}{environment}_{id}_{}", encode(&secret, SECRET_LEN));
+    let prefix = kind.prefix();
+    let body = format!("{prefix}{environment}_{id}_{}", encode(&secret, SECRET_LEN));
     let text = format!("{body}{}", checksum(&body));
     let presented = PresentedKey::parse(&text, environment)?;
     let hash = hasher.hash(&presented);
@@ -177,6 +223,18 @@ impl KeyHasher {
     #[must_use]
     pub fn hash(&self, key: &PresentedKey<'_>) -> [u8; 32] {
         self.0.clone().chain_update(key.text).finalize().into_bytes().into()
+    }
+
+    /// Makes a key for the installation named `environment`.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes, or `environment` is not a name.
+    pub(crate) fn generate(
+        &self,
+        kind: KeyKind,
+        environment: &str,
+    ) -> Result<GeneratedKey, KeyError> {
+        make(kind, environment, self)
     }
 
     /// A keyed hash for another purpose, under a key of its own. `label` must not begin like an API key.
@@ -253,6 +311,17 @@ mod tests {
         assert!(!format!("{a:?}").contains(a.text.expose_secret()));
         let presented = PresentedKey::parse(a.text.expose_secret(), "live").unwrap();
         assert!(!format!("{presented:?}").contains(a.text.expose_secret()));
+    }
+
+    #[test]
+    fn an_operators_key_is_told_from_a_tenants_by_its_first_letters() {
+        let operator = generate_operator("live", &secret()).unwrap();
+        let text = operator.text.expose_secret();
+        assert!(text.starts_with("berthop_live_"));
+        assert_eq!(PresentedKey::parse(text, "live").unwrap().kind(), KeyKind::Operator);
+        assert_eq!(PresentedKey::parse(&fresh(), "live").unwrap().kind(), KeyKind::Tenant);
+        let renamed = text.replacen("berthop_", "berth_", 1);
+        assert_eq!(PresentedKey::parse(&renamed, "live").unwrap_err(), KeyError::Checksum);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use runtime::tick::TickOutcome;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use store::StoreError;
-use store::connect::SubmitDb;
 
 /// Keys written in one statement.
 const BATCH: usize = 1000;
@@ -24,12 +23,15 @@ impl UsedKeys {
     }
 
     /// Writes what gathered. On an error the keys of this batch are forgotten: they are used again soon.
-    pub(crate) async fn flush(&self, db: &SubmitDb) -> Result<TickOutcome, StoreError> {
+    pub(crate) async fn flush<F, Fut>(&self, write: F) -> Result<TickOutcome, StoreError>
+    where
+        F: Fn(Vec<String>) -> Fut,
+        Fut: Future<Output = Result<(), StoreError>>,
+    {
         let used: Vec<KeyId> =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
         for batch in used.chunks(BATCH) {
-            let ids: Vec<String> = batch.iter().map(KeyId::to_string).collect();
-            store::key::touch_last_used(db, &ids).await?;
+            write(batch.iter().map(KeyId::to_string).collect()).await?;
         }
         Ok(TickOutcome::idle(used.len() as u64))
     }

@@ -28,6 +28,9 @@ pub fn document() -> OpenApi {
         let method = match endpoint.verb {
             Verb::Get => HttpMethod::Get,
             Verb::Post => HttpMethod::Post,
+            Verb::Put => HttpMethod::Put,
+            Verb::Patch => HttpMethod::Patch,
+            Verb::Delete => HttpMethod::Delete,
         };
         paths = paths.path(endpoint.path, PathItem::new(method, operation(endpoint)));
     }

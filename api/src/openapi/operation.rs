@@ -1,10 +1,10 @@
 //! One row of the table of routes as an operation.
 
 use super::doc::{AnswerDoc, Content};
-use super::schemas::SECURITY;
+use super::schemas::{OPERATOR_SECURITY, SECURITY};
 use crate::problem::Code;
 use crate::request::BodyRule;
-use crate::routes::table::{Access, Endpoint};
+use crate::routes::table::{Access, Endpoint, Verb};
 use std::collections::BTreeMap;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::{
@@ -28,9 +28,16 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
         .tag(tag_of(endpoint))
         .summary(Some(doc.summary));
     let mut text = doc.description.to_owned();
-    if let Access::Tenant(scope, _) = endpoint.access {
-        operation = operation.security(SecurityRequirement::new(SECURITY, Vec::<String>::new()));
-        text = format!("{text}\n\nNeeds a key with the scope `{scope}`.").trim().to_owned();
+    let needs = match endpoint.access {
+        Access::Open(_) => None,
+        Access::Tenant(permission, _) => Some((SECURITY, format!("the permission `{permission}`"))),
+        Access::Operator(scope, _) => {
+            Some((OPERATOR_SECURITY, format!("an operator's key with the scope `{scope}`")))
+        }
+    };
+    if let Some((security, needed)) = needs {
+        operation = operation.security(SecurityRequirement::new(security, Vec::<String>::new()));
+        text = format!("{text}\n\nNeeds {needed}.").trim().to_owned();
     }
     if !text.is_empty() {
         operation = operation.description(Some(text));
@@ -61,7 +68,9 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
 fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).build();
     let mut all = Vec::new();
-    for (name, words) in [("id", "`task_` and 32 hex digits"), ("file", "Its name")] {
+    for (name, words) in
+        [("id", "Its kind, `_` and 32 hex digits"), ("name", "Its name"), ("file", "Its name")]
+    {
         if endpoint.path.contains(&format!("{{{name}}}")) {
             let part = ParameterBuilder::new()
                 .name(name)
@@ -90,7 +99,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
                 .build(),
         );
     }
-    if endpoint.body != BodyRule::None {
+    if takes_idempotency_key(endpoint) {
         let key = ParameterBuilder::new().name("Idempotency-Key").parameter_in(ParameterIn::Header);
         let words = "1 to 200 visible ASCII characters, remembered for at least 24 hours: the same key and request \
                      get the same answer, with `Idempotency-Replayed: true`; another request with the key gets 422";
@@ -99,6 +108,11 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
         );
     }
     all
+}
+
+/// A tenant's write that would otherwise do a second thing when it is repeated.
+fn takes_idempotency_key(endpoint: &Endpoint) -> bool {
+    endpoint.verb == Verb::Post && matches!(endpoint.access, Access::Tenant(..))
 }
 
 fn good(answer: &AnswerDoc) -> Response {
@@ -144,18 +158,20 @@ fn page(schema: &str) -> ObjectBuilder {
 /// The route's own problems, and those that follow from what kind of route it is; by status.
 fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
     let mut codes = endpoint.doc.problems.to_vec();
-    if let Access::Tenant(..) = endpoint.access {
-        codes.extend([
-            Code::Unauthenticated,
-            Code::ScopeMissing,
-            Code::InvalidParameter,
-            Code::Internal,
-        ]);
+    if !matches!(endpoint.access, Access::Open(_)) {
+        codes.extend([Code::Unauthenticated, Code::ScopeMissing, Code::WrongKindOfKey]);
+        codes.extend([Code::InvalidParameter, Code::Internal]);
         codes.extend([Code::Overloaded, Code::Unavailable, Code::Timeout]);
     }
     if endpoint.body != BodyRule::None {
         codes.extend([Code::InvalidJson, Code::PayloadTooLarge, Code::UnsupportedMediaType]);
-        codes.extend([Code::ValidationFailed, Code::IdempotencyKeyReuse]);
+        codes.push(Code::ValidationFailed);
+    }
+    if takes_idempotency_key(endpoint) {
+        codes.push(Code::IdempotencyKeyReuse);
+    }
+    if endpoint.counts_peers() {
+        codes.push(Code::RateLimited);
     }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes {

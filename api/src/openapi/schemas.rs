@@ -1,6 +1,13 @@
 //! Every schema that the document's operations name.
 
 use super::words;
+use crate::routes::admin::operator::OperatorView;
+use crate::routes::admin::plan::PlanView;
+use crate::routes::admin::plan::put::PlanSpec;
+use crate::routes::admin::tenant::TenantView;
+use crate::routes::admin::tenant::change::ChangeSpec;
+use crate::routes::admin::tenant::create::TenantSpec;
+use crate::routes::limits::{LimitsView, QuotaView, WarningView};
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
@@ -17,14 +24,23 @@ use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ArrayBuilder, Components};
 
-/// Name of the one way to authenticate.
+/// Name of the tenants' way to authenticate.
 pub(super) const SECURITY: &str = "api_key";
+/// Name of the operators'.
+pub(super) const OPERATOR_SECURITY: &str = "operator_key";
 
 pub(super) fn components() -> Components {
     let key = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("berth_<environment>_<id>_<secret>")
-        .description(Some("An API key. Each operation names the scope it needs."))
+        .description(Some(
+            "An API key. Each operation names the permission it needs; scopes give permissions.",
+        ))
+        .build();
+    let operator = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("berthop_<environment>_<id>_<secret>")
+        .description(Some("A key of the platform's operators. No tenant's key is taken."))
         .build();
     let words = ComponentsBuilder::new()
         .schema_from::<words::Tier>()
@@ -57,8 +73,18 @@ pub(super) fn components() -> Components {
         .schema_from::<Usage>()
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()
+        .schema_from::<OperatorView<'_>>()
+        .schema_from::<LimitsView>()
+        .schema_from::<QuotaView>()
+        .schema_from::<WarningView>()
+        .schema_from::<TenantSpec>()
+        .schema_from::<ChangeSpec>()
+        .schema_from::<TenantView>()
+        .schema_from::<PlanSpec>()
+        .schema_from::<PlanView>()
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
+        .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
         .build()
 }
 

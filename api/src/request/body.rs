@@ -22,6 +22,8 @@ pub enum BodyRule {
     None,
     /// Nothing or an empty object, 1 KiB at most.
     Empty,
+    /// One small object, 16 KiB at most.
+    Small,
     /// One task, `api.max_task_bytes` at most.
     Task,
     /// Many tasks, `api.max_batch_bytes` at most: one JSON object, or a line for each.
@@ -162,7 +164,9 @@ fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
     }
     let kinds = match rule {
         BodyRule::Batch => "`Content-Type: application/json` or `application/x-ndjson`",
-        BodyRule::None | BodyRule::Empty | BodyRule::Task => "`Content-Type: application/json`",
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task => {
+            "`Content-Type: application/json`"
+        }
     };
     Err(Problem::new(Code::UnsupportedMediaType, format!("Send the body with {kinds}.")))
 }

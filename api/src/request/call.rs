@@ -1,12 +1,15 @@
 //! One request as a handler gets it: everything before it has been read and checked.
 
 use super::{Lines, Query, RequestId};
-use crate::auth::Caller;
+use crate::auth::{Caller, Operator};
+use crate::limit::Meter;
 use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use chrono::TimeDelta;
 use domain::id::TaskId;
+use domain::time::Timestamp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
 use store::TenantScope;
@@ -20,13 +23,42 @@ pub struct OpenCall {
     pub request: HttpRequest,
 }
 
+/// A request to a route of the platform's operators.
+#[derive(Debug)]
+pub struct OperatorCall {
+    /// What the process shares.
+    pub state: Arc<State>,
+    /// Who asks; the route's scope has been checked.
+    pub operator: Operator,
+    /// Path, query and headers.
+    pub request: HttpRequest,
+    /// The body, within its limit. Empty where the route takes none.
+    pub body: Bytes,
+    /// Its name in logs and answers.
+    pub id: RequestId,
+    /// The trace it belongs to.
+    pub trace: TraceContext,
+}
+
+impl OperatorCall {
+    /// The query string.
+    ///
+    /// # Errors
+    /// As [`Query::parse`].
+    pub fn query(&self) -> Result<Query, Problem> {
+        Query::parse(self.request.query_string())
+    }
+}
+
 /// A request to a tenant's route.
 #[derive(Debug)]
 pub struct Call {
     /// What the process shares.
     pub state: Arc<State>,
-    /// Who asks; the route's scope has been checked.
+    /// Who asks; the route's permission has been checked.
     pub caller: Caller,
+    /// What its tenant may still submit.
+    pub(crate) meter: Arc<Meter>,
     /// Path, query and headers.
     pub request: HttpRequest,
     /// The body, within its limit. Empty where the route takes none.
@@ -44,6 +76,15 @@ impl Call {
     #[must_use]
     pub const fn scope(&self) -> TenantScope {
         self.caller.scope()
+    }
+
+    /// Tasks that ended before this are not shown: the plan keeps no more. Whole days are dropped for all tenants alike, so
+    /// `None` where the plan keeps what the installation does.
+    #[must_use]
+    pub fn ended_from(&self, now: Timestamp) -> Option<Timestamp> {
+        let days = u32::from(self.caller.limits().retention_days);
+        let shorter = days < self.state.limits.history_retention_days;
+        shorter.then(|| now - TimeDelta::days(i64::from(days)))
     }
 
     /// The task named in the path. A malformed id is a task that does not exist.

@@ -13,7 +13,7 @@ mod objects;
 mod query;
 
 pub use body::{BodyRule, Incoming, Media};
-pub use call::{Call, OpenCall};
+pub use call::{Call, OpenCall, OperatorCall};
 pub use id::RequestId;
 pub(crate) use id::RequestIds;
 pub use idempotency::{KeyText, idempotency_key, idempotency_text};

@@ -1,7 +1,9 @@
 //! One verb a file. `table` is the list of all of them: what is not in it does not exist.
 
+pub mod admin;
 pub mod docs;
 pub mod health;
+pub mod limits;
 pub mod metrics;
 pub mod openapi;
 pub mod table;

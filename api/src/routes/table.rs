@@ -1,13 +1,13 @@
 //! The one table of routes: method, path, who may call it, what body it takes, who answers.
 //!
 //! The server mounts it, the OpenAPI document is built from it, and tests walk it, so that the three
-//! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a scope.
+//! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
-use super::{docs, health, metrics, openapi, task, usage};
-use crate::auth::Scope;
+use super::{admin, docs, health, limits, metrics, openapi, task, usage};
+use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
 use crate::problem::Problem;
-use crate::request::{BodyRule, Call, OpenCall};
+use crate::request::{BodyRule, Call, OpenCall, OperatorCall};
 use actix_web::HttpResponse;
 use futures::future::LocalBoxFuture;
 use tracing::Span;
@@ -21,8 +21,14 @@ pub type Reply = LocalBoxFuture<'static, Result<HttpResponse, Problem>>;
 pub enum Verb {
     /// Reads.
     Get,
-    /// Writes, with an `Idempotency-Key`.
+    /// Writes, with an `Idempotency-Key` where it is a tenant's.
     Post,
+    /// Stores under a name; repeating it changes nothing.
+    Put,
+    /// Changes parts.
+    Patch,
+    /// Ends a thing.
+    Delete,
 }
 
 impl Verb {
@@ -32,18 +38,23 @@ impl Verb {
         match self {
             Self::Get => "GET",
             Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
         }
     }
 }
 
-/// Who may call a route, and who answers. A tenant's handler takes a [`Call`], which only
-/// authentication makes.
+/// Who may call a route, and who answers. A tenant's handler takes a [`Call`] and an operators' one an [`OperatorCall`],
+/// which only authentication makes.
 #[derive(Clone, Copy)]
 pub enum Access {
     /// Anybody.
     Open(fn(OpenCall) -> Reply),
-    /// A key with this scope.
-    Tenant(Scope, fn(Call) -> Reply),
+    /// Who may do this in a tenant.
+    Tenant(Permission, fn(Call) -> Reply),
+    /// An operator's key with this scope.
+    Operator(OperatorScope, fn(OperatorCall) -> Reply),
 }
 
 /// One route.
@@ -65,6 +76,14 @@ pub struct Endpoint {
     pub doc: &'static Doc,
 }
 
+impl Endpoint {
+    /// Whether its requests count against their peer's rate: all but probes and documents, which cost next to nothing.
+    #[must_use]
+    pub fn counts_peers(&self) -> bool {
+        self.path.starts_with("/v1/")
+    }
+}
+
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} ({})", self.verb.as_str(), self.path, self.name)
@@ -78,12 +97,14 @@ macro_rules! span {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 14] = [
+pub static TABLE: [Endpoint; 26] = [
     Endpoint {
         verb: Verb::Post,
         path: "/v1/tasks",
         name: "task.submit",
-        access: Access::Tenant(Scope::Submit, |call| Box::pin(task::submit::handle(call))),
+        access: Access::Tenant(Permission::SubmitTasks, |call| {
+            Box::pin(task::submit::handle(call))
+        }),
         body: BodyRule::Task,
         span: span!("task.submit"),
         doc: &task::submit::DOC,
@@ -92,7 +113,7 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Get,
         path: "/v1/tasks",
         name: "task.list",
-        access: Access::Tenant(Scope::Read, |call| Box::pin(task::list::handle(call))),
+        access: Access::Tenant(Permission::ReadTasks, |call| Box::pin(task::list::handle(call))),
         body: BodyRule::None,
         span: span!("task.list"),
         doc: &task::list::DOC,
@@ -101,7 +122,9 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Post,
         path: "/v1/tasks/batch",
         name: "task.submit_batch",
-        access: Access::Tenant(Scope::Submit, |call| Box::pin(task::submit_batch::handle(call))),
+        access: Access::Tenant(Permission::SubmitTasks, |call| {
+            Box::pin(task::submit_batch::handle(call))
+        }),
         body: BodyRule::Batch,
         span: span!("task.submit_batch"),
         doc: &task::submit_batch::DOC,
@@ -110,7 +133,7 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Get,
         path: "/v1/tasks/{id}",
         name: "task.get",
-        access: Access::Tenant(Scope::Read, |call| Box::pin(task::get::handle(call))),
+        access: Access::Tenant(Permission::ReadTasks, |call| Box::pin(task::get::handle(call))),
         body: BodyRule::None,
         span: span!("task.get"),
         doc: &task::get::DOC,
@@ -119,7 +142,9 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Post,
         path: "/v1/tasks/{id}/cancel",
         name: "task.cancel",
-        access: Access::Tenant(Scope::Submit, |call| Box::pin(task::cancel::handle(call))),
+        access: Access::Tenant(Permission::SubmitTasks, |call| {
+            Box::pin(task::cancel::handle(call))
+        }),
         body: BodyRule::Empty,
         span: span!("task.cancel"),
         doc: &task::cancel::DOC,
@@ -128,7 +153,9 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Get,
         path: "/v1/tasks/{id}/attempts",
         name: "task.attempts",
-        access: Access::Tenant(Scope::Read, |call| Box::pin(task::attempts::handle(call))),
+        access: Access::Tenant(Permission::ReadTasks, |call| {
+            Box::pin(task::attempts::handle(call))
+        }),
         body: BodyRule::None,
         span: span!("task.attempts"),
         doc: &task::attempts::DOC,
@@ -137,7 +164,7 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Get,
         path: "/v1/tasks/{id}/logs",
         name: "task.logs",
-        access: Access::Tenant(Scope::Read, |call| Box::pin(task::logs::handle(call))),
+        access: Access::Tenant(Permission::ReadTasks, |call| Box::pin(task::logs::handle(call))),
         body: BodyRule::None,
         span: span!("task.logs"),
         doc: &task::logs::DOC,
@@ -146,10 +173,140 @@ pub static TABLE: [Endpoint; 14] = [
         verb: Verb::Get,
         path: "/v1/usage",
         name: "usage.read",
-        access: Access::Tenant(Scope::Read, |call| Box::pin(usage::handle(call))),
+        access: Access::Tenant(Permission::ReadUsage, |call| Box::pin(usage::handle(call))),
         body: BodyRule::None,
         span: span!("usage.read"),
         doc: &usage::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/limits",
+        name: "limits.read",
+        access: Access::Tenant(Permission::ReadUsage, |call| Box::pin(limits::handle(call))),
+        body: BodyRule::None,
+        span: span!("limits.read"),
+        doc: &limits::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/operator",
+        name: "operator.get",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::operator::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("operator.get"),
+        doc: &admin::operator::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/admin/tenants",
+        name: "tenant.create",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::create::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("tenant.create"),
+        doc: &admin::tenant::create::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/tenants",
+        name: "tenant.list",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::tenant::list::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("tenant.list"),
+        doc: &admin::tenant::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/tenants/{id}",
+        name: "tenant.get",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::tenant::get::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("tenant.get"),
+        doc: &admin::tenant::get::DOC,
+    },
+    Endpoint {
+        verb: Verb::Patch,
+        path: "/v1/admin/tenants/{id}",
+        name: "tenant.change",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::change::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("tenant.change"),
+        doc: &admin::tenant::change::DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/admin/tenants/{id}",
+        name: "tenant.delete",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::delete(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("tenant.delete"),
+        doc: &admin::tenant::stand::DELETE,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/admin/tenants/{id}/suspend",
+        name: "tenant.suspend",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::suspend(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("tenant.suspend"),
+        doc: &admin::tenant::stand::SUSPEND,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/admin/tenants/{id}/resume",
+        name: "tenant.resume",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::resume(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("tenant.resume"),
+        doc: &admin::tenant::stand::RESUME,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/plans",
+        name: "plan.list",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::plan::list::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("plan.list"),
+        doc: &admin::plan::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Put,
+        path: "/v1/admin/plans/{name}",
+        name: "plan.put",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::plan::put::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("plan.put"),
+        doc: &admin::plan::put::DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/admin/plans/{name}",
+        name: "plan.delete",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::plan::delete::handle(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("plan.delete"),
+        doc: &admin::plan::delete::DOC,
     },
     Endpoint {
         verb: Verb::Get,
@@ -225,6 +382,8 @@ mod tests {
             let open = matches!(endpoint.access, Access::Open(_));
             assert_eq!(open, !endpoint.path.starts_with("/v1/"), "{endpoint:?}");
             assert_eq!(endpoint.body == BodyRule::None, endpoint.verb == Verb::Get, "{endpoint:?}");
+            let operators = matches!(endpoint.access, Access::Operator(..));
+            assert_eq!(operators, endpoint.path.starts_with("/v1/admin/"), "{endpoint:?}");
         }
     }
 }

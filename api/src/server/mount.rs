@@ -60,6 +60,9 @@ impl Mounted {
         let verb = match endpoint.verb {
             Verb::Get => Method::GET,
             Verb::Post => Method::POST,
+            Verb::Put => Method::PUT,
+            Verb::Patch => Method::PATCH,
+            Verb::Delete => Method::DELETE,
         };
         let (state, measure) = (Arc::clone(&self.state), Arc::clone(measure));
         method(verb).to(move |request: HttpRequest, payload: Payload| {

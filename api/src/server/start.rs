@@ -8,6 +8,7 @@ use super::mount::Mounted;
 use super::state::{Parts, State};
 use crate::auth::UsedKeys;
 use crate::auth::key::KeyError;
+use crate::limit::{NotRedis, keep_up};
 use crate::submit::{Writer, queue};
 use actix_web::{App, HttpServer};
 use bus::Bus;
@@ -21,7 +22,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::connect::{ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb, SubmitDb};
 
 /// Idle connections are kept this long; longer than a minute, as load balancers do.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -42,6 +43,9 @@ pub enum StartError {
     /// The database settings are not usable.
     #[error("the database cannot be used")]
     Store(#[from] StoreError),
+    /// The settings of Redis are not usable.
+    #[error(transparent)]
+    Redis(#[from] NotRedis),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -83,14 +87,21 @@ impl Handle {
 /// is not ready, and answers 503.
 pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Handle, StartError> {
     let (api, submit) = (ApiDb::connect(&config.database)?, SubmitDb::connect(&config.database)?);
+    let admin = AdminDb::connect(&config.database)?;
     let (health, tasks) = (Health::new(), TaskGroup::new());
     let (intake, waiting) = queue();
     let writer = Writer::new(submit.clone(), bus.clone(), waiting);
     let wakeups = bus.clone();
-    let parts =
-        Parts { api: api.clone(), submit: submit.clone(), bus, health: health.clone(), intake };
+    let parts = Parts {
+        api: api.clone(),
+        submit: submit.clone(),
+        admin: admin.clone(),
+        bus,
+        health: health.clone(),
+        intake,
+    };
     let state = State::new(config, parts)?;
-    let used = state.authenticator.used();
+    let used = (state.authenticator.used(), state.operators.used());
     let mounted = Mounted::new(state);
     let state = mounted.state();
     let (server, door) = listen(config, mounted)?;
@@ -102,11 +113,12 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         let writer = writer.clone();
         tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
     }
+    keep_up(&state.limiter, &tasks, &writing);
     let (hub, db, until) = (state.hub.clone(), api.clone(), shutdown.clone());
     tasks.supervise("api.live_output", shutdown.clone(), move || {
         hub.clone().run(db.clone(), wakeups.clone(), until.clone())
     });
-    tasks.spawn("api.used_keys", flush_used(used, submit.clone(), shutdown.clone()));
+    tasks.spawn("api.used_keys", flush_used(used, (submit.clone(), admin), shutdown.clone()));
     tasks
         .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));
     let closing = Closing { door, http: server.handle(), state, stop_writers };
@@ -137,7 +149,20 @@ fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, 
     Ok((bound.run(), door))
 }
 
-async fn flush_used(used: Arc<UsedKeys>, db: SubmitDb, shutdown: Shutdown) {
+async fn flush_used(
+    (keys, operators): (Arc<UsedKeys>, Arc<UsedKeys>),
+    (submit, admin): (SubmitDb, AdminDb),
+    shutdown: Shutdown,
+) {
     let ticker = Ticker::new("api_used_keys", TickPolicy::every(USED_KEYS_INTERVAL));
-    ticker.run(shutdown, || used.flush(&db)).await;
+    let (submit, admin) = (&submit, &admin);
+    ticker
+        .run(shutdown, || async {
+            keys.flush(|ids| async move { store::key::touch_last_used(submit, &ids).await })
+                .await?;
+            operators
+                .flush(|ids| async move { store::operator_key::touch_last_used(admin, &ids).await })
+                .await
+        })
+        .await;
 }

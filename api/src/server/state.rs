@@ -1,32 +1,44 @@
 //! What all requests of a process share.
 
-use crate::auth::{Authenticator, key::KeyHasher};
+use crate::auth::{Authenticator, OperatorAuthenticator, key::KeyHasher};
 use crate::cursor::Sealer;
+use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
+use crate::quota::{Backlog, Refusals};
 use crate::request::{BodyRule, RequestIds};
 use crate::server::StartError;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
+use domain::plan::PlanLimits;
 use runtime::config::{Config, LimitsConfig};
 use runtime::health::Health;
+use std::sync::Arc;
 use std::time::Duration;
-use store::connect::{ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
+/// Largest body of a request about one row, such as a tenant or a plan.
+const SMALL_BODY: usize = 16 * 1024;
 
 /// Shared by all requests; made once.
 #[derive(Debug)]
 pub struct State {
     pub(crate) authenticator: Authenticator,
+    pub(crate) operators: OperatorAuthenticator,
+    /// How much peers and tenants may send.
+    pub(crate) limiter: Arc<Limiter>,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
+    pub(crate) backlog: Backlog,
+    pub(crate) refusals: Refusals,
     pub(crate) sealer: Sealer,
     pub(crate) api: ApiDb,
     pub(crate) submit: SubmitDb,
+    pub(crate) admin: AdminDb,
     pub(crate) bus: BusRef,
     pub(crate) health: Health,
     pub(crate) limits: LimitsConfig,
@@ -69,6 +81,7 @@ impl std::ops::Deref for BusRef {
 pub(super) struct Parts {
     pub api: ApiDb,
     pub submit: SubmitDb,
+    pub admin: AdminDb,
     pub bus: Bus,
     pub health: Health,
     pub intake: Intake,
@@ -82,12 +95,22 @@ impl State {
         let spare = config.database.submit_connections as usize;
         let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
         Ok(Self {
+            operators: OperatorAuthenticator::new(
+                environment.clone(),
+                hasher.clone(),
+                ttl,
+                parts.admin.clone(),
+            ),
             authenticator: Authenticator::new(environment, hasher, ttl, parts.submit.clone()),
+            limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
+            backlog: Backlog::new(parts.submit.clone()),
+            refusals: Refusals::new(parts.submit.clone()),
             sealer,
             api: parts.api,
             submit: parts.submit,
+            admin: parts.admin,
             bus: BusRef(parts.bus),
             health: parts.health,
             limits: config.limits.clone(),
@@ -120,11 +143,18 @@ impl State {
         self.closing.subscribe()
     }
 
+    /// Largest body of one task, bytes: the plan's limit where it is less than the installation's.
+    pub(crate) fn task_limit(&self, limits: Option<&PlanLimits>) -> usize {
+        let plans = limits.map_or(u32::MAX, |limits| limits.payload_bytes);
+        self.max_task_bytes.min(usize::try_from(plans).unwrap_or(usize::MAX))
+    }
+
     /// Largest body under this rule, bytes.
     pub(super) const fn body_limit(&self, rule: BodyRule) -> usize {
         match rule {
             BodyRule::None => 0,
             BodyRule::Empty => EMPTY_BODY,
+            BodyRule::Small => SMALL_BODY,
             BodyRule::Task => self.max_task_bytes,
             BodyRule::Batch => self.max_batch_bytes,
         }

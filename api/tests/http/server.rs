@@ -2,7 +2,7 @@
 
 use crate::client::{Answer, request};
 use api::Handle;
-use api::auth::key::generate;
+use api::auth::key::{generate, generate_operator};
 use domain::id::TenantId;
 use runtime::config::{Config, ExposeSecret, SecretString, load_from};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
@@ -10,6 +10,8 @@ use runtime::tasks::TaskGroup;
 use std::net::SocketAddr;
 use store::connect::AdminDb;
 use store::key::NewKey;
+use store::operator_key::NewOperatorKey;
+use store::tenant::{Created, NewTenant};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 
 pub const ALL_SCOPES: [&str; 3] = ["read", "submit", "admin"];
@@ -64,7 +66,12 @@ impl Server {
 
     /// Another process on the same database.
     pub async fn twin(&self) -> Twin {
-        let config = config(&self.db, &[]);
+        self.twin_with(&[]).await
+    }
+
+    /// The same with further settings.
+    pub async fn twin_with(&self, settings: &[(&str, &str)]) -> Twin {
+        let config = config(&self.db, settings);
         let (stop, shutdown) = Shutdown::new();
         let bus = bus::Bus::connect(&config.bus, &TaskGroup::new(), &shutdown).unwrap();
         let handle = api::start(&config, bus, shutdown).await.unwrap();
@@ -72,9 +79,9 @@ impl Server {
     }
 
     pub async fn new_tenant(&self, name: &str) -> TenantId {
-        let id = TenantId::fresh();
-        assert!(store::tenant::create(&self.admin, id, name, 1.0).await.unwrap());
-        id
+        let new = NewTenant::named(name);
+        assert_eq!(store::tenant::create(&self.admin, &new).await.unwrap(), Created::Yes);
+        new.id
     }
 
     pub async fn new_key(&self, tenant: TenantId, scopes: &[&str]) -> String {
@@ -88,6 +95,20 @@ impl Server {
             expires_at: None,
         };
         store::key::create(&self.admin, new).await.unwrap();
+        key.text.expose_secret().to_owned()
+    }
+
+    /// A key of the platform's operators.
+    pub async fn new_operator(&self, name: &str, scopes: &[&str]) -> String {
+        let key = generate_operator("live", &secret()).unwrap();
+        let new = NewOperatorKey {
+            id: key.id,
+            name: name.to_owned(),
+            hash: key.hash.to_vec(),
+            scopes: scopes.iter().map(ToString::to_string).collect(),
+            expires_at: None,
+        };
+        assert!(store::operator_key::create(&self.admin, new).await.unwrap());
         key.text.expose_secret().to_owned()
     }
 

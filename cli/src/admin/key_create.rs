@@ -99,12 +99,12 @@ async fn make(
     Ok((new, made.text))
 }
 
-fn end_of(now: Timestamp, life: TimeDelta) -> Option<Timestamp> {
+pub(super) fn end_of(now: Timestamp, life: TimeDelta) -> Option<Timestamp> {
     now.checked_add_signed(life)
 }
 
 /// As durations are written everywhere, and days and weeks, which only people use.
-fn lifetime(text: &str) -> Result<TimeDelta, String> {
+pub(super) fn lifetime(text: &str) -> Result<TimeDelta, String> {
     const FORM: &str = "expected a duration such as 90d, 2w or 12h, up to 3650d";
     let days = |number: &str, each: i64| {
         number.parse::<i64>().ok().and_then(|n| TimeDelta::try_days(n.checked_mul(each)?))

@@ -5,10 +5,26 @@
 pub(crate) mod database;
 mod key_create;
 mod migrate;
+mod operator_key_create;
+mod plan;
 mod pool_set;
 mod tenant_create;
+mod tenant_show;
+mod tenant_stand;
 
 pub use key_create::{KeyCreateArguments, run as key_create};
 pub use migrate::run as migrate;
+pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
+pub use plan::{
+    PlanDeleteArguments, PlanSetArguments, create as plan_create, delete as plan_delete,
+    list as plan_list, set as plan_set,
+};
 pub use pool_set::{PoolSetArguments, run as pool_set};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
+pub use tenant_show::{
+    TenantArguments, TenantListArguments, list as tenant_list, show as tenant_show,
+};
+pub use tenant_stand::{
+    Standing, TenantDeleteArguments, TenantSetPlanArguments, delete as tenant_delete,
+    set_plan as tenant_set_plan, stand as tenant_stand,
+};

@@ -8,11 +8,13 @@ use crate::admin::database;
 use crate::failure::Failure;
 use api::auth::Scope;
 use api::auth::key::{self, KeyHasher, PresentedKey};
-use domain::id::{PoolName, TenantId};
+use domain::id::PoolName;
+use domain::tenant::TenantState;
 use runtime::config::{Config, ExposeSecret};
 use store::StoreError;
 use store::connect::{AdminDb, SubmitDb};
 use store::key::NewKey;
+use store::tenant::NewTenant;
 
 /// Its name.
 pub const TENANT: &str = "demo";
@@ -50,7 +52,7 @@ async fn make(
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
         store::pool::set(db, &pool, None, Some(true)).await.map_err(failed)?;
     }
-    store::tenant::create(db, TenantId::fresh(), TENANT, 1.0).await.map_err(failed)?;
+    store::tenant::create(db, &NewTenant::named(TENANT)).await.map_err(failed)?;
     if let Some(key) = &secrets.api_key
         && is_good(config, key).await?
     {
@@ -85,7 +87,7 @@ async fn is_good(config: &Config, text: &str) -> Result<bool, Failure> {
     let found = found.map_err(|error| database::failure(&error))?;
     let hash = hasher.hash(&presented);
     Ok(found.is_some_and(|key| {
-        key.tenant_active
+        key.tenant_state != TenantState::Deleted
             && key.revoked_at.is_none()
             && key.expires_at.is_none()
             && key.hash == hash

@@ -41,6 +41,8 @@ pub struct DatabaseConfig {
     pub api_connections: u32,
     /// Connections per api process for grouped inserts.
     pub submit_connections: u32,
+    /// Connections per api process for operators.
+    pub admin_connections: u32,
     /// Connections per scheduler.
     pub scheduler_connections: u32,
     /// Connections per resource manager.
@@ -124,6 +126,7 @@ impl DatabaseConfig {
         }
         checks.number("database.api_connections", self.api_connections, 1..=1000);
         checks.number("database.submit_connections", self.submit_connections, 1..=1000);
+        checks.number("database.admin_connections", self.admin_connections, 1..=1000);
         checks.number("database.scheduler_connections", self.scheduler_connections, 1..=1000);
         checks.number("database.rm_connections", self.rm_connections, 1..=1000);
         checks.duration("database.acquire_timeout", self.acquire_timeout, ms(10)..=secs(60));

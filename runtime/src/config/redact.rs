@@ -5,7 +5,7 @@
 use figment::value::{Dict, Value};
 
 /// Keys whose values are never shown; the fields of these are `SecretString`.
-const SECRETS: [&str; 11] = [
+const SECRETS: [&str; 12] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -14,6 +14,7 @@ const SECRETS: [&str; 11] = [
     "database.rm_url",
     "database.admin_url",
     "bus.url",
+    "redis.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
     "telemetry.otlp_headers",

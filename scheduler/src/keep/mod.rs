@@ -4,7 +4,7 @@ use crate::metrics::STRAYS;
 use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 use store::connect::SchedulerDb;
-use store::{StoreError, idempotency, load, partition, session};
+use store::{StoreError, idempotency, load, output, partition, session};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -31,6 +31,8 @@ impl KeepTick {
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
         loads?;
+        // Only now: what was not dropped is kept still, and counts.
+        output::forget(db, days, PURGE_BATCH).await?;
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }

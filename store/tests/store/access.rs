@@ -76,12 +76,37 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
     two_tenants(&world).await;
     let sees = |role: &str| match role {
         "berth_submit" => {
-            vec!["tenant", "api_key", "task", "task_spec", "task_history", "idempotency"]
+            vec![
+                "tenant",
+                "api_key",
+                "task",
+                "task_spec",
+                "task_history",
+                "idempotency",
+                "rate_checkpoint",
+                "tenant_quota_level",
+            ]
         }
         "berth_scheduler" => {
-            vec!["tenant", "task", "task_spec", "task_history", "attempt", "idempotency"]
+            vec![
+                "tenant",
+                "task",
+                "task_spec",
+                "task_history",
+                "attempt",
+                "idempotency",
+                "output_use",
+            ]
         }
-        "berth_rm" => vec!["task", "task_spec", "task_history", "attempt", "task_output"],
+        "berth_rm" => vec![
+            "tenant",
+            "task",
+            "task_spec",
+            "task_history",
+            "attempt",
+            "task_output",
+            "output_use",
+        ],
         "berth_admin" => vec!["tenant", "api_key"],
         _ => vec![],
     };
@@ -119,16 +144,44 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_submit", "update api_key set scopes = '{admin}'"),
         ("berth_submit", "delete from idempotency"),
         ("berth_submit", "select * from attempt"),
+        ("berth_api", "update rate_checkpoint set used = 0"),
+        ("berth_api", "select * from api_replica"),
+        ("berth_scheduler", "select * from rate_checkpoint"),
+        ("berth_rm", "select * from api_replica"),
         ("berth_scheduler", "insert into task select * from task"),
         ("berth_scheduler", "insert into attempt select * from attempt"),
         ("berth_scheduler", "update executor_session set owner_epoch = 1"),
         ("berth_scheduler", "select * from api_key"),
         ("berth_scheduler", "delete from task_history"),
+        ("berth_scheduler", "update tenant set state = 'active'"),
+        ("berth_scheduler", "update plan set weight = 1000"),
+        ("berth_submit", "update plan set backlog = 100000000"),
+        ("berth_submit", "update tenant set plan = 'default'"),
+        ("berth_submit", "select * from tenant_event"),
+        ("berth_api", "update tenant set plan = 'default'"),
+        (
+            "berth_api",
+            "insert into tenant_event (tenant_id, kind, detail) select id, 'x', '{}' from tenant",
+        ),
+        ("berth_api", "select berth_tenant_purge('attempt', null, interval '0', 1)"),
+        ("berth_admin", "select berth_tenant_purge('attempt', null, interval '0', 1)"),
+        ("berth_rm", "update plan set weight = 1000"),
+        ("berth_rm", "select name from tenant"),
+        ("berth_rm", "delete from output_use"),
+        ("berth_rm", "select * from output_refused"),
+        ("berth_scheduler", "update output_use set bytes = 0"),
+        ("berth_api", "update output_use set bytes = 0"),
         ("berth_rm", "select * from api_key"),
         ("berth_rm", "select * from idempotency"),
         ("berth_rm", "update leadership set epoch = 1"),
         ("berth_rm", "update attempt set usage_ms = 0"),
         ("berth_rm", "delete from executor_session"),
+        ("berth_api", "select * from operator_key"),
+        ("berth_submit", "select * from operator_key"),
+        ("berth_scheduler", "select * from operator_key"),
+        ("berth_rm", "select * from operator_key"),
+        ("berth_admin", "update operator_key set scopes = '{admin}'"),
+        ("berth_admin", "delete from operator_key"),
         ("berth_admin", "select * from task"),
         ("berth_admin", "delete from tenant"),
     ];

@@ -1,0 +1,145 @@
+//! From the `Authorization` header to the operator that asks.
+//!
+//! Called once for every request to an operator's route, before its body is read. Operators have keys, a cache, a table and a
+//! database role of their own: nothing that opens a tenant's route opens one of theirs, and the other way round.
+
+use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
+use super::cache::{Answer, Cache, Known, local};
+use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
+use super::used::UsedKeys;
+use crate::problem::{Code, Problem};
+use actix_web::http::header::HeaderMap;
+use domain::access::OperatorScope;
+use domain::time::Timestamp;
+use runtime::clock::{Instant, monotonic};
+use std::sync::Arc;
+use std::time::Duration;
+use store::connect::AdminDb;
+use store::operator_key::OperatorKeyRecord;
+use subtle::ConstantTimeEq;
+
+/// An authenticated operator's authority: handlers of operator routes take it.
+#[derive(Debug, Clone)]
+pub struct Operator {
+    key: KeyId,
+    known: Arc<KnownOperator>,
+}
+
+/// A key that exists.
+#[derive(Debug)]
+struct KnownOperator {
+    name: String,
+    hash: [u8; 32],
+    scopes: Vec<OperatorScope>,
+    usable: bool,
+    expires_at: Option<Timestamp>,
+    /// The same on this machine's clock.
+    expires: Option<Instant>,
+}
+
+impl Operator {
+    /// The public part of the key.
+    #[must_use]
+    pub const fn key(&self) -> KeyId {
+        self.key
+    }
+
+    /// What the key is called: whom the audit names.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.known.name
+    }
+
+    /// What it may do.
+    #[must_use]
+    pub fn scopes(&self) -> &[OperatorScope] {
+        &self.known.scopes
+    }
+
+    /// When the key ends by itself.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.known.expires_at
+    }
+
+    /// Refuses when the key lacks `scope`.
+    ///
+    /// # Errors
+    /// `scope_missing`, naming it.
+    pub fn require(&self, scope: OperatorScope) -> Result<(), Problem> {
+        if self.known.scopes.contains(&scope) {
+            return Ok(());
+        }
+        let detail = format!("This needs an operator's key with the scope `{scope}`.");
+        Err(Problem::new(Code::ScopeMissing, detail))
+    }
+}
+
+impl Known for Arc<KnownOperator> {
+    type Id = KeyId;
+    type Record = OperatorKeyRecord;
+
+    fn of(key: OperatorKeyRecord, asked_at: Instant) -> Option<Self> {
+        Some(Self::new(KnownOperator {
+            hash: key.hash.as_slice().try_into().ok()?,
+            scopes: key.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+            usable: key.revoked_at.is_none(),
+            expires_at: key.expires_at,
+            expires: key.expires_at.map(|at| local(at, key.now, asked_at)),
+            name: key.name,
+        }))
+    }
+}
+
+/// Checks operators' keys against what is stored.
+#[derive(Debug)]
+pub struct OperatorAuthenticator {
+    environment: String,
+    hasher: KeyHasher,
+    cache: Cache<Arc<KnownOperator>>,
+    db: AdminDb,
+    used: Arc<UsedKeys>,
+}
+
+impl OperatorAuthenticator {
+    /// For the installation named `environment`; answers are kept for `ttl`.
+    pub(crate) fn new(environment: String, hasher: KeyHasher, ttl: Duration, db: AdminDb) -> Self {
+        Self { environment, hasher, cache: Cache::new(ttl), db, used: Arc::default() }
+    }
+
+    /// The keys whose use is still to be written down.
+    pub(crate) fn used(&self) -> Arc<UsedKeys> {
+        Arc::clone(&self.used)
+    }
+
+    /// Who sends a request with these headers.
+    ///
+    /// # Errors
+    /// `unauthenticated` without a good key; `wrong_kind_of_key` with a tenant's; a retryable problem when the database gives no
+    /// answer.
+    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
+        let presented = PresentedKey::parse(bearer(headers)?, &self.environment)
+            .map_err(|error| unauthenticated(format!("The key {error}.")))?;
+        if presented.kind() != KeyKind::Operator {
+            return Err(wrong_kind("This is an operators' route; the key is a tenant's."));
+        }
+        let id = presented.id();
+        let find = || store::operator_key::find(&self.db, id.as_str());
+        let (slot, answer) = self.cache.get(id, find).await;
+        match answer {
+            Answer::Known(known) if self.opens(&presented, &known) => {
+                if slot.first_use() {
+                    self.used.mark(id);
+                }
+                Ok(Operator { key: id, known })
+            }
+            Answer::Known(_) | Answer::Unknown => Err(rejected()),
+            Answer::Failed(code) => Err(checked_later(code)),
+        }
+    }
+
+    fn opens(&self, presented: &PresentedKey<'_>, known: &KnownOperator) -> bool {
+        let same: bool = self.hasher.hash(presented).ct_eq(&known.hash).into();
+        same && known.usable && known.expires.is_none_or(|at| monotonic() < at)
+    }
+}

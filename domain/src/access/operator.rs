@@ -1,0 +1,46 @@
+//! What a key of the platform's operators may do. Operators are no tenant's users: their keys open no tenant's route.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One part of what an operator's key may do. None includes another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OperatorScope {
+    /// Look.
+    Read,
+    /// Change.
+    Admin,
+}
+
+impl OperatorScope {
+    /// Every scope.
+    pub const ALL: [Self; 2] = [Self::Read, Self::Admin];
+
+    /// Its name in JSON and SQL.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for OperatorScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text is no operator's scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected read or admin")]
+pub struct ParseOperatorScopeError;
+
+impl FromStr for OperatorScope {
+    type Err = ParseOperatorScopeError;
+
+    fn from_str(text: &str) -> Result<Self, ParseOperatorScopeError> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or(ParseOperatorScopeError)
+    }
+}

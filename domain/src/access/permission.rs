@@ -1,0 +1,122 @@
+//! What a route can ask for.
+
+use std::fmt;
+
+/// One thing that may be done in a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Permission {
+    /// Read tasks, attempts and logs.
+    ReadTasks,
+    /// Submit tasks and act on them.
+    SubmitTasks,
+    /// Read usage and limits.
+    ReadUsage,
+    /// Make, rotate and revoke API keys: those one has made.
+    OwnKeys,
+    /// The same for every API key of the tenant.
+    AllKeys,
+    /// Read who the users are.
+    ReadUsers,
+    /// Invite users, change their roles and remove them.
+    ManageUsers,
+    /// The same for owners.
+    ManageOwners,
+}
+
+impl Permission {
+    /// Every permission.
+    pub const ALL: [Self; 8] = [
+        Self::ReadTasks,
+        Self::SubmitTasks,
+        Self::ReadUsage,
+        Self::OwnKeys,
+        Self::AllKeys,
+        Self::ReadUsers,
+        Self::ManageUsers,
+        Self::ManageOwners,
+    ];
+
+    /// Its name, in documents and refusals.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadTasks => "tasks.read",
+            Self::SubmitTasks => "tasks.submit",
+            Self::ReadUsage => "usage.read",
+            Self::OwnKeys => "keys.own",
+            Self::AllKeys => "keys.all",
+            Self::ReadUsers => "users.read",
+            Self::ManageUsers => "users.manage",
+            Self::ManageOwners => "owners.manage",
+        }
+    }
+
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Several permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PermissionSet(u16);
+
+impl PermissionSet {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// These.
+    #[must_use]
+    pub const fn of(permissions: &[Permission]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < permissions.len() {
+            bits |= permissions[at].bit();
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether it is among them.
+    #[must_use]
+    pub const fn contains(self, permission: Permission) -> bool {
+        self.0 & permission.bit() != 0
+    }
+
+    /// Whether all of `other` are among them: then they may be given to somebody.
+    #[must_use]
+    pub const fn includes(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_what_it_was_made_of_and_nothing_else() {
+        for one in Permission::ALL {
+            let set = PermissionSet::of(&[one]);
+            for other in Permission::ALL {
+                assert_eq!(set.contains(other), one == other);
+                assert_eq!(set.includes(PermissionSet::of(&[other])), one == other);
+                let both = set.with(PermissionSet::of(&[other]));
+                assert!(both.contains(one) && both.contains(other) && both.includes(set));
+            }
+        }
+        let all = PermissionSet::of(&Permission::ALL);
+        assert!(Permission::ALL.iter().all(|one| all.contains(*one)));
+        assert!(all.includes(PermissionSet::NONE) && !PermissionSet::NONE.includes(all));
+    }
+}

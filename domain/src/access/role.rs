@@ -1,0 +1,109 @@
+//! What a user may do: the table of roles.
+
+use super::{Permission, PermissionSet};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A user's place in a tenant. Each has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Everything, owners included. A tenant with owners keeps one.
+    Owner,
+    /// Everything but what concerns owners.
+    Admin,
+    /// Tasks, and API keys of its own.
+    Developer,
+    /// Usage and limits.
+    Billing,
+    /// Reads tasks and usage.
+    Viewer,
+}
+
+impl Role {
+    /// Every role, from the mightiest on.
+    pub const ALL: [Self; 5] =
+        [Self::Owner, Self::Admin, Self::Developer, Self::Billing, Self::Viewer];
+
+    /// Its name in JSON and SQL.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Developer => "developer",
+            Self::Billing => "billing",
+            Self::Viewer => "viewer",
+        }
+    }
+
+    /// The table.
+    #[must_use]
+    pub const fn permissions(self) -> PermissionSet {
+        use Permission::{
+            AllKeys, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+        };
+        PermissionSet::of(match self {
+            Self::Owner => &Permission::ALL,
+            Self::Admin => {
+                &[ReadTasks, SubmitTasks, ReadUsage, OwnKeys, AllKeys, ReadUsers, ManageUsers]
+            }
+            Self::Developer => &[ReadTasks, SubmitTasks, ReadUsage, OwnKeys],
+            Self::Billing => &[ReadUsage],
+            Self::Viewer => &[ReadTasks, ReadUsage],
+        })
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text is no role.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected owner, admin, developer, billing or viewer")]
+pub struct ParseRoleError;
+
+impl FromStr for Role {
+    type Err = ParseRoleError;
+
+    fn from_str(text: &str) -> Result<Self, ParseRoleError> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text).ok_or(ParseRoleError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_owners_may_do_everything_and_only_they_make_owners() {
+        for role in Role::ALL {
+            let may = role.permissions();
+            assert_eq!(may.contains(Permission::ManageOwners), role == Role::Owner);
+            assert_eq!(may.includes(Role::Owner.permissions()), role == Role::Owner);
+            assert_eq!(role.as_str().parse(), Ok(role));
+        }
+        assert!("root".parse::<Role>().is_err() && "Owner".parse::<Role>().is_err());
+    }
+
+    #[test]
+    fn who_reads_only_changes_nothing() {
+        for role in [Role::Billing, Role::Viewer] {
+            for permission in [
+                Permission::SubmitTasks,
+                Permission::OwnKeys,
+                Permission::AllKeys,
+                Permission::ManageUsers,
+                Permission::ManageOwners,
+            ] {
+                assert!(!role.permissions().contains(permission), "{role} {permission}");
+            }
+        }
+        assert!(!Role::Billing.permissions().contains(Permission::ReadTasks));
+        assert!(!Role::Developer.permissions().contains(Permission::AllKeys));
+    }
+}

@@ -1,0 +1,132 @@
+//! What an API key may do: the table of scopes.
+//!
+//! No scope includes another: a key that may only submit cannot read what others submitted.
+
+use super::{Permission, PermissionSet};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// One part of what a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Read tasks, attempts, logs and usage.
+    Read,
+    /// Submit tasks and act on them.
+    Submit,
+    /// Manage the tenant itself: keys, users, limits.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Submit, Self::Admin];
+
+    /// Its name in JSON and SQL.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Submit => "submit",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The table. No key manages owners.
+    #[must_use]
+    pub const fn permissions(self) -> PermissionSet {
+        use Permission::{
+            AllKeys, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+        };
+        PermissionSet::of(match self {
+            Self::Read => &[ReadTasks, ReadUsage],
+            Self::Submit => &[SubmitTasks],
+            Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers],
+        })
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text is no scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected read, submit or admin")]
+pub struct ParseScopeError;
+
+impl FromStr for Scope {
+    type Err = ParseScopeError;
+
+    fn from_str(text: &str) -> Result<Self, ParseScopeError> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or(ParseScopeError)
+    }
+}
+
+/// The scopes of one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScopeSet(u8);
+
+impl ScopeSet {
+    /// Reads stored names; one that this version does not know grants nothing.
+    #[must_use]
+    pub fn from_names<S: AsRef<str>>(names: &[S]) -> Self {
+        let known = names.iter().filter_map(|name| name.as_ref().parse::<Scope>().ok());
+        Self(known.fold(0, |bits, scope| bits | Self::bit(scope)))
+    }
+
+    /// True when the key may do this.
+    #[must_use]
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & Self::bit(scope) != 0
+    }
+
+    /// What they allow together.
+    #[must_use]
+    pub fn permissions(self) -> PermissionSet {
+        let held = Scope::ALL.into_iter().filter(|scope| self.contains(*scope));
+        held.fold(PermissionSet::NONE, |all, scope| all.with(scope.permissions()))
+    }
+
+    const fn bit(scope: Scope) -> u8 {
+        match scope {
+            Scope::Read => 1,
+            Scope::Submit => 2,
+            Scope::Admin => 4,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_grants_itself_and_nothing_else() {
+        for granted in Scope::ALL {
+            let set = ScopeSet::from_names(&[granted.as_str()]);
+            for asked in Scope::ALL {
+                assert_eq!(set.contains(asked), asked == granted);
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_scopes_allow_the_same_and_none_makes_owners() {
+        for permission in Permission::ALL {
+            let held = Scope::ALL.iter().filter(|s| s.permissions().contains(permission)).count();
+            assert_eq!(held, usize::from(permission != Permission::ManageOwners), "{permission}");
+        }
+        let all = ScopeSet::from_names(&["read", "submit", "admin"]);
+        assert_eq!(all.permissions(), super::super::Role::Admin.permissions());
+        assert_eq!(ScopeSet::default().permissions(), PermissionSet::NONE);
+    }
+
+    #[test]
+    fn an_unknown_scope_grants_nothing() {
+        assert_eq!(ScopeSet::from_names(&["root", "*", ""]), ScopeSet::default());
+    }
+}
