@@ -144,7 +144,8 @@ async fn another_tenants_task_looks_like_one_that_does_not_exist() {
 }
 
 #[tokio::test]
-async fn a_revoked_or_expired_key_and_one_of_a_deleted_tenant_stop_working_within_their_cache_time() {
+async fn a_revoked_or_expired_key_and_one_of_a_deleted_tenant_stop_working_within_their_cache_time()
+{
     let server = Server::start().await;
     let uuid = server.tenant.uuid();
     for (how, back) in [
