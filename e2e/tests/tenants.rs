@@ -166,7 +166,8 @@ async fn a_deleted_tenants_work_is_stopped_and_its_data_goes_when_the_grace_is_o
         "select count(*) from attempt where tenant_id = '{tenant}' and outcome = 'stopped'"
     );
     assert_eq!(psql::number(&url, &stopped).await?, 5, "asked to stop, and did");
-    let refused = async || acme.call("GET", "/v1/tasks", None, None).await.is_ok_and(|a| a.0 == 401);
+    let refused =
+        async || acme.call("GET", "/v1/tasks", None, None).await.is_ok_and(|a| a.0 == 401);
     poll::until("its key to be refused", Duration::from_secs(2), refused).await?;
 
     psql::run(&url, "update tenant set deleted_at = now() - interval '8 days' where name = 'acme'")
