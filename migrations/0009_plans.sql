@@ -73,7 +73,7 @@ create table tenant_quota_level (
     primary key (tenant_id, quota)
 );
 create table tenant_event (
-    id bigint generated always as identity,
+    id uuid not null default gen_random_uuid(),
     tenant_id uuid not null references tenant (id),
     at timestamptz not null default now(),
     kind text not null,

@@ -61,6 +61,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("limits.max_argv", "91"),
     ("limits.idempotency_retention", "48h"),
     ("limits.history_retention_days", "91"),
+    ("limits.deleted_tenant_grace", "91h"),
     ("limits.partitions_ahead_days", "9"),
     ("scheduler.listen", "127.0.0.1:91"),
     ("scheduler.batcher_lease", "2s"),

@@ -34,9 +34,10 @@ pub async fn deleted(
 ) -> Result<Vec<DeletedTenant>, StoreError> {
     let query = sqlx::query!(
         r#"select d.id as "id!", d.has_tasks as "has_tasks!" from (
-                select t.id, t.deleted_at, exists (
-                        -- All of a tenant, up to the first.
-                        select from task l where l.tenant_id = t.id limit 1) as has_tasks from tenant t
+                select t.id, t.deleted_at, l.id is not null as has_tasks from tenant t
+                left join lateral (
+                        -- All of a tenant, up to the first. An `exists` may be planned as one look at all tasks.
+                        select f.id from task f where f.tenant_id = t.id limit 1) l on true
                 where t.state = 'deleted' and t.purged_at is null) d
             where d.has_tasks or d.deleted_at <= now() - $1 * interval '1 second'
             order by d.deleted_at limit $2"#,
