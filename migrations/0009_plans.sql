@@ -189,8 +189,17 @@ begin
             select d.tenant_id, d.route, d.key from idempotency d where d.tenant_id = whose limit most) d
             where k.tenant_id = any (array[d.tenant_id]) and k.route = d.route and k.key = d.key;
     when 'others' then
+        -- Also of tables that later migrations make: names are looked up when this runs.
         with keys as (
             delete from api_key where tenant_id = whose returning 1
+        ), tokens as (
+            delete from refresh_token where tenant_id = whose returning 1
+        ), sign_ins as (
+            delete from sign_in where tenant_id = whose returning 1
+        ), users as (
+            delete from app_user where tenant_id = whose returning 1
+        ), hours as (
+            delete from rate_checkpoint where tenant_id = whose returning 1
         ), levels as (
             delete from tenant_quota_level where tenant_id = whose returning 1
         ), events as (
@@ -201,7 +210,8 @@ begin
             delete from output_refused where tenant_id = whose returning 1
         )
         select (select count(*) from keys) + (select count(*) from levels) + (select count(*) from events)
-            + (select count(*) from use) + (select count(*) from refused) into done;
+            + (select count(*) from use) + (select count(*) from refused) + (select count(*) from tokens)
+            + (select count(*) from sign_ins) + (select count(*) from users) + (select count(*) from hours) into done;
         return done;
     when 'tenant' then
         update tenant set name = null, plan = 'default', weight = null, purged_at = now(), purged_to = null where id = whose;

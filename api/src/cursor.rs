@@ -30,6 +30,10 @@ pub enum List {
     Attempts,
     /// A task's output.
     Logs,
+    /// A tenant's API keys.
+    Keys,
+    /// A tenant's users.
+    Users,
     /// The tenants, for operators.
     Tenants,
 }
@@ -40,6 +44,8 @@ impl List {
             Self::Tasks => 1,
             Self::Attempts => 2,
             Self::Logs => 3,
+            Self::Keys => 10,
+            Self::Users => 11,
             Self::Tenants => 20,
         }
     }

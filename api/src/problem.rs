@@ -4,6 +4,7 @@
 //! statuses, titles and what is worth retrying. The client gets a code and a sentence it can act on; the
 //! cause travels beside it, into the log only.
 
+use crate::auth::key::KeyError;
 use domain::time::Timestamp;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
@@ -43,12 +44,18 @@ pub enum Code {
     ValidationFailed,
     /// Fields ask for what this version does not do yet.
     NotAvailable,
+    /// A tenant with owners keeps one.
+    LastOwner,
+    /// The API key was replaced before.
+    AlreadyRotated,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
     /// The tenant has as much as its plan allows.
     QuotaExceeded,
     /// A peer or a tenant sends more than its rate.
     RateLimited,
+    /// Too many tries to sign in.
+    TooManyAttempts,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
     /// A bug or a broken database. The log says more.
@@ -78,7 +85,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 27] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -94,7 +101,10 @@ impl Code {
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
         Self::NotAvailable,
+        Self::LastOwner,
+        Self::AlreadyRotated,
         Self::IdempotencyKeyReuse,
+        Self::TooManyAttempts,
         Self::QuotaExceeded,
         Self::RateLimited,
         Self::TooManyStreams,
@@ -132,6 +142,10 @@ impl Code {
             }
             Self::ValidationFailed => ("validation_failed", 422, "The request has mistakes", false),
             Self::NotAvailable => ("not_available", 422, "This is not available yet", false),
+            Self::LastOwner => ("last_owner", 422, "A tenant keeps an owner", false),
+            Self::AlreadyRotated => {
+                ("already_rotated", 422, "The API key has been replaced before", false)
+            }
             Self::IdempotencyKeyReuse => (
                 "idempotency_key_reuse",
                 422,
@@ -140,6 +154,9 @@ impl Code {
             ),
             Self::QuotaExceeded => ("quota_exceeded", 429, "A quota of the plan is used up", true),
             Self::RateLimited => ("rate_limited", 429, "A rate limit was met", true),
+            Self::TooManyAttempts => {
+                ("too_many_attempts", 429, "There were too many tries to sign in", true)
+            }
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
@@ -201,6 +218,7 @@ struct Parts {
     detail: Cow<'static, str>,
     errors: Vec<FieldError>,
     allow: Option<String>,
+    wait: Option<u32>,
     cause: Option<String>,
     limited: Option<Limited>,
 }
@@ -209,8 +227,8 @@ impl Problem {
     /// A problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        let (errors, allow, cause, limited) = (Vec::new(), None, None, None);
-        Self(Box::new(Parts { code, detail, errors, allow, cause, limited }))
+        let (errors, allow, wait, cause, limited) = (Vec::new(), None, None, None, None);
+        Self(Box::new(Parts { code, detail, errors, allow, wait, cause, limited }))
     }
 
     /// A problem with one place.
@@ -240,6 +258,13 @@ impl Problem {
         self
     }
 
+    /// The same, worth trying again after so many seconds and not before.
+    #[must_use]
+    pub fn waiting(mut self, seconds: u32) -> Self {
+        self.0.wait = Some(seconds);
+        self
+    }
+
     /// The same, with the methods that the route has.
     #[must_use]
     pub fn allowing(mut self, methods: String) -> Self {
@@ -257,7 +282,13 @@ impl Problem {
     /// "Not found", in the same words for a foreign, an unknown and a malformed id.
     #[must_use]
     pub fn not_found() -> Self {
-        Self::new(Code::NotFound, "There is no such task.")
+        Self::no_such("task")
+    }
+
+    /// The same for another thing.
+    #[must_use]
+    pub fn no_such(thing: &str) -> Self {
+        Self::new(Code::NotFound, format!("There is no such {thing}."))
     }
 
     /// Its code.
@@ -305,8 +336,8 @@ impl Problem {
     /// Seconds to wait before trying again, for what is worth it.
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        let known = self.met().map_or(1, |limited| limited.retry_after);
-        self.0.code.row().retryable.then_some(known)
+        let told = self.0.wait.or_else(|| self.met().map(|limited| limited.retry_after));
+        told.or_else(|| self.0.code.row().retryable.then_some(1))
     }
 }
 
@@ -318,6 +349,12 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let code = Code::of_store(&error);
         Self::new(code, code.advice()).caused_by(&error)
+    }
+}
+
+impl From<KeyError> for Problem {
+    fn from(error: KeyError) -> Self {
+        Self::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
     }
 }
 

@@ -3,14 +3,15 @@
 //! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
 
 use crate::admin::{
-    KeyCreateArguments, OperatorKeyCreateArguments, PlanDeleteArguments, PlanSetArguments,
-    PoolSetArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
-    TenantListArguments, TenantSetPlanArguments,
+    KeyCreateArguments, KeyListArguments, KeyRevokeArguments, KeyRotateArguments,
+    OperatorKeyCreateArguments, PlanDeleteArguments, PlanSetArguments, PoolSetArguments,
+    TenantArguments, TenantCreateArguments, TenantDeleteArguments, TenantListArguments,
+    TenantSetPlanArguments, UserCreateArguments,
 };
 use crate::customer::{
-    AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, ListArguments,
-    LoginArguments, LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments,
-    WatchArguments,
+    AttemptsArguments, CancelArguments, ConnectionArguments, GetArguments, KeysCreateArguments,
+    KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments, LogsArguments,
+    ProfileUseArguments, SubmitArguments, UsageArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -97,6 +98,9 @@ pub enum Command {
     /// Show what the plan allows, and what is used of it.
     #[command(after_help = "Example:\n  berth limits")]
     Limits,
+    /// API keys of your tenant.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
     /// The servers that were kept.
@@ -106,6 +110,20 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Write the manual pages into a folder.
     Man(ManArguments),
+}
+
+/// What can be done with API keys of one's own tenant.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Show the keys, newest first: all, or those you made.
+    #[command(after_help = "Example:\n  berth keys list")]
+    List,
+    /// Make a key and print it, once.
+    Create(KeysCreateArguments),
+    /// Put a new key in the place of one, and print it, once.
+    Rotate(KeysRotateArguments),
+    /// End a key at once.
+    Revoke(KeysRevokeArguments),
 }
 
 /// What can be done with profiles.
@@ -130,6 +148,9 @@ pub enum AdminCommand {
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Users: a tenant's people.
+    #[command(subcommand)]
+    User(UserCommand),
     /// Keys of the platform's operators.
     #[command(subcommand)]
     OperatorKey(OperatorKeyCommand),
@@ -180,6 +201,19 @@ pub enum PlanCommand {
 pub enum KeyCommand {
     /// Create an API key and print it, once.
     Create(KeyCreateArguments),
+    /// Show a tenant's keys, newest first.
+    List(KeyListArguments),
+    /// Put a new key in the place of one, and print it, once.
+    Rotate(KeyRotateArguments),
+    /// End a key at once.
+    Revoke(KeyRevokeArguments),
+}
+
+/// What can be done with users.
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Invite a user, such as a tenant's first owner, and print the token to set a password with, once.
+    Create(UserCreateArguments),
 }
 
 /// What can be done with operators' keys.
@@ -378,6 +412,30 @@ mod tests {
             &["up", "--full", "--executor", "0"],
             &["up", "--full", "--api", "33"],
             &["up", "--listen", "8080"],
+        ] {
+            assert!(parsed(line).is_err(), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn keys_and_users_are_checked_where_they_are_typed() {
+        for line in [
+            ["keys", "list"].as_slice(),
+            &["keys", "create", "--name", "ci", "--scope", "read", "--expires-in", "90d"],
+            &["keys", "rotate", "q2mnv5c7xk3a", "--overlap", "0s"],
+            &["keys", "revoke", "q2mnv5c7xk3a"],
+            &["admin", "key", "rotate", "q2mnv5c7xk3a", "--tenant", "acme"],
+            &["admin", "operator-key", "create", "--name", "ann", "--scope", "admin"],
+            &["admin", "user", "create", "--tenant", "a", "--email", "a@b", "--role", "owner"],
+        ] {
+            assert!(parsed(line).is_ok(), "{line:?}");
+        }
+        for line in [
+            ["keys", "create", "--name", "ci"].as_slice(),
+            &["keys", "create", "--name", "ci", "--scope", "root"],
+            &["keys", "rotate", "q2mnv5c7xk3a", "--overlap", "31d"],
+            &["admin", "operator-key", "create", "--name", "ann", "--scope", "submit"],
+            &["admin", "user", "create", "--tenant", "a", "--email", "a@b", "--role", "root"],
         ] {
             assert!(parsed(line).is_err(), "{line:?}");
         }

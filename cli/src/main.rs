@@ -14,8 +14,8 @@ mod up;
 
 use admin::Standing;
 use arguments::{
-    AdminCommand, Arguments, Command, KeyCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
-    ProfileCommand, TenantCommand,
+    AdminCommand, Arguments, Command, KeyCommand, KeysCommand, OperatorKeyCommand, PlanCommand,
+    PoolCommand, ProfileCommand, TenantCommand, UserCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -66,8 +66,20 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
             Box::pin(admin::key_create(&key, format)).await
         }
+        Command::Admin(AdminCommand::Key(KeyCommand::List(whose))) => {
+            Box::pin(admin::key_list(&whose, format)).await
+        }
+        Command::Admin(AdminCommand::Key(KeyCommand::Rotate(key))) => {
+            Box::pin(admin::key_rotate(&key, format)).await
+        }
+        Command::Admin(AdminCommand::Key(KeyCommand::Revoke(key))) => {
+            Box::pin(admin::key_revoke(&key, format)).await
+        }
         Command::Admin(AdminCommand::OperatorKey(OperatorKeyCommand::Create(key))) => {
             Box::pin(admin::operator_key_create(&key, format)).await
+        }
+        Command::Admin(AdminCommand::User(UserCommand::Create(user))) => {
+            Box::pin(admin::user_create(&user, format)).await
         }
         Command::Admin(AdminCommand::Pool(PoolCommand::Set(pool))) => {
             Box::pin(admin::pool_set(&pool, format)).await
@@ -81,6 +93,16 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
+        Command::Keys(KeysCommand::List) => Box::pin(customer::keys_list(&connect()?)).await,
+        Command::Keys(KeysCommand::Create(key)) => {
+            Box::pin(customer::keys_create(&connect()?, &key)).await
+        }
+        Command::Keys(KeysCommand::Rotate(key)) => {
+            Box::pin(customer::keys_rotate(&connect()?, &key)).await
+        }
+        Command::Keys(KeysCommand::Revoke(key)) => {
+            Box::pin(customer::keys_revoke(&connect()?, &key)).await
+        }
         Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),

@@ -32,9 +32,10 @@ pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    Amounts, Attempt, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
-    FollowEvent, FollowedState, LimitWarning, Limits, LogChunk, LogFilter, NewTask, Page,
-    PageRequest, QuotaUse, Stream, Task, TaskFilter, Usage, UsageOfDay,
+    Amounts, ApiKey, Attempt, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone,
+    Cancelled, FollowEvent, FollowedState, LimitWarning, Limits, LogChunk, LogFilter, NewApiKey,
+    NewTask, Page, PageRequest, QuotaUse, RotatedApiKey, Stream, Task, TaskFilter, Usage,
+    UsageOfDay,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -55,6 +55,11 @@ impl Call {
         }
     }
 
+    /// Ends the thing at `path`. Doing it again does no harm.
+    pub fn delete(path: impl Into<String>) -> Self {
+        Self { method: Method::DELETE, ..Self::get(path) }
+    }
+
     /// With parameters; those without a value are left out.
     pub fn query(
         mut self,

@@ -100,6 +100,17 @@ id!(
     "node"
 );
 
+id!(
+    /// One of a tenant's people.
+    UserId,
+    "user"
+);
+id!(
+    /// One time that a user has signed in.
+    SignInId,
+    "signin"
+);
+
 /// An executor's configured name: 1 to 63 of `[a-z0-9-]`, not starting or ending with `-`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]

@@ -48,9 +48,15 @@ const OTHERS: &[(&str, &str)] = &[
     ("api.stream_keep_alive", "17s"),
     ("api.peer_requests_per_second", "91"),
     ("api.peer_request_burst", "91"),
+    ("api.trusted_proxies", "10.9.0.0/16"),
     ("auth.environment", "test"),
     ("auth.key_hash_secret", "marker-key-hash"),
     ("auth.executor_secret", "marker-executor"),
+    ("auth.jwt_key", "marker-jwt"),
+    ("auth.jwt_previous_key", "marker-previous-jwt"),
+    ("auth.access_token_life", "7m"),
+    ("auth.refresh_token_life", "91h"),
+    ("auth.invitation_life", "91h"),
     ("limits.max_execution_cap", "17h"),
     ("limits.default_execution_cap", "17s"),
     ("limits.max_delay_tolerance", "17h"),
@@ -108,7 +114,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("telemetry.otlp_metrics_interval", "30s"),
 ];
 
-const SECRETS: [&str; 12] = [
+const SECRETS: [&str; 14] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -120,6 +126,8 @@ const SECRETS: [&str; 12] = [
     "redis.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
+    "auth.jwt_key",
+    "auth.jwt_previous_key",
     "telemetry.otlp_headers",
 ];
 

@@ -93,8 +93,43 @@ fn executors_must_not_hold_the_key_hash_secret() {
 }
 
 #[test]
+fn signing_in_needs_a_strong_key_of_its_own_and_a_previous_one_never_stands_alone() {
+    const OTHER: &str = "b7d1f0e2a3c4958671625344f5e6d7c8";
+    assert!(with(&[]).auth.jwt_keys().expect("nothing given").is_none());
+    let (present, previous) = ("BERTH_AUTH__JWT_KEY", "BERTH_AUTH__JWT_PREVIOUS_KEY");
+    let config = with(&[(present, STRONG), (previous, OTHER)]);
+    let keys = config.auth.jwt_keys().expect("both are strong").expect("both are given");
+    assert_eq!(keys.present.expose_secret(), STRONG);
+    assert_eq!(keys.previous.map(ExposeSecret::expose_secret), Some(OTHER));
+    for (settings, named) in [
+        (vec![(present, "too-brief-7")], "`auth.jwt_key` is shorter than 32 bytes"),
+        (vec![(present, STRONG), (previous, "too-brief-7")], "`auth.jwt_previous_key` is shorter"),
+        (vec![(previous, STRONG)], "`auth.jwt_previous_key` stands alone"),
+        (vec![(present, STRONG), ("BERTH_AUTH__KEY_HASH_SECRET", STRONG)], "must differ"),
+    ] {
+        let error = with(&settings).auth.jwt_keys().expect_err(named).to_string();
+        assert!(error.contains(named) && !error.contains("too-brief-7"), "{error}");
+    }
+}
+
+#[test]
 fn an_executor_is_named_after_its_host_unless_told_otherwise() {
     assert!(with(&[]).executor.id().is_ok());
     let named = with(&[("BERTH_EXECUTOR__ID", "eu-7")]);
     assert_eq!(named.executor.id().expect("a name").as_str(), "eu-7");
+}
+
+#[test]
+fn only_loopback_is_listened_on_unless_set() {
+    let listens: Vec<&str> = runtime::config::DEFAULT_TOML
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .filter(|(name, _)| name.trim_end().ends_with("listen"))
+        .map(|(_, value)| value.trim().trim_matches('"'))
+        .collect();
+    assert!(listens.len() >= 4, "{listens:?}");
+    for listen in listens {
+        let address: std::net::SocketAddr = listen.parse().expect(listen);
+        assert!(address.ip().is_loopback(), "{listen}");
+    }
 }

@@ -67,6 +67,19 @@ handle!(
     admin_connections
 );
 
+/// Connections of each api process for signing in.
+pub const SIGN_IN_CONNECTIONS: u32 = 2;
+
+impl SubmitDb {
+    /// Opens a small pool of its own for signing in, which anybody may try: a flood of tries takes no connection from submits.
+    ///
+    /// # Errors
+    /// When the URL is not usable.
+    pub fn connect_for_sign_in(config: &DatabaseConfig) -> Result<Self, StoreError> {
+        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(Self)
+    }
+}
+
 /// One tenant's request.
 #[derive(Debug, Clone)]
 pub struct ApiDb {

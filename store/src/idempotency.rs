@@ -38,6 +38,22 @@ pub enum Begun {
     Unfinished,
 }
 
+/// What became of a write that is done once, in one transaction with its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Once<T> {
+    /// It was done now.
+    Done(T),
+    /// It was done before, and answered so.
+    Replayed {
+        /// HTTP status of the answer.
+        status: u16,
+        /// The answer's body.
+        body: Vec<u8>,
+    },
+    /// Its key was used before with another body.
+    KeyReused,
+}
+
 /// Looks a key up, or takes it. For writes that are safe to repeat by themselves (a cancel).
 ///
 /// # Errors
@@ -101,6 +117,22 @@ pub async fn purge(db: &SchedulerDb, retention: Duration, limit: i64) -> Result<
         limit
     );
     Ok(named("idempotency.purge", query.execute(db.pool())).await?.rows_affected())
+}
+
+/// Takes the key in the transaction of its write; the answer there is already, if any. Without a key there is none.
+pub(crate) async fn answered_before<T>(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    key: Option<&IdempotencyKey>,
+) -> Result<Option<Once<T>>, StoreError> {
+    let Some(key) = key else { return Ok(None) };
+    match take(tx, scope, key).await? {
+        Begun::Fresh => Ok(None),
+        Begun::Replayed { status, body } => Ok(Some(Once::Replayed { status, body })),
+        Begun::KeyReused => Ok(Some(Once::KeyReused)),
+        // The key and the answer are written together, so that no key of such a write is there without one.
+        Begun::Unfinished => Err(StoreError::Contended),
+    }
 }
 
 pub(crate) async fn take(

@@ -23,10 +23,12 @@ pub mod rate;
 pub mod replica;
 mod scope;
 pub mod session;
+pub mod sign_in;
 mod statement;
 pub mod task;
 pub mod tenant;
 pub mod usage;
+pub mod user;
 
 pub use error::StoreError;
 pub use scope::TenantScope;

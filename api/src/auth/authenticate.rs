@@ -6,16 +6,19 @@
 
 use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
 use super::cache::{Answer, Cache, KnownKey};
-use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
+use super::key::{GeneratedKey, KeyHasher, KeyId, KeyKind, PresentedKey};
+use super::sign_in::{self, SignIns};
+use super::token::{Tokens, is_token};
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
 use crate::submit::REPEATS;
 use actix_web::http::header::HeaderMap;
-use domain::access::{Permission, PermissionSet, Scope};
-use domain::id::TenantId;
+use domain::access::{Permission, PermissionSet, Role, Scope};
+use domain::id::{SignInId, TenantId, UserId};
 use domain::plan::PlanLimits;
 use domain::tenant::TenantState;
 use runtime::clock::monotonic;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SubmitDb;
@@ -23,11 +26,29 @@ use store::key::KeyRecord;
 use store::{StoreError, TenantScope};
 use subtle::ConstantTimeEq;
 
+/// Who acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// An API key, by its public part.
+    Key(KeyId),
+    /// A user, signed in.
+    User(UserId, SignInId),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => key.fmt(f),
+            Self::User(user, _) => user.fmt(f),
+        }
+    }
+}
+
 /// An authenticated request's authority: handlers that act for a tenant take it.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller {
     tenant: TenantId,
-    key: KeyId,
+    actor: Actor,
     permissions: PermissionSet,
     standing: Standing,
 }
@@ -52,10 +73,31 @@ impl Caller {
         TenantScope::new(self.tenant)
     }
 
-    /// The public part of the key.
+    /// Who acts: recorded with what they do.
     #[must_use]
-    pub const fn key(&self) -> KeyId {
-        self.key
+    pub const fn actor(&self) -> Actor {
+        self.actor
+    }
+
+    /// The user, where it is one and no key.
+    #[must_use]
+    pub const fn user(&self) -> Option<UserId> {
+        match self.actor {
+            Actor::Key(_) => None,
+            Actor::User(user, _) => Some(user),
+        }
+    }
+
+    /// Whose keys it may manage: `None` is everybody's.
+    ///
+    /// # Errors
+    /// `scope_missing` when that is nobody's.
+    pub fn keys_of(&self) -> Result<Option<UserId>, Problem> {
+        match (self.permissions.contains(Permission::AllKeys), self.user()) {
+            (true, _) => Ok(None),
+            (false, Some(user)) => self.require(Permission::OwnKeys).map(|()| Some(user)),
+            (false, None) => self.require(Permission::AllKeys).map(|()| None),
+        }
     }
 
     /// What the tenant's plan allows.
@@ -97,13 +139,24 @@ impl Caller {
         if self.permissions.contains(permission) {
             return Ok(());
         }
-        let scope = Scope::ALL.into_iter().find(|s| s.permissions().contains(permission));
-        let scope = scope.map(|scope| format!(" A key has it with the scope `{scope}`."));
-        Err(Problem::new(
-            Code::ScopeMissing,
-            format!("This needs the permission `{permission}`.{}", scope.unwrap_or_default()),
-        ))
+        Err(Problem::new(Code::ScopeMissing, who_may(permission)))
     }
+}
+
+/// What is needed, and who has it.
+fn who_may(permission: Permission) -> String {
+    let scope = Scope::ALL.into_iter().find(|s| s.permissions().contains(permission));
+    let keys = scope.map_or_else(
+        || "No key has it".to_owned(),
+        |scope| format!("A key has it with the scope `{scope}`"),
+    );
+    let of_all = PermissionSet::OF_EVERY_USER.contains(permission);
+    let roles: Vec<&str> = Role::ALL
+        .into_iter()
+        .filter(|role| of_all || role.permissions().contains(permission))
+        .map(Role::as_str)
+        .collect();
+    format!("This needs the permission `{permission}`. {keys}, a user as {}.", roles.join(", "))
 }
 
 /// Checks keys against what is stored.
@@ -112,14 +165,28 @@ pub struct Authenticator {
     environment: String,
     hasher: KeyHasher,
     cache: Cache<KnownKey>,
+    /// Where users can sign in.
+    sign_ins: Option<SignIns>,
     db: SubmitDb,
     used: Arc<UsedKeys>,
 }
 
 impl Authenticator {
     /// For the installation named `environment`; answers are kept for `ttl`.
-    pub(crate) fn new(environment: String, hasher: KeyHasher, ttl: Duration, db: SubmitDb) -> Self {
-        Self { environment, hasher, cache: Cache::new(ttl), db, used: Arc::default() }
+    pub(crate) fn new(
+        environment: String,
+        hasher: KeyHasher,
+        ttl: Duration,
+        tokens: Option<Tokens>,
+        db: SubmitDb,
+    ) -> Self {
+        let sign_ins = tokens.map(|tokens| SignIns::new(tokens, ttl));
+        Self { environment, hasher, cache: Cache::new(ttl), sign_ins, db, used: Arc::default() }
+    }
+
+    /// What makes access tokens, where users can sign in.
+    pub(crate) fn tokens(&self) -> Option<&Tokens> {
+        self.sign_ins.as_ref().map(SignIns::tokens)
     }
 
     /// The keys whose use is still to be written down.
@@ -127,12 +194,24 @@ impl Authenticator {
         Arc::clone(&self.used)
     }
 
+    /// A new key of this installation.
+    ///
+    /// # Errors
+    /// `internal` when the system gives no random bytes.
+    pub fn generate_key(&self) -> Result<GeneratedKey, Problem> {
+        Ok(self.hasher.generate(KeyKind::Tenant, &self.environment)?)
+    }
+
     /// Who sends a request with these headers.
     ///
     /// # Errors
-    /// `unauthenticated` without a good key; a retryable problem when the database gives no answer.
+    /// `unauthenticated` without a good key or token; `wrong_kind_of_key` with an operator's; a retryable problem when the database gives no answer.
     pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        let presented = PresentedKey::parse(bearer(headers)?, &self.environment)
+        let text = bearer(headers)?;
+        if is_token(text) {
+            return self.user(text).await;
+        }
+        let presented = PresentedKey::parse(text, &self.environment)
             .map_err(|error| unauthenticated(format!("The API key {error}.")))?;
         if presented.kind() != KeyKind::Tenant {
             return Err(wrong_kind("This is a tenant's route; the key is an operator's."));
@@ -144,12 +223,19 @@ impl Authenticator {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
-                let permissions = key.scopes.permissions();
-                Ok(Caller { tenant: key.tenant, key: id, permissions, standing: key.standing })
+                let (actor, permissions) = (Actor::Key(id), key.scopes.permissions());
+                Ok(Caller { tenant: key.tenant, actor, permissions, standing: key.standing })
             }
             Answer::Known(_) | Answer::Unknown => Err(rejected()),
             Answer::Failed(code) => Err(checked_later(code)),
         }
+    }
+
+    async fn user(&self, token: &str) -> Result<Caller, Problem> {
+        let sign_ins = self.sign_ins.as_ref().ok_or_else(sign_in::rejected)?;
+        let (id, known) = sign_ins.authenticate(token, &self.db).await?;
+        let (actor, permissions) = (Actor::User(known.user, id), known.permissions);
+        Ok(Caller { tenant: known.tenant, actor, permissions, standing: known.standing })
     }
 
     /// A connection that turns out to be broken is no reason to turn a client away while there are others.

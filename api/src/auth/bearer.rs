@@ -10,7 +10,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
     let mut all = headers.get_all(AUTHORIZATION);
     let (Some(header), None) = (all.next(), all.next()) else {
         return Err(unauthenticated(
-            "Send one header `Authorization: Bearer <API key>`.".to_owned(),
+            "Send one header `Authorization: Bearer <API key or access token>`.".to_owned(),
         ));
     };
     header
@@ -20,7 +20,9 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, token)| token.trim_matches(' '))
         .ok_or_else(|| {
-            unauthenticated("The Authorization header must be `Bearer <API key>`.".to_owned())
+            unauthenticated(
+                "The Authorization header must be `Bearer <API key or access token>`.".to_owned(),
+            )
         })
 }
 
@@ -36,7 +38,7 @@ pub(super) fn rejected() -> Problem {
 
 /// The key could not be looked up.
 pub(super) fn checked_later(code: Code) -> Problem {
-    Problem::new(code, "The API key cannot be checked at the moment.")
+    Problem::new(code, "The credential cannot be checked at the moment.")
 }
 
 /// A credential of the other kind. Judged by its form alone, before anything is looked up.

@@ -6,6 +6,7 @@
 use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
 use super::cache::{Answer, Cache, Known, local};
 use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
+use super::token::is_token;
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
 use actix_web::http::header::HeaderMap;
@@ -118,7 +119,11 @@ impl OperatorAuthenticator {
     /// `unauthenticated` without a good key; `wrong_kind_of_key` with a tenant's; a retryable problem when the database gives no
     /// answer.
     pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
-        let presented = PresentedKey::parse(bearer(headers)?, &self.environment)
+        let text = bearer(headers)?;
+        if is_token(text) {
+            return Err(wrong_kind("This is an operators' route; the token is a user's."));
+        }
+        let presented = PresentedKey::parse(text, &self.environment)
             .map_err(|error| unauthenticated(format!("The key {error}.")))?;
         if presented.kind() != KeyKind::Operator {
             return Err(wrong_kind("This is an operators' route; the key is a tenant's."));

@@ -10,7 +10,6 @@ use super::headers::{RATE_LIMIT, RATE_LIMIT_POLICY, rate_limit};
 use super::meter::Meter;
 use super::meters::Meters;
 use super::moment::Moment;
-use super::peer::peer_of;
 use super::peers::Peers;
 use super::plans::Plans;
 use super::refusal;
@@ -18,7 +17,7 @@ use super::shared::{Answer, Ask, NotRedis, Redis};
 use super::state::Take;
 use crate::auth::Caller;
 use crate::problem::Problem;
-use actix_web::HttpRequest;
+use crate::request::Peer;
 use actix_web::http::header::HeaderMap;
 use runtime::clock::{Instant, monotonic};
 use runtime::config::Config;
@@ -72,12 +71,12 @@ impl Limiter {
         Moment::now(self.origin)
     }
 
-    /// One request of its peer.
+    /// One request of a peer; one without is not counted.
     ///
     /// # Errors
     /// `rate_limited` when that has sent too many.
-    pub(crate) fn pass(&self, request: &HttpRequest) -> Result<(), Problem> {
-        let Some(peer) = peer_of(request) else { return Ok(()) };
+    pub(crate) fn pass(&self, peer: Option<Peer>) -> Result<(), Problem> {
+        let Some(peer) = peer else { return Ok(()) };
         self.peers.pass(peer).map_err(|shortage| {
             self.figures.limited(Limit::Peer, 1);
             refusal::whole(shortage, Rates { per_second: 1, burst: 1, per_hour: 0 }, None)

@@ -14,7 +14,6 @@ mod limiter;
 mod meter;
 mod meters;
 mod moment;
-mod peer;
 mod peers;
 mod plans;
 mod refusal;

@@ -4,16 +4,15 @@
 //! forgotten by a tick.
 
 use super::admission::{Limit, Shortage};
-use super::peer::counted_as;
+use crate::request::Peer;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 /// The peers.
 pub(super) struct Peers {
     /// None: no limit.
-    limiter: Option<DefaultKeyedRateLimiter<IpAddr>>,
+    limiter: Option<DefaultKeyedRateLimiter<Peer>>,
     clock: DefaultClock,
 }
 
@@ -30,9 +29,9 @@ impl Peers {
     ///
     /// # Errors
     /// When it has sent too many.
-    pub(super) fn pass(&self, peer: IpAddr) -> Result<(), Shortage> {
+    pub(super) fn pass(&self, peer: Peer) -> Result<(), Shortage> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
-        limiter.check_key(&counted_as(peer)).map_err(|not_until| Shortage {
+        limiter.check_key(&peer).map_err(|not_until| Shortage {
             limit: Limit::Peer,
             wait: not_until.wait_time_from(self.clock.now()),
         })
@@ -56,12 +55,12 @@ impl std::fmt::Debug for Peers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::net::{IpAddr, Ipv4Addr};
 
     #[test]
     fn a_peer_has_its_burst_and_does_not_spend_anothers() {
         let peers = Peers::new(1, 3);
-        let [a, b] = [1, 2].map(|last| IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)));
+        let [a, b] = [1, 2].map(|last| Peer::from(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))));
         for _ in 0..3 {
             assert_eq!(peers.pass(a), Ok(()));
         }
@@ -75,10 +74,10 @@ mod tests {
     fn quiet_peers_are_forgotten_and_0_is_no_limit() {
         let peers = Peers::new(1_000_000, 1);
         for n in 0..10_000_u32 {
-            assert_eq!(peers.pass(IpAddr::V4(Ipv4Addr::from(n))), Ok(()));
+            assert_eq!(peers.pass(IpAddr::V4(Ipv4Addr::from(n)).into()), Ok(()));
         }
         assert!(peers.forget_quiet() < 10_000, "their one request was a microsecond's worth");
         let open = Peers::new(0, 1);
-        assert!((0..1000).all(|_| open.pass(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_ok()));
+        assert!((0..1000).all(|_| open.pass(IpAddr::V4(Ipv4Addr::LOCALHOST).into()).is_ok()));
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
         .summary(Some(doc.summary));
     let mut text = doc.description.to_owned();
     let needs = match endpoint.access {
-        Access::Open(_) => None,
+        Access::Open(_) | Access::SignIn(_) => None,
         Access::Tenant(permission, _) => Some((SECURITY, format!("the permission `{permission}`"))),
         Access::Operator(scope, _) => {
             Some((OPERATOR_SECURITY, format!("an operator's key with the scope `{scope}`")))
@@ -68,9 +68,14 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
 fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).build();
     let mut all = Vec::new();
-    for (name, words) in
-        [("id", "Its kind, `_` and 32 hex digits"), ("name", "Its name"), ("file", "Its name")]
-    {
+    let id = match endpoint.path {
+        path if path.starts_with("/v1/keys/") => "The public part of the key, 12 of `a-z2-7`",
+        path if path.starts_with("/v1/users/") => "`user_` and 32 hex digits",
+        path if path.starts_with("/v1/sessions/") => "`signin_` and 32 hex digits",
+        path if path.starts_with("/v1/tasks/") => "`task_` and 32 hex digits",
+        _ => "Its kind, `_` and 32 hex digits",
+    };
+    for (name, words) in [("id", id), ("name", "Its name"), ("file", "Its name")] {
         if endpoint.path.contains(&format!("{{{name}}}")) {
             let part = ParameterBuilder::new()
                 .name(name)
@@ -158,8 +163,10 @@ fn page(schema: &str) -> ObjectBuilder {
 /// The route's own problems, and those that follow from what kind of route it is; by status.
 fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
     let mut codes = endpoint.doc.problems.to_vec();
-    if !matches!(endpoint.access, Access::Open(_)) {
+    if let Access::Tenant(..) | Access::Operator(..) = endpoint.access {
         codes.extend([Code::Unauthenticated, Code::ScopeMissing, Code::WrongKindOfKey]);
+    }
+    if !matches!(endpoint.access, Access::Open(_)) {
         codes.extend([Code::InvalidParameter, Code::Internal]);
         codes.extend([Code::Overloaded, Code::Unavailable, Code::Timeout]);
     }

@@ -5,9 +5,18 @@ use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::put::PlanSpec;
 use crate::routes::admin::tenant::TenantView;
-use crate::routes::admin::tenant::change::ChangeSpec;
+use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
+use crate::routes::keys::create::KeySpec;
+use crate::routes::keys::rotate::{RotateSpec, RotatedView};
+use crate::routes::keys::view::{KeyView, NewKeyView};
 use crate::routes::limits::{LimitsView, QuotaView, WarningView};
+use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
+use crate::routes::sessions::list::SignedInView;
+use crate::routes::sessions::refresh::RefreshSpec;
+use crate::routes::sessions::sign_in::SignInSpec;
+use crate::routes::sessions::sign_out::SignedOutView;
+use crate::routes::sessions::view::SessionView;
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
@@ -16,6 +25,9 @@ use crate::routes::task::logs::ChunkView;
 use crate::routes::task::submit_batch::{BatchSpec, BatchView};
 use crate::routes::task::submit_lines::Summary;
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};
+use crate::routes::users::change::ChangeSpec as UserChange;
+use crate::routes::users::create::{NewUserView, UserSpec};
+use crate::routes::users::view::UserView;
 use crate::task::{
     CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
     TaskView,
@@ -50,6 +62,8 @@ pub(super) fn components() -> Components {
         .schema_from::<words::HttpMethod>()
         .schema_from::<words::AttemptState>()
         .schema_from::<words::Cancel>()
+        .schema_from::<words::Scope>()
+        .schema_from::<words::Role>()
         .schema_from::<words::ProblemCode>()
         .schema_from::<words::Problem>();
     words
@@ -73,12 +87,28 @@ pub(super) fn components() -> Components {
         .schema_from::<Usage>()
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()
+        .schema_from::<KeySpec>()
+        .schema_from::<KeyView<'_>>()
+        .schema_from::<NewKeyView<'_>>()
+        .schema_from::<RotateSpec>()
+        .schema_from::<RotatedView<'_>>()
+        .schema_from::<UserView<'_>>()
+        .schema_from::<UserSpec>()
+        .schema_from::<NewUserView<'_>>()
+        .schema_from::<UserChange>()
+        .schema_from::<SignInSpec>()
+        .schema_from::<SessionView<'_>>()
+        .schema_from::<RefreshSpec>()
+        .schema_from::<AcceptSpec>()
+        .schema_from::<AcceptedView<'_>>()
+        .schema_from::<SignedInView>()
+        .schema_from::<SignedOutView>()
         .schema_from::<OperatorView<'_>>()
         .schema_from::<LimitsView>()
         .schema_from::<QuotaView>()
         .schema_from::<WarningView>()
         .schema_from::<TenantSpec>()
-        .schema_from::<ChangeSpec>()
+        .schema_from::<TenantChange>()
         .schema_from::<TenantView>()
         .schema_from::<PlanSpec>()
         .schema_from::<PlanView>()

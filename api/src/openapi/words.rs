@@ -50,6 +50,16 @@ word!(
     ["constant", "linear", "exponential"]
 );
 word!(
+    /// A part of what an API key may do.
+    Scope,
+    domain::access::Scope::ALL.map(domain::access::Scope::as_str)
+);
+word!(
+    /// What a user may do.
+    Role,
+    domain::access::Role::ALL.map(domain::access::Role::as_str)
+);
+word!(
     /// A method that an HTTP task may use.
     HttpMethod,
     domain::task::HttpMethod::ALL.map(domain::task::HttpMethod::as_str)

@@ -20,9 +20,9 @@ const INFLATED_AT_ONCE: usize = 4096;
 pub enum BodyRule {
     /// None: what is sent is not read.
     None,
-    /// Nothing or an empty object, 1 KiB at most.
+    /// Nothing or one JSON object, 1 KiB at most; its type need not be declared.
     Empty,
-    /// One small object, 16 KiB at most.
+    /// One JSON object about anything but tasks, 16 KiB at most.
     Small,
     /// One task, `api.max_task_bytes` at most.
     Task,

@@ -23,6 +23,17 @@ pub struct OpenCall {
     pub request: HttpRequest,
 }
 
+/// A request to a route that leads to a token, from somebody who has none.
+#[derive(Debug)]
+pub struct SignInCall {
+    /// What the process shares.
+    pub state: Arc<State>,
+    /// Path, query and headers.
+    pub request: HttpRequest,
+    /// The body, within its limit.
+    pub body: Bytes,
+}
+
 /// A request to a route of the platform's operators.
 #[derive(Debug)]
 pub struct OperatorCall {

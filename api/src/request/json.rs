@@ -32,6 +32,21 @@ pub fn parse_at<'a, T: Deserialize<'a>>(body: &'a [u8], base: &str) -> Result<T,
         .map_err(|error| explain::<T>(body, base, &error))
 }
 
+/// Refuses a body that says something, where there is nothing to say.
+///
+/// # Errors
+/// As [`parse`]: unknown fields are refused here as everywhere.
+pub fn nothing(body: &[u8]) -> Result<(), Problem> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    if !body.is_empty() {
+        let Nothing {} = parse(body)?;
+    }
+    Ok(())
+}
+
 fn explain<'a, T: Deserialize<'a>>(
     body: &'a [u8],
     base: &str,

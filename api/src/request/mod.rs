@@ -10,13 +10,18 @@ mod inflate;
 pub mod json;
 mod lines;
 mod objects;
+mod peer;
 mod query;
 
 pub use body::{BodyRule, Incoming, Media};
-pub use call::{Call, OpenCall, OperatorCall};
+pub use call::{Call, OpenCall, OperatorCall, SignInCall};
 pub use id::RequestId;
 pub(crate) use id::RequestIds;
-pub use idempotency::{KeyText, idempotency_key, idempotency_text};
+pub use idempotency::{
+    KeyText, idempotency_key, idempotency_text, key_reused, mark_replayed, replayed,
+};
+pub use json::nothing;
 pub use lines::{Line, Lines};
+pub use peer::{Peer, peer};
 pub use query::Query;
 pub(crate) use query::wrong as wrong_parameter;

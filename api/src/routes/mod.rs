@@ -3,9 +3,12 @@
 pub mod admin;
 pub mod docs;
 pub mod health;
+pub mod keys;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;
+pub mod sessions;
 pub mod table;
 pub mod task;
 pub mod usage;
+pub mod users;

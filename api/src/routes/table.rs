@@ -3,11 +3,11 @@
 //! The server mounts it, the OpenAPI document is built from it, and tests walk it, so that the three
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
-use super::{admin, docs, health, limits, metrics, openapi, task, usage};
+use super::{admin, docs, health, keys, limits, metrics, openapi, sessions, task, usage, users};
 use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
 use crate::problem::Problem;
-use crate::request::{BodyRule, Call, OpenCall, OperatorCall};
+use crate::request::{BodyRule, Call, OpenCall, OperatorCall, SignInCall};
 use actix_web::HttpResponse;
 use futures::future::LocalBoxFuture;
 use tracing::Span;
@@ -51,6 +51,8 @@ impl Verb {
 pub enum Access {
     /// Anybody.
     Open(fn(OpenCall) -> Reply),
+    /// Anybody: what is in the body decides.
+    SignIn(fn(SignInCall) -> Reply),
     /// Who may do this in a tenant.
     Tenant(Permission, fn(Call) -> Reply),
     /// An operator's key with this scope.
@@ -97,7 +99,7 @@ macro_rules! span {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 26] = [
+pub static TABLE: [Endpoint; 40] = [
     Endpoint {
         verb: Verb::Post,
         path: "/v1/tasks",
@@ -186,6 +188,142 @@ pub static TABLE: [Endpoint; 26] = [
         body: BodyRule::None,
         span: span!("limits.read"),
         doc: &limits::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/keys",
+        name: "key.list",
+        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::list::handle(call))),
+        body: BodyRule::None,
+        span: span!("key.list"),
+        doc: &keys::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/keys",
+        name: "key.create",
+        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::create::handle(call))),
+        body: BodyRule::Small,
+        span: span!("key.create"),
+        doc: &keys::create::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/keys/{id}/rotate",
+        name: "key.rotate",
+        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::rotate::handle(call))),
+        body: BodyRule::Empty,
+        span: span!("key.rotate"),
+        doc: &keys::rotate::DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/keys/{id}",
+        name: "key.revoke",
+        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::revoke::handle(call))),
+        body: BodyRule::Empty,
+        span: span!("key.revoke"),
+        doc: &keys::revoke::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/users",
+        name: "user.list",
+        access: Access::Tenant(Permission::ReadUsers, |call| Box::pin(users::list::handle(call))),
+        body: BodyRule::None,
+        span: span!("user.list"),
+        doc: &users::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/users",
+        name: "user.create",
+        access: Access::Tenant(Permission::ManageUsers, |call| {
+            Box::pin(users::create::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("user.create"),
+        doc: &users::create::DOC,
+    },
+    Endpoint {
+        verb: Verb::Patch,
+        path: "/v1/users/{id}",
+        name: "user.change",
+        access: Access::Tenant(Permission::ManageUsers, |call| Box::pin(users::change::role(call))),
+        body: BodyRule::Small,
+        span: span!("user.change"),
+        doc: &users::change::ROLE_DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/users/{id}",
+        name: "user.remove",
+        access: Access::Tenant(Permission::ManageUsers, |call| {
+            Box::pin(users::change::remove(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("user.remove"),
+        doc: &users::change::REMOVE_DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/sessions",
+        name: "session.sign_in",
+        access: Access::SignIn(|call| Box::pin(sessions::sign_in::handle(call))),
+        body: BodyRule::Small,
+        span: span!("session.sign_in"),
+        doc: &sessions::sign_in::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/sessions/refresh",
+        name: "session.refresh",
+        access: Access::SignIn(|call| Box::pin(sessions::refresh::handle(call))),
+        body: BodyRule::Small,
+        span: span!("session.refresh"),
+        doc: &sessions::refresh::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/sessions/accept",
+        name: "session.accept",
+        access: Access::SignIn(|call| Box::pin(sessions::accept::handle(call))),
+        body: BodyRule::Small,
+        span: span!("session.accept"),
+        doc: &sessions::accept::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/sessions",
+        name: "session.list",
+        access: Access::Tenant(Permission::OwnSignIns, |call| {
+            Box::pin(sessions::list::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("session.list"),
+        doc: &sessions::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/sessions",
+        name: "session.sign_out",
+        access: Access::Tenant(Permission::OwnSignIns, |call| {
+            Box::pin(sessions::sign_out::here(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("session.sign_out"),
+        doc: &sessions::sign_out::HERE_DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/sessions/{id}",
+        name: "session.end",
+        access: Access::Tenant(Permission::OwnSignIns, |call| {
+            Box::pin(sessions::sign_out::there(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("session.end"),
+        doc: &sessions::sign_out::THERE_DOC,
     },
     Endpoint {
         verb: Verb::Get,
@@ -381,6 +519,11 @@ mod tests {
         for endpoint in &TABLE {
             let open = matches!(endpoint.access, Access::Open(_));
             assert_eq!(open, !endpoint.path.starts_with("/v1/"), "{endpoint:?}");
+            let way_in = matches!(endpoint.access, Access::SignIn(_));
+            let leads_to_a_token = endpoint.verb == Verb::Post
+                && ["/v1/sessions", "/v1/sessions/refresh", "/v1/sessions/accept"]
+                    .contains(&endpoint.path);
+            assert_eq!(way_in, leads_to_a_token, "{endpoint:?}");
             assert_eq!(endpoint.body == BodyRule::None, endpoint.verb == Verb::Get, "{endpoint:?}");
             let operators = matches!(endpoint.access, Access::Operator(..));
             assert_eq!(operators, endpoint.path.starts_with("/v1/admin/"), "{endpoint:?}");

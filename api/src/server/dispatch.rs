@@ -9,7 +9,9 @@ use super::state::State;
 use crate::answer;
 use crate::limit::Meter;
 use crate::problem::{Code, Problem};
-use crate::request::{BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId};
+use crate::request::{
+    BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId, SignInCall, peer,
+};
 use crate::routes::table::{Access, Endpoint};
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, StatusCode};
@@ -94,10 +96,14 @@ async fn handle(
 ) -> Result<HttpResponse, Problem> {
     // Before anything is looked up for a stranger.
     if endpoint.counts_peers() {
-        state.limiter.pass(&request)?;
+        state.limiter.pass(peer(&request, &state.trusted_proxies))?;
     }
     match endpoint.access {
         Access::Open(handler) => handler(OpenCall { state, request }).await,
+        Access::SignIn(handler) => {
+            let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
+            handler(SignInCall { state, request, body }).await
+        }
         Access::Tenant(permission, handler) => {
             let caller = state.authenticator.authenticate(request.headers()).await?;
             let meter = Arc::clone(metered.get_or_init(|| state.limiter.meter(&caller)));

@@ -6,8 +6,9 @@ use super::door::Door;
 use super::drain::{Closing, drain, watch_database};
 use super::mount::Mounted;
 use super::state::{Parts, State};
-use crate::auth::UsedKeys;
 use crate::auth::key::KeyError;
+use crate::auth::token::TokenError;
+use crate::auth::{PasswordError, UsedKeys};
 use crate::limit::{NotRedis, keep_up};
 use crate::submit::{Writer, queue};
 use actix_web::{App, HttpServer};
@@ -16,7 +17,7 @@ use runtime::config::{Config, ConfigError};
 use runtime::health::Health;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::{StillRunning, TaskGroup};
-use runtime::tick::{TickPolicy, Ticker};
+use runtime::tick::{TickOutcome, TickPolicy, Ticker};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,6 +32,10 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the use of keys is written down.
 const USED_KEYS_INTERVAL: Duration = Duration::from_secs(30);
 
+/// How often sign-ins that are long over are dropped, and how many at once.
+const PURGE_INTERVAL: Duration = Duration::from_secs(600);
+const PURGE_BATCH: i64 = 5000;
+
 /// Why the API did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -40,6 +45,12 @@ pub enum StartError {
     /// The key hash secret is not usable.
     #[error("API keys cannot be checked")]
     Key(#[from] KeyError),
+    /// The keys of access tokens are not usable.
+    #[error("access tokens cannot be made")]
+    Token(#[from] TokenError),
+    /// Passwords cannot be hashed.
+    #[error("passwords cannot be checked")]
+    Password(#[from] PasswordError),
     /// The database settings are not usable.
     #[error("the database cannot be used")]
     Store(#[from] StoreError),
@@ -88,6 +99,7 @@ impl Handle {
 pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Handle, StartError> {
     let (api, submit) = (ApiDb::connect(&config.database)?, SubmitDb::connect(&config.database)?);
     let admin = AdminDb::connect(&config.database)?;
+    let sign_in = SubmitDb::connect_for_sign_in(&config.database)?;
     let (health, tasks) = (Health::new(), TaskGroup::new());
     let (intake, waiting) = queue();
     let writer = Writer::new(submit.clone(), bus.clone(), waiting);
@@ -96,6 +108,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         api: api.clone(),
         submit: submit.clone(),
         admin: admin.clone(),
+        sign_in: sign_in.clone(),
         bus,
         health: health.clone(),
         intake,
@@ -118,6 +131,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     tasks.supervise("api.live_output", shutdown.clone(), move || {
         hub.clone().run(db.clone(), wakeups.clone(), until.clone())
     });
+    tasks.spawn("api.sign_in_purge", purge_sign_ins(sign_in, shutdown.clone()));
     tasks.spawn("api.used_keys", flush_used(used, (submit.clone(), admin), shutdown.clone()));
     tasks
         .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));
@@ -147,6 +161,16 @@ fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, 
     .listen(listener)
     .map_err(refused)?;
     Ok((bound.run(), door))
+}
+
+/// Every process does this; what one has deleted another does not find.
+async fn purge_sign_ins(db: SubmitDb, shutdown: Shutdown) {
+    let ticker = Ticker::new("api_sign_in_purge", TickPolicy::every(PURGE_INTERVAL));
+    ticker
+        .run(shutdown, || async {
+            store::sign_in::purge(&db, PURGE_BATCH).await.map(TickOutcome::idle)
+        })
+        .await;
 }
 
 async fn flush_used(

@@ -1,6 +1,7 @@
 //! What all requests of a process share.
 
-use crate::auth::{Authenticator, OperatorAuthenticator, key::KeyHasher};
+use crate::auth::token::Tokens;
+use crate::auth::{Attempts, Authenticator, OperatorAuthenticator, Passwords, key::KeyHasher};
 use crate::cursor::Sealer;
 use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
@@ -12,7 +13,7 @@ use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
 use domain::plan::PlanLimits;
-use runtime::config::{Config, LimitsConfig};
+use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use tokio::sync::{Semaphore, watch};
 
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
-/// Largest body of a request about one row, such as a tenant or a plan.
+/// Largest body of a request about anything but tasks.
 const SMALL_BODY: usize = 16 * 1024;
 
 /// Shared by all requests; made once.
@@ -31,6 +32,14 @@ pub struct State {
     pub(crate) operators: OperatorAuthenticator,
     /// How much peers and tenants may send.
     pub(crate) limiter: Arc<Limiter>,
+    /// For those who have no credential yet.
+    pub(crate) sign_in: SubmitDb,
+    pub(crate) attempts: Attempts,
+    pub(crate) passwords: Passwords,
+    /// Whose word on where a request comes from is believed.
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) refresh_token_life: Duration,
+    pub(crate) invitation_life: Duration,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
     pub(crate) backlog: Backlog,
@@ -82,6 +91,7 @@ pub(super) struct Parts {
     pub api: ApiDb,
     pub submit: SubmitDb,
     pub admin: AdminDb,
+    pub sign_in: SubmitDb,
     pub bus: Bus,
     pub health: Health,
     pub intake: Intake,
@@ -93,16 +103,32 @@ impl State {
         let sealer = Sealer::new(&hasher);
         let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
         let spare = config.database.submit_connections as usize;
+        let tokens = match config.auth.jwt_keys()? {
+            Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
+            None => None,
+        };
         let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
         Ok(Self {
+            sign_in: parts.sign_in,
+            attempts: Attempts::new(&hasher),
             operators: OperatorAuthenticator::new(
                 environment.clone(),
                 hasher.clone(),
                 ttl,
                 parts.admin.clone(),
             ),
-            authenticator: Authenticator::new(environment, hasher, ttl, parts.submit.clone()),
+            authenticator: Authenticator::new(
+                environment,
+                hasher,
+                ttl,
+                tokens,
+                parts.submit.clone(),
+            ),
             limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
+            passwords: Passwords::new()?,
+            trusted_proxies: config.api.trusted_proxies.clone(),
+            refresh_token_life: config.auth.refresh_token_life,
+            invitation_life: config.auth.invitation_life,
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
             backlog: Backlog::new(parts.submit.clone()),

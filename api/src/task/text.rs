@@ -19,7 +19,7 @@ pub(super) fn without_nul(findings: &mut Findings, pointer: &str, text: &str) ->
 }
 
 /// A text of 1 to `max` characters, without NUL.
-pub(super) fn short_text(findings: &mut Findings, pointer: &str, text: &str, max: usize) {
+pub(crate) fn short_text(findings: &mut Findings, pointer: &str, text: &str, max: usize) {
     if without_nul(findings, pointer, text) && !has_length(text, 1..=max) {
         findings.wrong(pointer, format!("must have 1 to {max} characters"));
     }
@@ -33,7 +33,7 @@ pub(super) fn has_length(text: &str, range: RangeInclusive<usize>) -> bool {
 }
 
 /// A duration in `range`, or `default` when left out.
-pub(super) fn duration(
+pub(crate) fn duration(
     findings: &mut Findings,
     pointer: &str,
     text: Option<&str>,

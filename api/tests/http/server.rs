@@ -69,7 +69,7 @@ impl Server {
         self.twin_with(&[]).await
     }
 
-    /// The same with further settings.
+    /// With further settings.
     pub async fn twin_with(&self, settings: &[(&str, &str)]) -> Twin {
         let config = config(&self.db, settings);
         let (stop, shutdown) = Shutdown::new();
@@ -154,6 +154,43 @@ impl Server {
         let answer = self.post("/v1/tasks", NOOP).await;
         assert_eq!(answer.status, 201, "{answer:?}");
         answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A path with parts that exist, made for this call: it may be asked to end them.
+    pub async fn filled(&self, path: &str) -> String {
+        let path = path.replace("{file}", "swagger-ui.css").replace("{name}", "free");
+        if !path.contains("{id}") {
+            return path;
+        }
+        let id = match path.split('/').nth(2).unwrap() {
+            "tasks" => self.noop().await,
+            "keys" => self.key_id().await,
+            "users" => self.user_id().await,
+            // Those of others are not found; that one's own are is in `users`.
+            "sessions" => domain::id::SignInId::fresh().to_string(),
+            "admin" => self.tenant.to_string(),
+            other => panic!("nothing is known of {other}: a new route needs its own thing here"),
+        };
+        path.replace("{id}", &id)
+    }
+
+    /// The id of a fresh user of the tenant, who has no password.
+    pub async fn user_id(&self) -> String {
+        let id = domain::id::UserId::fresh();
+        let (tenant, email) = (self.tenant.uuid(), id.uuid().simple());
+        let sql = format!(
+            "insert into app_user (id, tenant_id, email, role, state)
+             values ('{}', '{tenant}', '{email}@example.com', 'viewer', 'invited')",
+            id.uuid()
+        );
+        self.db.sql(&sql).await.unwrap();
+        id.to_string()
+    }
+
+    /// The id of a fresh key of the tenant, with the scope `admin`.
+    pub async fn key_id(&self) -> String {
+        let key = self.new_key(self.tenant, &["admin"]).await;
+        key.split('_').nth(2).unwrap().to_owned()
     }
 
     /// Rows in the tables a submit writes to.

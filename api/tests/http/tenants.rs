@@ -2,6 +2,8 @@
 
 use crate::client::{Answer, request};
 use crate::server::{ALL_SCOPES, NOOP, Server};
+use crate::users;
+use domain::access::Role;
 use serde_json::{Value, json};
 use std::time::Duration;
 use testkit::poll::until_some;
@@ -203,4 +205,31 @@ async fn all_keys_of_a_deleted_tenant_are_refused_like_unknown_ones_and_other_te
     }
     assert_eq!(operator.send("PATCH", &path, r#"{"plan":"free"}"#).await.code(), "not_found");
     assert_eq!(server.post_as(&other, "/v1/tasks", &[], NOOP).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_tenants_users_stand_and_are_counted_as_its_keys_are() {
+    let server = users::server().await;
+    let operator = Operator::of(&server).await;
+    let email = "dev@example.com";
+    users::user(&server, email, Role::Developer).await;
+    let token = users::signed_in(&server, email).await.0;
+    let taken = server.post_as(&token, "/v1/tasks", &[], NOOP).await;
+    assert_eq!(taken.status, 201);
+    let by_key = server.post("/v1/tasks", NOOP).await;
+    for header in ["ratelimit-policy", "ratelimit"] {
+        assert!(taken.header(header).is_some(), "{taken:?}");
+    }
+    assert_eq!(taken.header("ratelimit-policy"), by_key.header("ratelimit-policy"));
+
+    let path = format!("/v1/admin/tenants/{}", server.tenant);
+    operator.stand("POST", &format!("{path}/suspend")).await;
+    until_code(&server, &token, "tenant_suspended").await;
+    assert_eq!(server.get_as(&token, "/v1/tasks").await.status, 200);
+    assert_eq!(users::sign_in(&server, email, users::PASSWORD).await.status, 201);
+    operator.stand("DELETE", &path).await;
+    until_code(&server, &token, "unauthenticated").await;
+    assert_eq!(server.get_as(&token, "/v1/tasks").await.code(), "unauthenticated");
+    let refused = users::sign_in(&server, email, users::PASSWORD).await;
+    assert_eq!(refused.code(), "unauthenticated");
 }

@@ -3,9 +3,9 @@
 //! The key goes to standard output, alone, so that a script can take it; what is said about it goes to standard
 //! error. It is never written anywhere else: from here on only its hash exists.
 
-use super::database;
+use super::{database, tenant_keys};
 use crate::arguments::SettingsArguments;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::{self, Format};
 use api::auth::{Scope, key};
 use chrono::TimeDelta;
@@ -74,16 +74,7 @@ async fn make(
 ) -> Result<(NewKey, config::SecretString), Failure> {
     let made = key::generate(&config.auth.environment, config.auth.key_hash_secret()?)
         .map_err(|error| Failure::failed(format!("a key {error}")))?;
-    let tenant = store::tenant::find_by_name(db, &arguments.tenant)
-        .await
-        .map_err(|error| database::failure(&error))?;
-    let tenant = tenant.ok_or_else(|| {
-        let name = &arguments.tenant;
-        Failure::new(
-            Exit::NotFound,
-            format!("there is no tenant named `{name}`; create it with `berth admin tenant create {name}`"),
-        )
-    })?;
+    let tenant = tenant_keys::tenant(db, &arguments.tenant).await?;
     let mut scopes: Vec<String> = arguments.scopes.iter().map(ToString::to_string).collect();
     scopes.sort_unstable();
     scopes.dedup();
@@ -104,18 +95,29 @@ pub(super) fn end_of(now: Timestamp, life: TimeDelta) -> Option<Timestamp> {
 }
 
 /// As durations are written everywhere, and days and weeks, which only people use.
-pub(super) fn lifetime(text: &str) -> Result<TimeDelta, String> {
+pub(crate) fn lifetime(text: &str) -> Result<TimeDelta, String> {
     const FORM: &str = "expected a duration such as 90d, 2w or 12h, up to 3650d";
+    length(text)
+        .filter(|life| *life > TimeDelta::zero() && *life <= TimeDelta::days(3650))
+        .ok_or_else(|| FORM.to_owned())
+}
+
+/// How long a key that was replaced may live on.
+pub(crate) fn overlap(text: &str) -> Result<TimeDelta, String> {
+    length(text)
+        .filter(|overlap| (TimeDelta::zero()..=TimeDelta::days(30)).contains(overlap))
+        .ok_or_else(|| "expected a duration such as 0s, 12h or 7d, up to 30d".to_owned())
+}
+
+fn length(text: &str) -> Option<TimeDelta> {
     let days = |number: &str, each: i64| {
         number.parse::<i64>().ok().and_then(|n| TimeDelta::try_days(n.checked_mul(each)?))
     };
-    let life = match (text.strip_suffix('d'), text.strip_suffix('w')) {
+    match (text.strip_suffix('d'), text.strip_suffix('w')) {
         (Some(number), _) => days(number, 1),
         (_, Some(number)) => days(number, 7),
         (None, None) => parse_duration(text).ok().and_then(|life| TimeDelta::from_std(life).ok()),
-    };
-    life.filter(|life| *life > TimeDelta::zero() && *life <= TimeDelta::days(3650))
-        .ok_or_else(|| FORM.to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -131,6 +133,14 @@ mod tests {
             ("PT5M", TimeDelta::minutes(5)),
         ] {
             assert_eq!(lifetime(text), Ok(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_overlap_may_be_nothing_and_30_days_at_most() {
+        for (text, wanted) in [("0s", Some(0)), ("24h", Some(1)), ("30d", Some(30)), ("31d", None)]
+        {
+            assert_eq!(overlap(text).ok(), wanted.map(TimeDelta::days), "{text}");
         }
     }
 

@@ -4,15 +4,24 @@
 
 pub(crate) mod database;
 mod key_create;
+mod key_list;
+mod key_revoke;
+mod key_rotate;
 mod migrate;
 mod operator_key_create;
 mod plan;
 mod pool_set;
 mod tenant_create;
+mod tenant_keys;
 mod tenant_show;
 mod tenant_stand;
+mod user_create;
 
 pub use key_create::{KeyCreateArguments, run as key_create};
+pub(crate) use key_create::{lifetime, overlap};
+pub use key_list::{KeyListArguments, run as key_list};
+pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
+pub use key_rotate::{KeyRotateArguments, run as key_rotate};
 pub use migrate::run as migrate;
 pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
 pub use plan::{
@@ -28,3 +37,4 @@ pub use tenant_stand::{
     Standing, TenantDeleteArguments, TenantSetPlanArguments, delete as tenant_delete,
     set_plan as tenant_set_plan, stand as tenant_stand,
 };
+pub use user_create::{UserCreateArguments, run as user_create};

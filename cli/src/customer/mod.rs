@@ -7,6 +7,7 @@ mod ended;
 mod failure;
 mod follow;
 mod get;
+mod keys;
 mod limits;
 mod list;
 mod login;
@@ -22,6 +23,10 @@ pub use cancel::{CancelArguments, run as cancel};
 pub use connection::{Connection, ConnectionArguments};
 pub(crate) use failure::failure as call_failure;
 pub use get::{GetArguments, run as get};
+pub use keys::{
+    COLUMNS as KEY_COLUMNS, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
+    create as keys_create, list as keys_list, revoke as keys_revoke, rotate as keys_rotate,
+};
 pub use limits::run as limits;
 pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};

@@ -287,8 +287,10 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
 /// Connections that all processes may make, and a few for whoever looks.
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
-    // A scheduler has two more for its marks.
-    u32::from(counts.api) * (database.api_connections + database.submit_connections)
+    // An api has two more for signing in, a scheduler two for its marks.
+    let of_api =
+        database.api_connections + database.submit_connections + database.admin_connections + 2;
+    u32::from(counts.api) * of_api
         + u32::from(counts.scheduler) * (database.scheduler_connections + 2)
         + u32::from(counts.resource_manager) * database.rm_connections
         + 20

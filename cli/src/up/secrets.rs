@@ -21,6 +21,9 @@ pub struct Secrets {
     pub key_hash: String,
     /// What executors show.
     pub executor: String,
+    /// What access tokens of users are signed with. A folder that an older version made has none yet.
+    #[serde(default)]
+    pub jwt: String,
     /// Password of the service logins.
     pub service_password: String,
     /// Password of the private engines.
@@ -41,7 +44,15 @@ impl Secrets {
             ))
         };
         match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| failed(error.to_string())),
+            Ok(text) => {
+                let mut kept: Self =
+                    serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+                if kept.jwt.is_empty() {
+                    kept.jwt = random_hex(STRENGTH).map_err(|error| failed(error.to_string()))?;
+                    kept.store(folder)?;
+                }
+                Ok(kept)
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let made = Self::make().map_err(|error| failed(error.to_string()))?;
                 made.store(folder)?;
@@ -64,6 +75,7 @@ impl Secrets {
         Ok(Self {
             key_hash: random_hex(STRENGTH)?,
             executor: random_hex(STRENGTH)?,
+            jwt: random_hex(STRENGTH)?,
             service_password: random_hex(STRENGTH)?,
             engine_password: random_hex(STRENGTH)?,
             api_key: None,
@@ -111,6 +123,14 @@ mod tests {
         assert_ne!(first.key_hash, first.executor);
         let file = folder.file(FILE);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        // As an older version wrote it.
+        let mut older: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        older.as_object_mut().unwrap().remove("jwt").unwrap();
+        fs::write(&file, older.to_string()).unwrap();
+        let made = Secrets::of(&folder).unwrap();
+        assert_eq!((made.key_hash, made.jwt.len()), (first.key_hash, 64));
+        assert_eq!(Secrets::of(&folder).unwrap().jwt, made.jwt);
         fs::write(&file, "{").unwrap();
         assert!(Secrets::of(&folder).is_err());
         assert_eq!(fs::read_to_string(&file).unwrap(), "{");

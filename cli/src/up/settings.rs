@@ -35,6 +35,7 @@ impl Settings {
         let weaker = [
             ("BERTH_AUTH__KEY_HASH_SECRET", secrets.key_hash.as_str()),
             ("BERTH_AUTH__EXECUTOR_SECRET", &secrets.executor),
+            ("BERTH_AUTH__JWT_KEY", &secrets.jwt),
             ("BERTH_DATABASE__SERVICE_PASSWORD", &secrets.service_password),
             ("BERTH_EXECUTOR__DATA_DIR", &executor.to_string_lossy()),
             ("BERTH_RESOURCE_MANAGER__LISTEN", "127.0.0.1:0"),

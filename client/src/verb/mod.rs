@@ -4,6 +4,7 @@ mod attempts;
 mod cancel;
 mod follow;
 mod get;
+mod keys;
 mod limits;
 mod list;
 mod logs;

@@ -21,11 +21,13 @@ pub enum Permission {
     ManageUsers,
     /// The same for owners.
     ManageOwners,
+    /// See where one is signed in oneself, and sign out. Every user may; no key, role or scope gives it.
+    OwnSignIns,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ReadTasks,
         Self::SubmitTasks,
         Self::ReadUsage,
@@ -34,6 +36,7 @@ impl Permission {
         Self::ReadUsers,
         Self::ManageUsers,
         Self::ManageOwners,
+        Self::OwnSignIns,
     ];
 
     /// Its name, in documents and refusals.
@@ -48,6 +51,7 @@ impl Permission {
             Self::ReadUsers => "users.read",
             Self::ManageUsers => "users.manage",
             Self::ManageOwners => "owners.manage",
+            Self::OwnSignIns => "sessions.own",
         }
     }
 
@@ -69,6 +73,8 @@ pub struct PermissionSet(u16);
 impl PermissionSet {
     /// None.
     pub const NONE: Self = Self(0);
+    /// What every user may, whatever their role.
+    pub const OF_EVERY_USER: Self = Self::of(&[Permission::OwnSignIns]);
 
     /// These.
     #[must_use]

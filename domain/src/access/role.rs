@@ -38,14 +38,24 @@ impl Role {
         }
     }
 
-    /// The table.
+    /// The table, without what every user may.
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
-            AllKeys, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers, SubmitTasks,
+            AllKeys, ManageOwners, ManageUsers, OwnKeys, ReadTasks, ReadUsage, ReadUsers,
+            SubmitTasks,
         };
         PermissionSet::of(match self {
-            Self::Owner => &Permission::ALL,
+            Self::Owner => &[
+                ReadTasks,
+                SubmitTasks,
+                ReadUsage,
+                OwnKeys,
+                AllKeys,
+                ReadUsers,
+                ManageUsers,
+                ManageOwners,
+            ],
             Self::Admin => {
                 &[ReadTasks, SubmitTasks, ReadUsage, OwnKeys, AllKeys, ReadUsers, ManageUsers]
             }

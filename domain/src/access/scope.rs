@@ -84,11 +84,22 @@ impl ScopeSet {
         self.0 & Self::bit(scope) != 0
     }
 
+    /// Those that may be given by whoever holds `permissions`: nobody gives what they do not hold.
+    #[must_use]
+    pub fn within(permissions: PermissionSet) -> Self {
+        let given = Scope::ALL.into_iter().filter(|s| permissions.includes(s.permissions()));
+        Self(given.fold(0, |bits, scope| bits | Self::bit(scope)))
+    }
+
+    /// One by one.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+
     /// What they allow together.
     #[must_use]
     pub fn permissions(self) -> PermissionSet {
-        let held = Scope::ALL.into_iter().filter(|scope| self.contains(*scope));
-        held.fold(PermissionSet::NONE, |all, scope| all.with(scope.permissions()))
+        self.iter().fold(PermissionSet::NONE, |all, scope| all.with(scope.permissions()))
     }
 
     const fn bit(scope: Scope) -> u8 {
@@ -118,11 +129,25 @@ mod tests {
     fn no_two_scopes_allow_the_same_and_none_makes_owners() {
         for permission in Permission::ALL {
             let held = Scope::ALL.iter().filter(|s| s.permissions().contains(permission)).count();
-            assert_eq!(held, usize::from(permission != Permission::ManageOwners), "{permission}");
+            let nobodys = [Permission::ManageOwners, Permission::OwnSignIns];
+            assert_eq!(held, usize::from(!nobodys.contains(&permission)), "{permission}");
         }
         let all = ScopeSet::from_names(&["read", "submit", "admin"]);
         assert_eq!(all.permissions(), super::super::Role::Admin.permissions());
         assert_eq!(ScopeSet::default().permissions(), PermissionSet::NONE);
+    }
+
+    #[test]
+    fn a_role_gives_only_what_it_holds() {
+        use super::super::Role;
+        let given = |role: Role| ScopeSet::within(role.permissions()).iter().collect::<Vec<_>>();
+        assert_eq!(given(Role::Owner), Scope::ALL);
+        assert_eq!(given(Role::Admin), Scope::ALL);
+        assert_eq!(given(Role::Developer), [Scope::Read, Scope::Submit]);
+        assert_eq!(given(Role::Billing), []);
+        assert_eq!(given(Role::Viewer), [Scope::Read]);
+        let submit = ScopeSet::from_names(&["submit"]);
+        assert_eq!(ScopeSet::within(submit.permissions()), submit);
     }
 
     #[test]

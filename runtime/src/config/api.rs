@@ -3,7 +3,8 @@
 //! Read by `api` at start-up.
 
 use super::checks::{Checks, secs};
-use super::values::{address, duration};
+use super::values::{address, duration, networks};
+use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -38,6 +39,9 @@ pub struct ApiConfig {
     pub max_streams: usize,
     /// Live streams one tenant may have open at once in one process.
     pub max_tenant_streams: usize,
+    /// Whose X-Forwarded-For is believed.
+    #[serde(deserialize_with = "networks")]
+    pub trusted_proxies: Vec<IpNet>,
     /// Longest silence on a live stream.
     #[serde(deserialize_with = "duration")]
     pub stream_keep_alive: Duration,

@@ -24,12 +24,13 @@ mod telemetry;
 mod values;
 
 pub use api::ApiConfig;
-pub use auth::AuthConfig;
+pub use auth::{AuthConfig, JwtKeys};
 pub use bus::{BusConfig, BusKind};
 pub use database::{DatabaseConfig, ServiceRole};
 pub use environment::{process as variables, variable};
 pub use error::{ConfigError, Problem};
 pub use executor::{ExecutorConfig, IsolationMode};
+pub use ipnet::IpNet;
 pub use limits::LimitsConfig;
 pub use load::{DEFAULT_TOML, load, load_around, load_from};
 pub use redis::RedisConfig;

@@ -5,7 +5,7 @@
 use figment::value::{Dict, Value};
 
 /// Keys whose values are never shown; the fields of these are `SecretString`.
-const SECRETS: [&str; 12] = [
+const SECRETS: [&str; 14] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -17,6 +17,8 @@ const SECRETS: [&str; 12] = [
     "redis.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
+    "auth.jwt_key",
+    "auth.jwt_previous_key",
     "telemetry.otlp_headers",
 ];
 

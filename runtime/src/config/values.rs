@@ -3,10 +3,11 @@
 //! Used by `#[serde(deserialize_with)]` in the section structs. The messages say what form is wanted.
 
 use domain::time::parse_duration;
+use ipnet::IpNet;
 use secrecy::SecretString;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// `"15s"`.
@@ -17,6 +18,20 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D
 /// Text that is never shown.
 pub(super) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
     String::deserialize(from).map(SecretString::from)
+}
+
+/// `["10.0.0.0/8", "192.0.2.7"]`.
+pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
+    let one = |text: &String| {
+        let network = text.parse::<IpNet>().ok();
+        network.or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)).ok_or_else(|| {
+            D::Error::custom(format!(
+                "\"{text}\" is no network; use an address such as 192.0.2.7, or 10.0.0.0/8 or fd00::/8"
+            ))
+        })
+    };
+    texts.iter().map(one).collect()
 }
 
 /// `"127.0.0.1:8080"`, `"[::1]:0"`.

@@ -7,6 +7,7 @@
 mod access;
 mod batches;
 mod cost;
+mod grants;
 mod leadership;
 mod matrix;
 mod migrations;

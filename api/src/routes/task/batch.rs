@@ -85,7 +85,7 @@ impl Sender {
     pub(super) fn of(call: &Call) -> Self {
         let origin = Origin {
             tenant: call.caller.tenant(),
-            key_id: call.caller.key().to_string(),
+            key_id: call.caller.actor().to_string(),
             traceparent: call.trace.to_string(),
             idempotency: None,
         };

@@ -2,17 +2,16 @@
 //!
 //! The answer says what was done. What runs is told to stop until it confirms, so that answer is 202.
 
-use super::submit::{key_reused, mark_replayed};
 use crate::answer::{raw_json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, json};
+use crate::request::{Call, idempotency_key, key_reused, nothing, replayed};
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
 use domain::id::TaskId;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use store::idempotency::Begun;
 use store::task::transition::{CancelAnswer, cancel_requested};
 use utoipa::ToSchema;
@@ -38,11 +37,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Nothing can be said about a cancel; unknown fields are refused here as everywhere.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
 /// The task, and what the cancel did.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CancelledTask)]
@@ -65,20 +59,13 @@ pub const DONE: [&str; 4] = ["cancelled", "requested", "already_requested", "alr
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let task = call.task_id()?;
     call.query()?.finish()?;
-    if !call.body.is_empty() {
-        let Nothing {} = json::parse(&call.body)?;
-    }
+    nothing(&call.body)?;
     let Some(key) = idempotency_key(&call)? else {
         let (status, body) = cancel(&call, task).await?;
         return Ok(raw_json(status, body));
     };
     match store::idempotency::begin(&call.state.api, &call.scope(), &key).await? {
-        Begun::Replayed { status, body } => {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-            let mut answer = raw_json(status, body);
-            mark_replayed(&mut answer);
-            Ok(answer)
-        }
+        Begun::Replayed { status, body } => Ok(replayed(status, body)),
         Begun::KeyReused => Err(key_reused()),
         // Cancelling twice does no harm, so one that was begun and never answered is done again.
         Begun::Fresh | Begun::Unfinished => {

@@ -3,12 +3,12 @@
 use crate::answer::raw_json;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, json};
+use crate::request::{Call, idempotency_key, json, key_reused, mark_replayed};
 use crate::submit::Verdict;
 use crate::task::{Origin, Rules, TaskSpec, TaskView};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, LOCATION};
+use actix_web::http::header::LOCATION;
 use domain::id::TaskId;
 use domain::plan::Quota;
 use domain::task::State;
@@ -17,9 +17,6 @@ use std::time::Duration;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::NewTask;
-
-/// Marks the answer to a repeated write.
-pub(super) static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -57,7 +54,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let rules = Rules { limits: &call.state.limits, pools: &pools, now: runtime::clock::wall() };
     let origin = Origin {
         tenant: call.caller.tenant(),
-        key_id: call.caller.key().to_string(),
+        key_id: call.caller.actor().to_string(),
         traceparent: call.trace.to_string(),
         idempotency: idempotency_key(&call)?,
     };
@@ -175,20 +172,4 @@ fn answer(status: StatusCode, task: &TaskRecord, replay: bool) -> Result<HttpRes
         mark_replayed(&mut answer);
     }
     Ok(answer)
-}
-
-/// Says that this is the answer to an earlier request.
-pub(super) fn mark_replayed(answer: &mut HttpResponse) {
-    answer
-        .headers_mut()
-        .insert(REPLAYED.clone(), actix_web::http::header::HeaderValue::from_static("true"));
-}
-
-/// The key stands for another request.
-pub(super) fn key_reused() -> Problem {
-    Problem::at(
-        Code::IdempotencyKeyReuse,
-        "header:Idempotency-Key",
-        "was used for another request; take a new one for a new write",
-    )
 }

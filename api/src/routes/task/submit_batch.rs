@@ -1,12 +1,11 @@
 //! `POST /v1/tasks/batch`: submit many tasks, as one document in one transaction, or as lines (see `submit_lines`).
 
 use super::batch::{ItemView, Judged, Piece, Sender};
-use super::submit::{key_reused, mark_replayed};
 use super::submit_lines;
 use crate::answer::{raw_json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc, Param};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, json, wrong_parameter};
+use crate::request::{Call, idempotency_key, json, key_reused, mark_replayed, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use serde::{Deserialize, Serialize};

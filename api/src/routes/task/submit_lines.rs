@@ -5,11 +5,10 @@
 //! nobody, and one that goes away ends it after the present slice. The last line says how it ended.
 
 use super::batch::{Judged, Piece, Sender};
-use super::submit::key_reused;
 use crate::answer::{ShownProblem, to_json};
 use crate::limit::Shortage;
 use crate::problem::{Code, Problem};
-use crate::request::{Call, KeyText, Line, Lines, idempotency_text};
+use crate::request::{Call, KeyText, Line, Lines, idempotency_text, key_reused};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use futures::stream::unfold;

@@ -1,13 +1,18 @@
 //! Logging in as a role, and two tenants with something to see.
 
 use super::world::World;
-use domain::id::{NodeId, TenantId};
+use domain::access::Role;
+use domain::id::{NodeId, SignInId, TenantId, UserId};
 use domain::plan::Quota;
 use domain::task::State;
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
+use std::time::Duration;
 use store::TenantScope;
+use store::idempotency::Once;
 use store::output::{NewChunk, Stream};
+use store::sign_in::NewSignIn;
+use store::user::{Created, Entry, NewUser};
 
 pub async fn log_in(world: &World, role: &str) -> PgPool {
     let url = world.database.role_url(role).unwrap();
@@ -54,6 +59,25 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         let hour = domain::rate::Hour::of(runtime::clock::wall());
         let used = store::rate::HourlyUse { tenant, hour, used: 1 };
         store::rate::checkpoint(&world.submit, &[used]).await.unwrap();
+        let scope = TenantScope::new(tenant);
+        let user = NewUser {
+            id: UserId::fresh(),
+            email: format!("{letter}@example.com"),
+            role: Role::Owner,
+            entry: Entry::Password("$argon2id$".to_owned()),
+        };
+        let (id, hash) = (user.id, [letter.as_bytes()[0]; 32]);
+        let made = store::user::create(&world.api, &scope, user, None, |_| Vec::new()).await;
+        assert!(matches!(made.unwrap(), Once::Done(Created::Done(_))));
+        let sign_in = NewSignIn {
+            id: SignInId::fresh(),
+            tenant,
+            user: id,
+            token_version: 1,
+            refresh_hash: hash,
+            life: Duration::from_secs(3600),
+        };
+        store::sign_in::begin(&world.submit, sign_in).await.unwrap();
         let idempotency = store::idempotency::IdempotencyKey {
             route: "r".to_owned(),
             key: "k".to_owned(),

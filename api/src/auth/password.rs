@@ -1,0 +1,126 @@
+//! Passwords: hashed with Argon2id, and compared so that nobody learns which accounts exist.
+//!
+//! OWASP's parameters: 19 MiB, two passes, one lane. Few are hashed at once, on threads of their own: a flood of sign-ins waits
+//! in line and takes neither the memory nor the threads of other requests. The rule: where there is no account, as much is
+//! computed as where there is one.
+
+use crate::problem::{Code, Problem};
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use runtime::clock::timeout;
+use secrecy::{ExposeSecret, SecretString};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// KiB.
+const MEMORY: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+/// Hashed at once: each takes `MEMORY` and some 20 ms of a core.
+const AT_ONCE: usize = 2;
+/// Longest wait for a turn.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// Why passwords cannot be checked.
+#[derive(Debug, thiserror::Error)]
+#[error("a password cannot be hashed: {0}")]
+pub struct PasswordError(String);
+
+/// Hashes and compares passwords.
+#[derive(Debug)]
+pub struct Passwords {
+    turns: Semaphore,
+    /// What a password is compared with where there is no account.
+    nobodys: String,
+}
+
+impl Passwords {
+    /// Hashes one password, for the accounts that do not exist.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn new() -> Result<Self, PasswordError> {
+        Ok(Self { turns: Semaphore::new(AT_ONCE), nobodys: hash("nobody's password")? })
+    }
+
+    /// The hash to store, as a PHC string.
+    ///
+    /// # Errors
+    /// `overloaded` when too many are waiting; `internal` when the system gives no random bytes.
+    pub async fn hash(&self, password: SecretString) -> Result<String, Problem> {
+        self.compute(move || hash(password.expose_secret())).await
+    }
+
+    /// Whether this is the password with that hash. Without a hash it is not, and takes as long.
+    ///
+    /// # Errors
+    /// `overloaded` when too many are waiting; `internal` when the stored hash cannot be read.
+    pub async fn is_right(
+        &self,
+        password: SecretString,
+        stored: Option<String>,
+    ) -> Result<bool, Problem> {
+        let (hash, exists) = match stored {
+            Some(hash) => (hash, true),
+            None => (self.nobodys.clone(), false),
+        };
+        let same = self.compute(move || verify(password.expose_secret(), &hash)).await?;
+        Ok(same && exists)
+    }
+
+    async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = timeout(LONGEST_WAIT, self.turns.acquire()).await;
+        let Ok(Ok(_turn)) = turn else {
+            return Err(Problem::new(Code::Overloaded, Code::Overloaded.advice()));
+        };
+        let internal = || Problem::new(Code::Internal, Code::Internal.advice());
+        match tokio::task::spawn_blocking(work).await {
+            Ok(done) => done.map_err(|error| internal().caused_by(&error)),
+            Err(error) => Err(internal().caused_by(&error)),
+        }
+    }
+}
+
+fn argon2() -> Result<Argon2<'static>, PasswordError> {
+    let params = Params::new(MEMORY, PASSES, LANES, None);
+    let params = params.map_err(|error| PasswordError(error.to_string()))?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn hash(password: &str) -> Result<String, PasswordError> {
+    let hash = argon2()?.hash_password(password.as_bytes());
+    hash.map(|hash| hash.to_string()).map_err(|error| PasswordError(error.to_string()))
+}
+
+/// With the parameters that the hash names.
+fn verify(password: &str, stored: &str) -> Result<bool, PasswordError> {
+    let stored = PasswordHash::new(stored).map_err(|error| PasswordError(error.to_string()))?;
+    Ok(argon2()?.verify_password(password.as_bytes(), &stored).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(text: &str) -> SecretString {
+        SecretString::from(text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_password_opens_its_own_hash_only_and_nobodys_opens_nothing() {
+        let passwords = Passwords::new().unwrap();
+        let stored = passwords.hash(secret("correct horse battery")).await.unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
+        let right =
+            |text: &str, hash: Option<&String>| passwords.is_right(secret(text), hash.cloned());
+        assert!(right("correct horse battery", Some(&stored)).await.unwrap());
+        assert!(!right("correct horse batterz", Some(&stored)).await.unwrap());
+        assert!(!right("nobody's password", None).await.unwrap());
+        let again = passwords.hash(secret("correct horse battery")).await.unwrap();
+        assert_ne!(stored, again, "salted");
+    }
+}

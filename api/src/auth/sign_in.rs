@@ -1,0 +1,91 @@
+//! From an access token to the user who asks.
+//!
+//! Called by `authenticate` for what has the form of a token. The token only names a sign-in: whether that is over, and what its
+//! user may do now, is looked up and kept as long as for API keys. So signing out, removing a user and changing a role are
+//! felt within `api.key_cache_ttl`, whatever life is left to the token.
+
+use super::authenticate::Standing;
+use super::bearer::{checked_later, unauthenticated};
+use super::cache::{Answer, Cache, Known, local};
+use super::token::Tokens;
+use crate::problem::Problem;
+use domain::access::{PermissionSet, Role};
+use domain::id::{SignInId, TenantId, UserId};
+use domain::tenant::TenantState;
+use runtime::clock::{Instant, monotonic};
+use std::time::Duration;
+use store::connect::SubmitDb;
+use store::sign_in::SignInRecord;
+
+/// A sign-in that exists.
+#[derive(Debug, Clone)]
+pub(super) struct KnownSignIn {
+    pub tenant: TenantId,
+    pub user: UserId,
+    pub permissions: PermissionSet,
+    pub standing: Standing,
+    usable: bool,
+    expires: Instant,
+}
+
+impl Known for KnownSignIn {
+    type Id = SignInId;
+    type Record = SignInRecord;
+
+    fn of(record: SignInRecord, asked_at: Instant) -> Option<Self> {
+        let role: Role = record.role.parse().ok()?;
+        Some(Self {
+            tenant: record.tenant,
+            user: record.user,
+            permissions: role.permissions().with(PermissionSet::OF_EVERY_USER),
+            usable: record.usable && record.tenant_state != TenantState::Deleted,
+            standing: Standing { state: record.tenant_state, limits: record.limits },
+            expires: local(record.expires_at, record.now, asked_at),
+        })
+    }
+}
+
+/// Checks access tokens against the sign-ins that are stored.
+#[derive(Debug)]
+pub(super) struct SignIns {
+    tokens: Tokens,
+    cache: Cache<KnownSignIn>,
+}
+
+impl SignIns {
+    /// Answers are kept for `ttl`.
+    pub(super) fn new(tokens: Tokens, ttl: Duration) -> Self {
+        Self { tokens, cache: Cache::new(ttl) }
+    }
+
+    /// What makes the tokens.
+    pub(super) const fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// Whose token this is.
+    pub(super) async fn authenticate(
+        &self,
+        token: &str,
+        db: &SubmitDb,
+    ) -> Result<(SignInId, KnownSignIn), Problem> {
+        let bearer = self.tokens.read(token).ok_or_else(rejected)?;
+        let find = || store::sign_in::find(db, bearer.sign_in);
+        match self.cache.get(bearer.sign_in, find).await.1 {
+            Answer::Known(known)
+                if known.usable
+                    && monotonic() < known.expires
+                    && (known.tenant, known.user) == (bearer.tenant, bearer.user) =>
+            {
+                Ok((bearer.sign_in, known))
+            }
+            Answer::Known(_) | Answer::Unknown => Err(rejected()),
+            Answer::Failed(code) => Err(checked_later(code)),
+        }
+    }
+}
+
+/// In the same words, whatever is wrong with it.
+pub(super) fn rejected() -> Problem {
+    unauthenticated("The access token is not good, or its sign-in is over.".to_owned())
+}

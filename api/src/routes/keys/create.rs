@@ -1,0 +1,112 @@
+//! `POST /v1/keys`: make an API key.
+//!
+//! The text is in this answer and nowhere else. The rule: nobody gives a scope whose permissions they do not hold.
+
+use super::view::NewKeyView;
+use crate::answer::{raw_json, to_json};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, idempotency_key, json, key_reused, replayed};
+use crate::task::{Findings, duration, short_text};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use chrono::TimeDelta;
+use domain::access::{Scope, ScopeSet};
+use runtime::clock::wall;
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use std::time::Duration;
+use store::idempotency::Once;
+use store::key::NewKey;
+use utoipa::ToSchema;
+
+/// The longest life of a key that has an end.
+const LONGEST_LIFE: Duration = Duration::from_secs(3650 * 24 * 3600);
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Make an API key",
+    description: "Its text is shown once. You can only give what you hold: `read` needs `tasks.read` and `usage.read`, \
+                  `submit` needs `tasks.submit`, `admin` needs the permissions on keys and users.",
+    request: Some("ApiKeyCreate"),
+    answers: &[AnswerDoc { status: 201, text: "Made", content: Content::Json("NewApiKey") }],
+    ..Doc::EMPTY
+};
+
+/// A key to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ApiKeyCreate)]
+pub struct KeySpec {
+    /// What to call it; need not be unique.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// What it may do; no scope includes another.
+    #[schema(value_type = Vec<super::super::super::openapi::words::Scope>, min_items = 1)]
+    scopes: Vec<Scope>,
+    /// How long it lives, such as `"2160h"`, from 1 s to 87600 h. For ever when left out.
+    expires_in: Option<String>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `scope_missing` for a scope that the caller cannot give; `validation_failed`; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let spec: KeySpec = json::parse(&call.body)?;
+    let once = idempotency_key(&call)?;
+    let (name, scopes, life) = check(spec)?;
+    may_give(&call, &scopes)?;
+    let made = call.state.authenticator.generate_key()?;
+    let new = NewKey {
+        id: made.id,
+        tenant: call.caller.tenant(),
+        name,
+        hash: made.hash.to_vec(),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
+        expires_at: life.and_then(|life| wall().checked_add_signed(life)),
+    };
+    let (db, scope, user) = (&call.state.api, call.scope(), call.caller.user());
+    let kept = |key: &_| to_json(&NewKeyView::new(key, None)).unwrap_or_default();
+    match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
+        Once::Done(None) => Err(Problem::new(
+            Code::ScopeMissing,
+            "Your role has changed and does not give these scopes any more.",
+        )),
+        Once::Done(Some(key)) => {
+            let view = NewKeyView::new(&key, Some(made.text.expose_secret()));
+            Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
+        }
+        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::KeyReused => Err(key_reused()),
+    }
+}
+
+fn check(spec: KeySpec) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Problem> {
+    let mut findings = Findings::new(String::new());
+    short_text(&mut findings, "/name", &spec.name, 200);
+    let mut scopes = spec.scopes;
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.is_empty() {
+        findings.wrong("/scopes", "must name at least one of read, submit and admin");
+    }
+    let life = spec.expires_in.map(|text| {
+        let range = Duration::from_secs(1)..=LONGEST_LIFE;
+        duration(&mut findings, "/expires_in", Some(&text), range, LONGEST_LIFE)
+    });
+    findings.into_result()?;
+    Ok((spec.name, scopes, life.and_then(|life| TimeDelta::from_std(life).ok())))
+}
+
+pub(super) fn may_give(call: &Call, scopes: &[Scope]) -> Result<(), Problem> {
+    let given = ScopeSet::within(call.caller.permissions());
+    match scopes.iter().find(|scope| !given.contains(**scope)) {
+        None => Ok(()),
+        Some(scope) => Err(Problem::new(
+            Code::ScopeMissing,
+            format!("You cannot give the scope `{scope}`: you do not hold all that it allows."),
+        )),
+    }
+}

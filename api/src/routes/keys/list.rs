@@ -1,0 +1,56 @@
+//! `GET /v1/keys`: a tenant's API keys, newest first.
+
+use super::view::KeyView;
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use chrono::DateTime;
+use store::key::{KeyInfo, KeyPosition};
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List API keys, newest first",
+    description: "Expired ones too; revoked ones not. Without the permission `keys.all`: those you made.",
+    query: &PAGE,
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("ApiKey") }],
+    problems: &[Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    query.finish()?;
+    let user = call.caller.keys_of()?;
+    let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
+    let whose = user.map(|user| user.to_string());
+    let context = Context::new(List::Keys, whose.as_deref());
+    let after = page.position(sealer, tenant, context)?;
+    let after = after.map(|bytes| read(&bytes).ok_or_else(outdated_cursor)).transpose()?;
+    let (db, scope) = (&call.state.api, call.scope());
+    let mut keys = store::key::list(db, &scope, user, after.as_ref(), page.limit + 1).await?;
+    let more = keys.len() > page.limit as usize;
+    keys.truncate(page.limit as usize);
+    let last = keys.last().filter(|_| more);
+    let next_cursor = last.map(|key| sealer.seal(tenant, context, &written(key)));
+    json(StatusCode::OK, &Sheet { data: keys.iter().map(KeyView::from).collect(), next_cursor })
+}
+
+fn written(key: &KeyInfo) -> Vec<u8> {
+    [&key.created_at.timestamp_micros().to_be_bytes()[..], key.id.as_bytes()].concat()
+}
+
+fn read(bytes: &[u8]) -> Option<KeyPosition> {
+    let (micros, id) = bytes.split_first_chunk()?;
+    let created_at = DateTime::from_timestamp_micros(i64::from_be_bytes(*micros))?;
+    Some(KeyPosition { created_at, id: std::str::from_utf8(id).ok()?.to_owned() })
+}

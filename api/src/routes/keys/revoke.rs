@@ -1,0 +1,38 @@
+//! `DELETE /v1/keys/{id}`: end an API key at once.
+//!
+//! Each process forgets the key within `api.key_cache_ttl`, whether Redis is there or not.
+
+use super::view::{KeyView, id_in_path, no_such_key};
+use crate::answer::json as answer;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, nothing};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Revoke an API key",
+    description: "Refused by every process within 2 s. A key may revoke itself. There is no way back.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "It was this one",
+        content: Content::Json("ApiKey"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`, for one that was revoked before, too; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let id = id_in_path(&call)?;
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    let user = call.caller.keys_of()?;
+    let revoked = store::key::revoke(&call.state.api, &call.scope(), user, id).await?;
+    let key = revoked.ok_or_else(no_such_key)?;
+    answer(StatusCode::OK, &KeyView::from(&key))
+}

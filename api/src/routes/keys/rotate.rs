@@ -1,0 +1,98 @@
+//! `POST /v1/keys/{id}/rotate`: put a new API key in the place of one.
+//!
+//! Both are good until the old one ends, so that nobody who uses it is turned away while it is being replaced.
+
+use super::create::may_give;
+use super::view::{KeyView, NewKeyView, id_in_path, no_such_key};
+use crate::answer::{raw_json, to_json};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, idempotency_key, json, key_reused, replayed};
+use crate::task::{Findings, duration};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use store::idempotency::Once;
+use store::key::{NewSecret, Rotated};
+use utoipa::ToSchema;
+
+/// How long the old key lives on when nothing is said.
+const OVERLAP: Duration = Duration::from_secs(24 * 3600);
+/// How long it may.
+const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Replace an API key",
+    description: "The new key has the name, the scopes and the length of life of the old one, which ends after `overlap`. \
+                  A key is replaced once.",
+    request: Some("ApiKeyRotate"),
+    answers: &[AnswerDoc {
+        status: 201,
+        text: "Replaced",
+        content: Content::Json("RotatedApiKey"),
+    }],
+    problems: &[Code::NotFound, Code::AlreadyRotated],
+    ..Doc::EMPTY
+};
+
+/// How to replace it.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ApiKeyRotate)]
+pub struct RotateSpec {
+    /// How long the old key is good still, from `"0s"` to `"720h"`; `"24h"` when left out.
+    overlap: Option<String>,
+}
+
+/// Both keys.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RotatedApiKey)]
+pub struct RotatedView<'a> {
+    /// The key from now on.
+    new: NewKeyView<'a>,
+    /// The key until it expires.
+    old: KeyView<'a>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `already_rotated`; `validation_failed`; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let id = id_in_path(&call)?;
+    call.query()?.finish()?;
+    let spec = if call.body.is_empty() { RotateSpec::default() } else { json::parse(&call.body)? };
+    let mut findings = Findings::new(String::new());
+    let range = Duration::ZERO..=LONGEST_OVERLAP;
+    let overlap = duration(&mut findings, "/overlap", spec.overlap.as_deref(), range, OVERLAP);
+    findings.into_result()?;
+    let once = idempotency_key(&call)?;
+    let (db, scope, user) = (&call.state.api, call.scope(), call.caller.keys_of()?);
+    // A rotation gives the old key's scopes to whoever asks for it.
+    let key = store::key::get(db, &scope, user, id).await?.ok_or_else(no_such_key)?;
+    may_give(&call, &key.scopes)?;
+    let made = call.state.authenticator.generate_key()?;
+    let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
+    let kept = |new: &_, old: &_| {
+        let view = RotatedView { new: NewKeyView::new(new, None), old: KeyView::from(old) };
+        to_json(&view).unwrap_or_default()
+    };
+    let what = (id, user, overlap);
+    match store::key::rotate(db, &scope, what, secret, (once.as_ref(), kept)).await? {
+        Once::Done(Rotated::Done { new, old }) => {
+            let new = NewKeyView::new(&new, Some(made.text.expose_secret()));
+            let view = RotatedView { new, old: KeyView::from(&*old) };
+            Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
+        }
+        Once::Done(Rotated::Already) => Err(Problem::new(
+            Code::AlreadyRotated,
+            "The key has been replaced before; replace the one that took its place.",
+        )),
+        Once::Done(Rotated::NotFound) => Err(no_such_key()),
+        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::KeyReused => Err(key_reused()),
+    }
+}

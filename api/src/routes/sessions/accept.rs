@@ -1,0 +1,83 @@
+//! `POST /v1/sessions/accept`: set the first password with the token of an invitation.
+
+use super::view::no_signing_in;
+use crate::answer::json as answer;
+use crate::auth::{Purpose, presented};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{SignInCall, json};
+use crate::routes::users::view::check_password;
+use crate::task::Findings;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::{TenantId, UserId};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Accept an invitation",
+    description: "Sets the password; then sign in with it. A token is good once.",
+    request: Some("InvitationAccept"),
+    answers: &[AnswerDoc { status: 200, text: "Set", content: Content::Json("AcceptedUser") }],
+    problems: &[Code::Unauthenticated, Code::NotAvailable],
+    ..Doc::EMPTY
+};
+
+/// An invitation's token and what to sign in with from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = InvitationAccept)]
+pub struct AcceptSpec {
+    /// The one-time token.
+    #[schema(value_type = String)]
+    token: SecretString,
+    /// 12 to 256 characters, any of them.
+    #[schema(value_type = String, min_length = 12, max_length = 256)]
+    password: SecretString,
+}
+
+/// Who can sign in now.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AcceptedUser)]
+pub struct AcceptedView<'a> {
+    /// The tenant.
+    #[schema(value_type = String)]
+    tenant: TenantId,
+    /// The user.
+    #[schema(value_type = String)]
+    user: UserId,
+    /// The address to sign in with.
+    email: &'a str,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `unauthenticated` for a token that is not good; `validation_failed`; `not_available`; what the database said.
+pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+    if call.state.authenticator.tokens().is_none() {
+        return Err(no_signing_in());
+    }
+    let spec: AcceptSpec = json::parse(&call.body)?;
+    let mut findings = Findings::new(String::new());
+    check_password(&mut findings, &spec.password);
+    findings.into_result()?;
+    let db = &call.state.sign_in;
+    let hash = presented(Purpose::Invitation, spec.token.expose_secret());
+    let Some(hash) = hash else { return Err(refused()) };
+    // Hashing is work, and is done for nobody who has made a token up.
+    if !store::user::invited(db, &hash).await? {
+        return Err(refused());
+    }
+    let password = call.state.passwords.hash(spec.password).await?;
+    let accepted = store::user::accept(db, &hash, &password).await?.ok_or_else(refused)?;
+    let view =
+        AcceptedView { tenant: accepted.tenant, user: accepted.user, email: &accepted.email };
+    answer(StatusCode::OK, &view)
+}
+
+fn refused() -> Problem {
+    Problem::new(Code::Unauthenticated, "The invitation is not good, or was used; ask for another.")
+}

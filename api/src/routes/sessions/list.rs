@@ -1,0 +1,69 @@
+//! `GET /v1/sessions`: where one is signed in oneself.
+
+use crate::answer::json;
+use crate::auth::Actor;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::pagination::Sheet;
+use crate::problem::Problem;
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::{SignInId, UserId};
+use domain::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List where you are signed in",
+    description: "Newest first, 200 at most, on one page.",
+    answers: &[AnswerDoc { status: 200, text: "All", content: Content::Page("SignedIn") }],
+    ..Doc::EMPTY
+};
+
+/// A sign-in that is not over.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SignedIn)]
+pub struct SignedInView {
+    /// Its id.
+    #[schema(value_type = String)]
+    id: SignInId,
+    /// When the password was given.
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// When it was last refreshed.
+    #[schema(value_type = String, format = DateTime)]
+    refreshed_at: Timestamp,
+    /// When it ends unless it is refreshed.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    /// Whether it is the one that asks.
+    current: bool,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter` for a query; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let (user, current) = signed_in(&call)?;
+    let all = store::sign_in::list(&call.state.api, &call.scope(), user).await?;
+    let view = all.into_iter().map(|one| SignedInView {
+        id: one.id,
+        created_at: one.created_at,
+        refreshed_at: one.refreshed_at,
+        expires_at: one.expires_at,
+        current: one.id == current,
+    });
+    json(StatusCode::OK, &Sheet { data: view.collect::<Vec<_>>(), next_cursor: None })
+}
+
+/// The user, and by which sign-in they ask.
+pub(super) fn signed_in(call: &Call) -> Result<(UserId, SignInId), Problem> {
+    match call.caller.actor() {
+        Actor::User(user, sign_in) => Ok((user, sign_in)),
+        // The permission is no key's; this says the same to one that came here nonetheless.
+        Actor::Key(_) => Err(Problem::no_such("session")),
+    }
+}

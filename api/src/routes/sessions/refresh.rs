@@ -1,0 +1,64 @@
+//! `POST /v1/sessions/refresh`: stay signed in.
+
+use super::view::{no_signing_in, signed_in};
+use crate::auth::token::Bearer;
+use crate::auth::{Purpose, one_time, presented};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{SignInCall, json};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use store::sign_in::Refreshed;
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Stay signed in",
+    description: "A refresh token is good once. One that comes a second time ends the whole sign-in: somebody has copied it. So \
+                  send one at a time, and keep the new one before you use it.",
+    request: Some("SessionRefresh"),
+    answers: &[AnswerDoc { status: 200, text: "New tokens", content: Content::Json("Session") }],
+    problems: &[Code::Unauthenticated, Code::NotAvailable],
+    ..Doc::EMPTY
+};
+
+/// What was given with the last access token.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SessionRefresh)]
+pub struct RefreshSpec {
+    /// The refresh token.
+    #[schema(value_type = String)]
+    refresh_token: SecretString,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `unauthenticated` for an unknown, used or ended one; `not_available`; what the database said.
+pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+    if call.state.authenticator.tokens().is_none() {
+        return Err(no_signing_in());
+    }
+    let spec: RefreshSpec = json::parse(&call.body)?;
+    let old = presented(Purpose::Refresh, spec.refresh_token.expose_secret());
+    let Some(old) = old else { return Err(refused()) };
+    let new = one_time(Purpose::Refresh)?;
+    let (db, life) = (&call.state.sign_in, call.state.refresh_token_life);
+    match store::sign_in::refresh(db, &old, &new.hash, life).await? {
+        Refreshed::Done { sign_in, tenant, user } => {
+            signed_in(&call, StatusCode::OK, Bearer { sign_in, tenant, user }, &new.text)
+        }
+        Refreshed::Reused(id) => {
+            tracing::warn!(sign_in.id = %id, "A refresh token came twice: the sign-in `{id}` is over");
+            Err(refused())
+        }
+        Refreshed::Refused => Err(refused()),
+    }
+}
+
+fn refused() -> Problem {
+    Problem::new(Code::Unauthenticated, "The refresh token is not good; sign in again.")
+}

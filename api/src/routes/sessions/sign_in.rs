@@ -1,0 +1,86 @@
+//! `POST /v1/sessions`: sign in with a password.
+//!
+//! The rule: whoever guesses learns nothing. An unknown tenant, an unknown address and a wrong password are the same answer after
+//! the same work.
+
+use super::view::{no_signing_in, signed_in};
+use crate::auth::token::Bearer;
+use crate::auth::{Purpose, one_time};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{SignInCall, json, peer};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::SignInId;
+use secrecy::SecretString;
+use serde::Deserialize;
+use store::sign_in::NewSignIn;
+use utoipa::ToSchema;
+
+/// Longest text that is looked at.
+const MAX_TEXT: usize = 1024;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Sign in",
+    description: "Ten tries for an account within 15 minutes, and 100 wrong ones within an hour from one address.",
+    request: Some("SignIn"),
+    answers: &[AnswerDoc { status: 201, text: "Signed in", content: Content::Json("Session") }],
+    problems: &[Code::Unauthenticated, Code::NotAvailable, Code::TooManyAttempts],
+    ..Doc::EMPTY
+};
+
+/// Who wants to sign in.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SignIn)]
+pub struct SignInSpec {
+    /// The tenant's name.
+    tenant: String,
+    /// The address that the user was invited with; case does not matter.
+    email: String,
+    /// The password.
+    #[schema(value_type = String)]
+    password: SecretString,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `unauthenticated`; `too_many_attempts`; `not_available`; what the database said.
+pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+    if call.state.authenticator.tokens().is_none() {
+        return Err(no_signing_in());
+    }
+    let spec: SignInSpec = json::parse(&call.body)?;
+    let (state, db) = (&call.state, &call.state.sign_in);
+    let email = spec.email.trim().to_lowercase();
+    let tenant = spec.tenant.as_str();
+    let plain = |text: &str| text.len() <= MAX_TEXT && !text.contains('\0');
+    if !plain(tenant) || !plain(&email) {
+        return Err(refused());
+    }
+    let peer = peer(&call.request, &state.trusted_proxies);
+    let counted = state.attempts.count(db, (tenant, &email), peer).await?;
+    let account = store::sign_in::account(db, tenant, &email).await?;
+    let hash = account.as_ref().map(|account| account.password_hash.clone());
+    let right = state.passwords.is_right(spec.password, hash).await?;
+    let Some(account) = account.filter(|_| right) else { return Err(refused()) };
+    state.attempts.right(db, &counted).await?;
+    let refresh = one_time(Purpose::Refresh)?;
+    let new = NewSignIn {
+        id: SignInId::fresh(),
+        tenant: account.tenant,
+        user: account.user,
+        token_version: account.token_version,
+        refresh_hash: refresh.hash,
+        life: state.refresh_token_life,
+    };
+    let bearer = Bearer { sign_in: new.id, tenant: new.tenant, user: new.user };
+    store::sign_in::begin(db, new).await?;
+    signed_in(&call, StatusCode::CREATED, bearer, &refresh.text)
+}
+
+fn refused() -> Problem {
+    Problem::new(Code::Unauthenticated, "The tenant, the address or the password is wrong.")
+}

@@ -1,0 +1,71 @@
+//! `DELETE /v1/sessions` and `DELETE /v1/sessions/{id}`: sign out, here or elsewhere.
+
+use super::list::signed_in;
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, nothing};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::SignInId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+const ENDED: [AnswerDoc; 1] =
+    [AnswerDoc { status: 200, text: "It is over", content: Content::Json("SignedOut") }];
+
+/// The document's words.
+pub const HERE_DOC: Doc = Doc {
+    summary: "Sign out",
+    description: "Every process refuses its tokens within 2 s.",
+    answers: &ENDED,
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// The document's words.
+pub const THERE_DOC: Doc = Doc {
+    summary: "Sign out elsewhere",
+    description: "Ends one of your own sign-ins. Every process refuses its tokens within 2 s.",
+    answers: &ENDED,
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// A sign-in that is over.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SignedOut)]
+pub struct SignedOutView {
+    /// Its id.
+    #[schema(value_type = String)]
+    id: SignInId,
+}
+
+/// Signs out here.
+///
+/// # Errors
+/// `not_found` when it was over before; what the database said.
+pub async fn here(call: Call) -> Result<HttpResponse, Problem> {
+    let (_, current) = signed_in(&call)?;
+    end(call, current).await
+}
+
+/// Signs out elsewhere.
+///
+/// # Errors
+/// `not_found` when it was over before, or is no sign-in of this user; what the database said.
+pub async fn there(call: Call) -> Result<HttpResponse, Problem> {
+    let text = call.request.match_info().get("id").unwrap_or_default();
+    let id = text.parse().map_err(|_| Problem::no_such("session"))?;
+    end(call, id).await
+}
+
+async fn end(call: Call, id: SignInId) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    let (user, _) = signed_in(&call)?;
+    if !store::sign_in::end(&call.state.api, &call.scope(), user, id).await? {
+        return Err(Problem::no_such("session"));
+    }
+    json(StatusCode::OK, &SignedOutView { id })
+}

@@ -1,0 +1,80 @@
+//! `PATCH /v1/users/{id}` and `DELETE /v1/users/{id}`: give a user another role, or remove one.
+//!
+//! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
+
+use super::create::may_give;
+use super::view::{UserView, id_in_path, no_such_user};
+use crate::answer::json as answer;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json, nothing};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::access::Role;
+use serde::Deserialize;
+use store::user::{Change, Changed};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const ROLE_DOC: Doc = Doc {
+    summary: "Give a user another role",
+    description: "API keys that the user made, and could not make with the new role, are revoked. You can only give a role whose \
+                  permissions you hold, and only owners change owners.",
+    request: Some("UserChange"),
+    answers: &[AnswerDoc { status: 200, text: "Changed", content: Content::Json("User") }],
+    problems: &[Code::NotFound, Code::LastOwner],
+    ..Doc::EMPTY
+};
+
+/// The document's words.
+pub const REMOVE_DOC: Doc = Doc {
+    summary: "Remove a user",
+    description: "The user is signed out everywhere, and API keys that the user made are revoked.",
+    answers: &[AnswerDoc { status: 200, text: "It was this one", content: Content::Json("User") }],
+    problems: &[Code::NotFound, Code::LastOwner],
+    ..Doc::EMPTY
+};
+
+/// What may change of a user.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = UserChange)]
+pub struct ChangeSpec {
+    /// What the user may do from now on.
+    #[schema(value_type = super::super::super::openapi::words::Role)]
+    role: Role,
+}
+
+/// Gives another role.
+///
+/// # Errors
+/// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
+pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
+    let spec: ChangeSpec = json::parse(&call.body)?;
+    may_give(&call, spec.role)?;
+    change(call, Change::Role(spec.role)).await
+}
+
+/// Removes.
+///
+/// # Errors
+/// As [`role`].
+pub async fn remove(call: Call) -> Result<HttpResponse, Problem> {
+    nothing(&call.body)?;
+    change(call, Change::Remove).await
+}
+
+async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
+    let user = id_in_path(&call)?;
+    call.query()?.finish()?;
+    let (db, scope, permissions) = (&call.state.api, call.scope(), call.caller.permissions());
+    match store::user::change(db, &scope, user, change, permissions).await? {
+        Changed::Done(user) => answer(StatusCode::OK, &UserView::from(&user)),
+        Changed::NotFound => Err(no_such_user()),
+        Changed::Mightier => Err(Problem::new(Code::ScopeMissing, "Only owners change owners.")),
+        Changed::LastOwner => Err(Problem::new(
+            Code::LastOwner,
+            "This is the tenant's last owner; make another one first.",
+        )),
+    }
+}

@@ -1,0 +1,122 @@
+//! `POST /v1/users`: invite a user, or make one with a password.
+//!
+//! The rule: nobody gives a role whose permissions they do not hold.
+
+use super::view::{UserView, check_email, check_password};
+use crate::answer::{raw_json, to_json};
+use crate::auth::{Purpose, one_time};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, idempotency_key, json, key_reused, replayed};
+use crate::task::Findings;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use chrono::TimeDelta;
+use domain::access::Role;
+use domain::id::UserId;
+use runtime::clock::wall;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use store::idempotency::Once;
+use store::user::{Created, Entry, NewUser, UserInfo};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Invite a user",
+    description: "Without a password the answer has a one-time token, shown once: give it to the user, who sets a password with \
+                  `POST /v1/sessions/accept`. You can only give a role whose permissions you hold; no API key makes owners.",
+    request: Some("UserCreate"),
+    answers: &[AnswerDoc { status: 201, text: "Invited", content: Content::Json("NewUser") }],
+    ..Doc::EMPTY
+};
+
+/// A user to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = UserCreate)]
+pub struct UserSpec {
+    /// The address to sign in with; unique in the tenant. Kept in lower case.
+    #[schema(max_length = 254)]
+    email: String,
+    /// What the user may do.
+    #[schema(value_type = super::super::super::openapi::words::Role)]
+    role: Role,
+    /// A first password, 12 to 256 characters. Without one the user is invited to set one.
+    #[schema(value_type = Option<String>, min_length = 12, max_length = 256)]
+    password: Option<SecretString>,
+}
+
+/// A user who was just made.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NewUser)]
+pub struct NewUserView<'a> {
+    /// The user.
+    #[serde(flatten)]
+    user: UserView<'a>,
+    /// With which the user sets a password; shown this once. Null where a password was given, and when a request is repeated.
+    #[schema(required)]
+    invite_token: Option<&'a str>,
+}
+
+impl<'a> NewUserView<'a> {
+    fn new(user: &'a UserInfo, invite_token: Option<&'a str>) -> Self {
+        Self { user: user.into(), invite_token }
+    }
+}
+
+/// Answers.
+///
+/// # Errors
+/// `scope_missing` for a role that the caller cannot give; `validation_failed`, for an address that is taken, too;
+/// `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let spec: UserSpec = json::parse(&call.body)?;
+    let once = idempotency_key(&call)?;
+    let mut findings = Findings::new(String::new());
+    let email = check_email(&mut findings, &spec.email);
+    if let Some(password) = &spec.password {
+        check_password(&mut findings, password);
+    }
+    findings.into_result()?;
+    may_give(&call, spec.role)?;
+    let (entry, token) = entry(&call, spec.password).await?;
+    let new = NewUser { id: UserId::fresh(), email, role: spec.role, entry };
+    let (db, scope) = (&call.state.api, call.scope());
+    let kept = |user: &_| to_json(&NewUserView::new(user, None)).unwrap_or_default();
+    match store::user::create(db, &scope, new, once.as_ref(), kept).await? {
+        Once::Done(Created::Done(user)) => {
+            let token = token.as_ref().map(ExposeSecret::expose_secret);
+            Ok(raw_json(StatusCode::CREATED, to_json(&NewUserView::new(&user, token))?))
+        }
+        Once::Done(Created::EmailTaken) => {
+            let detail = "is another user's of your tenant";
+            Err(Problem::at(Code::ValidationFailed, "/email", detail))
+        }
+        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::KeyReused => Err(key_reused()),
+    }
+}
+
+async fn entry(
+    call: &Call,
+    password: Option<SecretString>,
+) -> Result<(Entry, Option<SecretString>), Problem> {
+    if let Some(password) = password {
+        return Ok((Entry::Password(call.state.passwords.hash(password).await?), None));
+    }
+    let token = one_time(Purpose::Invitation)?;
+    let life = TimeDelta::from_std(call.state.invitation_life).unwrap_or_default();
+    let entry = Entry::Invitation { hash: token.hash, expires_at: wall() + life };
+    Ok((entry, Some(token.text)))
+}
+
+/// Whether the caller holds all that the role gives.
+pub(super) fn may_give(call: &Call, role: Role) -> Result<(), Problem> {
+    if call.caller.permissions().includes(role.permissions()) {
+        return Ok(());
+    }
+    let detail = format!("You cannot give the role `{role}`: you do not hold all that it allows.");
+    Err(Problem::new(Code::ScopeMissing, detail))
+}

@@ -1,0 +1,47 @@
+//! `GET /v1/users`: a tenant's users, newest first.
+
+use super::view::UserView;
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::UserId;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List users, newest first",
+    query: &PAGE,
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("User") }],
+    problems: &[Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    query.finish()?;
+    let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
+    let context = Context::new(List::Users, []);
+    let before = match page.position(sealer, tenant, context)? {
+        None => None,
+        Some(position) => {
+            let bytes: [u8; 16] = position.try_into().map_err(|_| outdated_cursor())?;
+            Some(UserId(uuid::Uuid::from_bytes(bytes)))
+        }
+    };
+    let (db, scope) = (&call.state.api, call.scope());
+    let mut users = store::user::list(db, &scope, before, page.limit + 1).await?;
+    let more = users.len() > page.limit as usize;
+    users.truncate(page.limit as usize);
+    let last = users.last().filter(|_| more);
+    let next_cursor = last.map(|user| sealer.seal(tenant, context, user.id.uuid().as_bytes()));
+    json(StatusCode::OK, &Sheet { data: users.iter().map(UserView::from).collect(), next_cursor })
+}

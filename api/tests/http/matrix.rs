@@ -1,0 +1,451 @@
+//! The generated matrix (C1, C3, C4): every route of the OpenAPI document, with every kind of id and of credential.
+//!
+//! Built from the document and the table of routes, so that none is forgotten: a route with a kind of id that is not known here
+//! fails. What is compared is whole answers, to the byte but the request id.
+
+use crate::client::{Answer, request};
+use crate::server::{ALL_SCOPES, Server};
+use crate::users::{server, signed_in, user};
+use api::routes::table::{Access, Endpoint, TABLE};
+use domain::access::{OperatorScope, PermissionSet, Role, ScopeSet};
+use domain::id::{SignInId, TaskId, TenantId, UserId};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+
+/// A plan, as it is stored.
+const PLAN: &str = r#"{"submits_per_second":1,"submit_burst":1,"submits_per_hour":0,"running_tasks":1,"backlog":1,"schedules":0,
+    "payload_bytes":1024,"stored_output_bytes":0,"retention_days":1,"weight":1}"#;
+
+/// Somebody who asks, and what they may.
+struct Asker {
+    name: String,
+    credential: String,
+    may: PermissionSet,
+}
+
+/// Every role and kind of key of the tenant.
+async fn askers(server: &Server) -> Vec<Asker> {
+    let mut all = Vec::new();
+    for scopes in [&ALL_SCOPES[..], &["read"], &["submit"], &["admin"]] {
+        let credential = server.new_key(server.tenant, scopes).await;
+        let may = ScopeSet::from_names(scopes).permissions();
+        all.push(Asker { name: format!("key {scopes:?}"), credential, may });
+    }
+    for role in Role::ALL {
+        let email = format!("{role}@example.com");
+        user(server, &email, role).await;
+        let credential = signed_in(server, &email).await.0;
+        let may = role.permissions().with(PermissionSet::OF_EVERY_USER);
+        all.push(Asker { name: role.to_string(), credential, may });
+    }
+    all
+}
+
+/// Ids of one kind of thing: somebody else's, nobody's, one's own that is gone.
+async fn ids(server: &Server, path: &str, theirs: &Theirs) -> [String; 3] {
+    let kind = path.split('/').nth(2).unwrap();
+    let gone = async |path: String| {
+        let bearer = format!("Bearer {}", server.key);
+        let ended = request(server.addr, "DELETE", &path, &[("Authorization", &bearer)], b"").await;
+        assert_eq!(ended.status, 200, "{path}: {ended:?}");
+    };
+    match kind {
+        "tasks" => {
+            let own = server.noop().await;
+            let id = own.parse::<TaskId>().unwrap().uuid();
+            let sql = format!(
+                "delete from task where id = '{id}'; delete from task_spec where id = '{id}'"
+            );
+            server.db.sql(&sql).await.unwrap();
+            [theirs.task.clone(), TaskId::fresh().to_string(), own]
+        }
+        "keys" => {
+            let own = server.key_id().await;
+            gone(format!("/v1/keys/{own}")).await;
+            [theirs.key.clone(), "abcdefghij23".to_owned(), own]
+        }
+        "users" => {
+            let own = server.user_id().await;
+            gone(format!("/v1/users/{own}")).await;
+            [theirs.user.clone(), UserId::fresh().to_string(), own]
+        }
+        "sessions" => {
+            let fresh = || SignInId::fresh().to_string();
+            [theirs.sign_in.clone(), fresh(), fresh()]
+        }
+        other => panic!("no ids are known for {other}: a new route needs its row in this matrix"),
+    }
+}
+
+/// Things of the operators: one that is there (a tenant: another's), one that is not, one's own tenant.
+async fn operators_things(server: &Server, path: &str) -> [String; 3] {
+    match path.split('/').nth(3).unwrap() {
+        "tenants" => {
+            let theirs =
+                server.db.sql("select id from tenant where name = 'second'").await.unwrap();
+            let theirs = format!("tenant_{}", theirs.trim().replace('-', ""));
+            [theirs, TenantId::fresh().to_string(), server.tenant.to_string()]
+        }
+        "plans" => ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()],
+        other => panic!("nothing is known of {other}: a new route needs its row in this matrix"),
+    }
+}
+
+/// Another tenant, who has one of everything.
+struct Theirs {
+    admin: String,
+    task: String,
+    key: String,
+    user: String,
+    sign_in: String,
+    cursors: Vec<String>,
+}
+
+impl Theirs {
+    async fn make(server: &Server) -> Self {
+        let tenant = server.new_tenant("second").await;
+        let admin = server.new_key(tenant, &ALL_SCOPES).await;
+        let password = crate::users::PASSWORD;
+        let mut user = String::new();
+        for email in ["eve@example.com", "mallory@example.com"] {
+            let spec = json!({"email": email, "role": "admin", "password": password});
+            let made = server.post_as(&admin, "/v1/users", &[], spec.to_string()).await;
+            user = made.json()["id"].as_str().unwrap().to_owned();
+        }
+        let body = json!({"tenant": "second", "email": "eve@example.com", "password": password});
+        let sign_in = server.post("/v1/sessions", body.to_string()).await.json();
+        let mut task = String::new();
+        for _ in 0..2 {
+            let made = server.post_as(&admin, "/v1/tasks", &[], crate::server::NOOP).await;
+            task = made.json()["id"].as_str().unwrap().to_owned();
+        }
+        let once = [("Idempotency-Key", "theirs")];
+        let spec = json!({"name": "theirs", "scopes": ["read"]}).to_string();
+        let key = server.post_as(&admin, "/v1/keys", &once, spec).await.json();
+        let mut cursors = Vec::new();
+        for list in ["/v1/tasks?limit=1", "/v1/keys?limit=1", "/v1/users?limit=1"] {
+            let page = server.get_as(&admin, list).await.json();
+            cursors.push(page["next_cursor"].as_str().unwrap().to_owned());
+        }
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        Self { task, user, sign_in: text(&sign_in["id"]), key: text(&key["id"]), cursors, admin }
+    }
+}
+
+/// Everything of an answer but what names the request and the moment.
+fn shown(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
+    let mut headers = answer.headers.clone();
+    // What is left of a rate grows from moment to moment, whatever is asked for.
+    let passing = ["x-request-id", "date", "ratelimit"];
+    headers.retain(|(name, _)| !passing.contains(&name.to_lowercase().as_str()));
+    headers.sort();
+    let id = answer.header("x-request-id").unwrap_or_default();
+    (answer.status, headers, String::from_utf8_lossy(&answer.body).replace(id, "…"))
+}
+
+/// What is stored, but for what asking itself writes down.
+async fn fingerprint(server: &Server) -> String {
+    let mut parts = Vec::new();
+    for (table, columns) in [
+        ("task", "t::text"),
+        ("task_spec", "t::text"),
+        ("task_history", "t::text"),
+        ("attempt", "t::text"),
+        ("tenant", "t::text"),
+        ("plan", "t::text"),
+        ("app_user", "t::text"),
+        ("sign_in", "t::text"),
+        ("operator_key", "(to_jsonb(t) - 'last_used_at')::text"),
+        ("api_key", "(to_jsonb(t) - 'last_used_at')::text"),
+    ] {
+        parts.push(format!(
+            "select '{table}', count(*), md5(coalesce(string_agg({columns}, '|' order by {columns}), '')) from {table} t"
+        ));
+    }
+    server.db.sql(&parts.join(" union all ")).await.unwrap()
+}
+
+/// A body that the route would take.
+fn body_of(endpoint: &Endpoint) -> &'static str {
+    match endpoint.name {
+        "user.change" => r#"{"role":"viewer"}"#,
+        "tenant.change" => r#"{"weight":7}"#,
+        "plan.put" => PLAN,
+        _ => "",
+    }
+}
+
+async fn ask(server: &Server, endpoint: &Endpoint, target: &str, credential: &str) -> Answer {
+    let bearer = format!("Bearer {credential}");
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("X-HTTP-Method-Override", "DELETE"),
+    ];
+    let body = body_of(endpoint).as_bytes();
+    request(server.addr, endpoint.verb.as_str(), target, &headers, body).await
+}
+
+#[tokio::test]
+async fn a_foreign_an_unknown_and_a_gone_thing_are_alike_to_the_byte_on_every_route_for_everybody()
+{
+    let server = server().await;
+    let theirs = Theirs::make(&server).await;
+    let askers = askers(&server).await;
+    let spec = request(server.addr, "GET", "/openapi.json", &[], b"").await.json();
+    let documented: usize = spec["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|item| item.as_object().unwrap().len())
+        .sum();
+    assert_eq!(documented, TABLE.len(), "the table is the document");
+    let mut asked = 0;
+    for endpoint in TABLE.iter().filter(|endpoint| endpoint.path.contains("{id}")) {
+        let Access::Tenant(needed, _) = endpoint.access else { continue };
+        let ids = ids(&server, endpoint.path, &theirs).await;
+        let before = fingerprint(&server).await;
+        for asker in &askers {
+            let mut answers = Vec::new();
+            for id in &ids {
+                let target = endpoint.path.replace("{id}", id);
+                answers.push(shown(&ask(&server, endpoint, &target, &asker.credential).await));
+                asked += 1;
+            }
+            let what = format!("{endpoint:?} for {}: {answers:?}", asker.name);
+            assert!(answers.iter().all(|answer| *answer == answers[0]), "{what}");
+            // Judged before the user is looked for: nobody gives a role whose permissions they do not hold.
+            let gives =
+                endpoint.name != "user.change" || asker.may.includes(Role::Viewer.permissions());
+            let wanted = if asker.may.contains(needed) && gives { 404 } else { 403 };
+            assert_eq!(answers[0].0, wanted, "{what}");
+        }
+        assert_eq!(fingerprint(&server).await, before, "{endpoint:?} changed something");
+    }
+    println!("{asked} requests over {} routes and {} askers", TABLE.len(), askers.len());
+    assert!(asked >= 200, "{asked}");
+}
+
+#[tokio::test]
+async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who_only_read() {
+    let server = server().await;
+    Theirs::make(&server).await;
+    let reader = server.new_operator("reader", &["read"]).await;
+    let admin = server.new_operator("admin", &["admin"]).await;
+    let askers = askers(&server).await;
+    let before = fingerprint(&server).await;
+    let mut asked = 0;
+    for endpoint in &TABLE {
+        let Access::Operator(scope, _) = endpoint.access else { continue };
+        if !endpoint.path.contains('{') {
+            continue;
+        }
+        let things = operators_things(&server, endpoint.path).await;
+        let target = |thing: &str| endpoint.path.replace("{id}", thing).replace("{name}", thing);
+        let tenants = askers.iter().map(|asker| asker.credential.as_str());
+        let too_little = (scope == OperatorScope::Admin).then_some(reader.as_str());
+        for credential in tenants.chain(too_little) {
+            let mut answers = Vec::new();
+            for thing in &things {
+                answers.push(shown(&ask(&server, endpoint, &target(thing), credential).await));
+                asked += 1;
+            }
+            assert!(
+                answers.iter().all(|answer| *answer == answers[0]),
+                "{endpoint:?}: {answers:?}"
+            );
+            assert_eq!(answers[0].0, 403, "{endpoint:?}: {answers:?}");
+        }
+        // What puts a plan makes one that is not there.
+        if endpoint.name != "plan.put" {
+            let answer = ask(&server, endpoint, &target(&things[1]), &admin).await;
+            assert_eq!(answer.code(), "not_found", "{endpoint:?}: {answer:?}");
+        }
+    }
+    assert_eq!(fingerprint(&server).await, before);
+    println!("{asked} requests");
+    assert!(asked >= 150, "{asked}");
+}
+
+#[tokio::test]
+async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is() {
+    let server = server().await;
+    let theirs = Theirs::make(&server).await;
+    let before = fingerprint(&server).await;
+    let mut lists = 0;
+    for endpoint in &TABLE {
+        let paged = endpoint.doc.query.iter().any(|param| param.name == "cursor");
+        if !paged
+            || !matches!(endpoint.access, Access::Tenant(..))
+            || endpoint.path.contains("{id}")
+        {
+            continue;
+        }
+        lists += 1;
+        let with = |cursor: &str| format!("{}?limit=1&cursor={cursor}", endpoint.path);
+        let made_up = shown(&server.get(&with("bWFkZSB1cA")).await);
+        assert_eq!(made_up.0, 400);
+        for cursor in &theirs.cursors {
+            assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{endpoint:?}");
+        }
+    }
+    assert_eq!(lists, 3);
+    assert_eq!(fingerprint(&server).await, before);
+    // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
+    let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
+    let own = server.post_with("/v1/keys", &once, spec).await;
+    assert_eq!((own.status, own.header("idempotency-replayed")), (201, None));
+    assert_ne!(own.json()["id"], json!(theirs.key));
+    let listed = server.get_as(&theirs.admin, "/v1/keys").await.json();
+    assert!(listed["data"].as_array().unwrap().iter().all(|key| key["id"] != own.json()["id"]));
+}
+
+#[tokio::test]
+async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
+    let server = server().await;
+    let user = server.user_id().await;
+    let operator = server.new_operator("admin", &["admin"]).await;
+    let before = fingerprint(&server).await;
+    let (own, platform) = (&server.key, &operator);
+    let tenant = format!("/v1/admin/tenants/{}", server.tenant);
+    let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
+    let targets = [
+        (own, "POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
+        (own, "POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
+        (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
+        (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
+        (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
+        (platform, "PATCH", tenant, json!({"weight": 1})),
+        (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
+    ];
+    for (key, verb, path, body) in targets {
+        for field in [
+            "tenant_id",
+            "tenant",
+            "status",
+            "state",
+            "fence",
+            "attempt",
+            "price",
+            "tier_override",
+            "user_id",
+            "id",
+        ] {
+            let mut body = body.clone();
+            body[field] = json!("x");
+            let bearer = format!("Bearer {key}");
+            let headers =
+                [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+            let answer =
+                request(server.addr, verb, &path, &headers, body.to_string().as_bytes()).await;
+            assert_eq!(
+                (answer.status, answer.pointers()),
+                (422, vec![format!("/{field}")]),
+                "{path}"
+            );
+        }
+    }
+    assert_eq!(fingerprint(&server).await, before);
+}
+
+#[tokio::test]
+async fn every_verb_on_every_path_does_what_the_table_declares_for_every_credential() {
+    let server = server().await;
+    let operators = [
+        server.new_operator("reader", &["read"]).await,
+        server.new_operator("admin", &["admin"]).await,
+    ];
+    let key = |scopes: &'static [&'static str]| server.new_key(server.tenant, scopes);
+    let keys = [
+        ("read", key(&["read"]).await),
+        ("submit", key(&["submit"]).await),
+        ("admin", key(&["admin"]).await),
+    ];
+    let paths: BTreeSet<&str> = TABLE.iter().map(|endpoint| endpoint.path).collect();
+    let mut asked = 0;
+    for path in paths {
+        let target = path.replace("{id}", "nothing").replace("{name}", "nobodys");
+        let target = target.replace("{file}", "swagger-ui.css");
+        for verb in VERBS {
+            let endpoint = TABLE.iter().find(|e| e.path == path && e.verb.as_str() == verb);
+            let mut credentials = vec![("none", None), ("garbage", Some("garbage"))];
+            credentials.extend(operators.iter().map(|key| ("operator", Some(key.as_str()))));
+            credentials.extend(keys.iter().map(|(scope, key)| (*scope, Some(key.as_str()))));
+            for (name, credential) in credentials {
+                let bearer = credential.map(|key| format!("Bearer {key}"));
+                let mut headers =
+                    vec![("Content-Type", "application/json"), ("X-HTTP-Method-Override", "GET")];
+                headers.extend(bearer.as_deref().map(|bearer| ("Authorization", bearer)));
+                let status = request(server.addr, verb, &target, &headers, b"").await.status;
+                let what = format!("{verb} {path} as {name}: {status}");
+                asked += 1;
+                let Some(endpoint) = endpoint else {
+                    assert_eq!(status, 405, "{what}");
+                    continue;
+                };
+                match endpoint.access {
+                    Access::Open(_) | Access::SignIn(_) => {
+                        assert!(![401, 403, 405, 500].contains(&status), "{what}");
+                    }
+                    _ if ["none", "garbage"].contains(&name) => assert_eq!(status, 401, "{what}"),
+                    Access::Tenant(..) if name == "operator" => assert_eq!(status, 403, "{what}"),
+                    Access::Operator(..) if name != "operator" => assert_eq!(status, 403, "{what}"),
+                    Access::Operator(..) => assert!(![401, 405, 500].contains(&status), "{what}"),
+                    Access::Tenant(needed, _) => {
+                        let may = ScopeSet::from_names(&[name]).permissions().contains(needed);
+                        assert_eq!(status == 403, !may, "{what}");
+                        assert!(![401, 405, 500].contains(&status), "{what}");
+                    }
+                }
+            }
+        }
+    }
+    println!("{asked} requests");
+    assert!(asked > 1000, "{asked}");
+}
+
+#[tokio::test]
+async fn no_other_spelling_of_a_path_gets_around_its_rule() {
+    let server = server().await;
+    let mut spelt = 0;
+    for endpoint in &TABLE {
+        if matches!(endpoint.access, Access::Open(_)) {
+            continue;
+        }
+        let path = endpoint.path.replace("{id}", "nothing").replace("{name}", "nobodys");
+        let rest = path.strip_prefix("/v1").unwrap();
+        for spelling in [
+            format!("{path}/"),
+            format!("{path}//"),
+            format!("{path}/."),
+            format!("{path}%2f"),
+            format!("{path}%00"),
+            format!("{path};x"),
+            format!("{path}.json"),
+            format!("/{path}"),
+            format!("/v1/{rest}"),
+            format!("/V1{rest}"),
+            format!("/v1{}", rest.to_uppercase()),
+            format!("/v1/.{rest}"),
+            format!("/v1/%2e{rest}"),
+            format!("/docs/..{path}"),
+            format!("/docs/%2e%2e{path}"),
+            format!("/healthz/..{path}"),
+            format!("/%76%31{rest}"),
+            format!("http://elsewhere{path}"),
+        ] {
+            let headers = [("Content-Type", "application/json")];
+            let answer =
+                request(server.addr, endpoint.verb.as_str(), &spelling, &headers, b"").await;
+            let fine = match endpoint.access {
+                Access::SignIn(_) => ![200, 201, 500].contains(&answer.status),
+                _ => [400, 401, 404, 405].contains(&answer.status),
+            };
+            assert!(fine, "{spelling}: {answer:?}");
+            spelt += 1;
+        }
+    }
+    println!("{spelt} spellings");
+}

@@ -1,0 +1,70 @@
+//! Creates a key for its own tenant.
+
+use super::NewKey;
+use super::info::{KeyInfo, Row};
+use crate::connect::ApiDb;
+use crate::idempotency::{self, IdempotencyKey, Once};
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::access::{Role, ScopeSet};
+use domain::id::UserId;
+use sqlx::PgConnection;
+
+/// Stores a key of `scope`'s tenant, made by `user` where a user made it: `None` when the user's role, which may have changed a
+/// moment ago, does not give these scopes. `answer` writes what a repeated request is answered: the secret must not be in it.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn create_own(
+    db: &ApiDb,
+    scope: &TenantScope,
+    (key, user): (NewKey, Option<UserId>),
+    once: Option<&IdempotencyKey>,
+    answer: impl FnOnce(&KeyInfo) -> Vec<u8>,
+) -> Result<Once<Option<KeyInfo>>, StoreError> {
+    let mut tx = crate::task::scoped(db, scope).await?;
+    if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
+        return Ok(before);
+    }
+    if let Some(user) = user
+        && !may_give(&mut tx, scope, user, &key.scopes).await?
+    {
+        return Ok(Once::Done(None));
+    }
+    let query = sqlx::query_as!(
+        Row,
+        "insert into api_key (id, tenant_id, name, hash, scopes, expires_at, user_id) values ($1, $2, $3, $4, $5, $6, $7)
+            returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
+        key.id,
+        scope.tenant().uuid(),
+        key.name,
+        key.hash,
+        &key.scopes,
+        key.expires_at,
+        user.map(UserId::uuid)
+    );
+    let made: KeyInfo = named("key.create_own", query.fetch_one(&mut *tx)).await?.try_into()?;
+    if let Some(once) = once {
+        idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
+    }
+    named("commit", tx.commit()).await?;
+    Ok(Once::Done(Some(made)))
+}
+
+/// The lock holds a change of the role off until the key is there, and is then revoked with the others.
+async fn may_give(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    user: UserId,
+    scopes: &[String],
+) -> Result<bool, StoreError> {
+    let query = sqlx::query_scalar!(
+        "select role from app_user where tenant_id = $1 and id = $2 and state = 'active' for share",
+        scope.tenant().uuid(),
+        user.uuid()
+    );
+    let role = named("key.maker", query.fetch_optional(tx)).await?;
+    let role: Option<Role> = role.and_then(|role| role.parse().ok());
+    let given = role.map(|role| ScopeSet::within(role.permissions())).unwrap_or_default();
+    Ok(ScopeSet::from_names(scopes).iter().all(|scope| given.contains(scope)))
+}

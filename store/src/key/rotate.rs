@@ -1,0 +1,94 @@
+//! Puts a new key in the place of one: both are good until the old one ends.
+
+use super::info::{KeyInfo, Row};
+use crate::connect::ApiDb;
+use crate::idempotency::{self, IdempotencyKey, Once};
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::id::UserId;
+use std::time::Duration;
+
+/// What the new key is known by.
+#[derive(Debug, Clone)]
+pub struct NewSecret {
+    /// Its public part.
+    pub id: String,
+    /// HMAC-SHA256 of the whole key, 32 bytes.
+    pub hash: Vec<u8>,
+}
+
+/// What became of a rotation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rotated {
+    /// The new key, and the old one with its end.
+    Done {
+        /// The key that was made: its name, scopes and length of life are the old one's.
+        new: Box<KeyInfo>,
+        /// The key that it replaces.
+        old: Box<KeyInfo>,
+    },
+    /// It has been replaced before: two are live already, or were.
+    Already,
+    /// There is no such key, or it has ended.
+    NotFound,
+}
+
+/// Rotates a key; only one that `user` made, where one is given. The old one ends after `overlap`, or earlier where it would have.
+/// `answer` writes what a repeated request is answered: the secret must not be in it.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn rotate(
+    db: &ApiDb,
+    scope: &TenantScope,
+    (key_id, user, overlap): (&str, Option<UserId>, Duration),
+    new: NewSecret,
+    (once, answer): (Option<&IdempotencyKey>, impl FnOnce(&KeyInfo, &KeyInfo) -> Vec<u8>),
+) -> Result<Once<Rotated>, StoreError> {
+    let mut tx = crate::task::scoped(db, scope).await?;
+    if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
+        return Ok(before);
+    }
+    let live = sqlx::query_scalar!(
+        r#"select replaced_by is not null as "replaced!" from api_key
+            where tenant_id = $1 and id = $2 and revoked_at is null and ($3::uuid is null or user_id = $3)
+                and (expires_at is null or expires_at > now())
+            for no key update"#,
+        scope.tenant().uuid(),
+        key_id,
+        user.map(UserId::uuid)
+    );
+    match named("key.rotate_find", live.fetch_optional(&mut *tx)).await? {
+        None => return Ok(Once::Done(Rotated::NotFound)),
+        Some(true) => return Ok(Once::Done(Rotated::Already)),
+        Some(false) => {}
+    }
+    let make = sqlx::query_as!(
+        Row,
+        "insert into api_key (id, tenant_id, name, hash, scopes, expires_at, user_id)
+            select $3, tenant_id, name, $4, scopes, now() + (expires_at - created_at), user_id
+            from api_key where tenant_id = $1 and id = $2
+            returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
+        scope.tenant().uuid(),
+        key_id,
+        new.id,
+        new.hash
+    );
+    let new: KeyInfo = named("key.rotate_make", make.fetch_one(&mut *tx)).await?.try_into()?;
+    let end = sqlx::query_as!(
+        Row,
+        "update api_key set replaced_by = $3, expires_at = least(expires_at, now() + $4 * interval '1 second')
+            where tenant_id = $1 and id = $2
+            returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
+        scope.tenant().uuid(),
+        key_id,
+        new.id,
+        overlap.as_secs_f64()
+    );
+    let old: KeyInfo = named("key.rotate_end", end.fetch_one(&mut *tx)).await?.try_into()?;
+    if let Some(once) = once {
+        idempotency::put_answer(&mut tx, scope, once, 201, &answer(&new, &old)).await?;
+    }
+    named("commit", tx.commit()).await?;
+    Ok(Once::Done(Rotated::Done { new: Box::new(new), old: Box::new(old) }))
+}

@@ -1,0 +1,19 @@
+//! Sign-ins: which users are signed in where, and who tries.
+
+mod account;
+mod attempt;
+mod begin;
+mod end;
+mod find;
+mod list;
+mod purge;
+mod refresh;
+
+pub use account::{Account, account};
+pub use attempt::{Attempt, forget, give_back, take};
+pub use begin::{NewSignIn, begin};
+pub use end::end;
+pub use find::{SignInRecord, find};
+pub use list::{SignInInfo, list};
+pub use purge::purge;
+pub use refresh::{Refreshed, refresh};

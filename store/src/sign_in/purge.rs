@@ -1,0 +1,26 @@
+//! Drops what nobody will ask for any more.
+
+use crate::StoreError;
+use crate::connect::SubmitDb;
+use crate::statement::named;
+
+/// Deletes sign-ins that ended a day ago, with their refresh tokens, and tries that no window holds; at most `limit` of each. Says
+/// how many.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn purge(db: &SubmitDb, limit: i64) -> Result<u64, StoreError> {
+    let sign_ins = sqlx::query!(
+        "delete from sign_in where id = any (array(
+                select s.id from sign_in s where s.expires_at < now() - interval '1 day' order by s.expires_at limit $1))",
+        limit
+    );
+    let gone = named("sign_in.purge", sign_ins.execute(db.pool())).await?.rows_affected();
+    let attempts = sqlx::query!(
+        "delete from sign_in_attempt where subject = any (array(
+                select a.subject from sign_in_attempt a where a.updated_at < now() - interval '1 day'
+                order by a.updated_at limit $1))",
+        limit
+    );
+    Ok(gone + named("sign_in.purge_attempts", attempts.execute(db.pool())).await?.rows_affected())
+}

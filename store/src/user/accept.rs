@@ -1,0 +1,56 @@
+//! Sets the password of an invited user, whose tenant is known by the token alone.
+
+use crate::StoreError;
+use crate::connect::SubmitDb;
+use crate::statement::named;
+use domain::id::{TenantId, UserId};
+
+/// Who came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The user.
+    pub user: UserId,
+    /// The user's address.
+    pub email: String,
+}
+
+/// Whether a token with this hash is good: asked before a password is hashed for it.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn invited(db: &SubmitDb, hash: &[u8; 32]) -> Result<bool, StoreError> {
+    let query = sqlx::query_scalar!(
+        r#"select true as "invited!" from app_user u join tenant t on t.id = u.tenant_id
+            where u.invite_hash = $1 and u.invite_expires_at > now() and u.state = 'invited' and t.state <> 'deleted'"#,
+        &hash[..]
+    );
+    Ok(named("user.invited", query.fetch_optional(db.pool())).await?.is_some())
+}
+
+/// Stores the password's hash and uses the token up; `None` when it is no good any more.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn accept(
+    db: &SubmitDb,
+    hash: &[u8; 32],
+    password_hash: &str,
+) -> Result<Option<Accepted>, StoreError> {
+    let query = sqlx::query!(
+        "update app_user set state = 'active', password_hash = $2, invite_hash = null, invite_expires_at = null,
+                token_version = token_version + 1
+            where invite_hash = $1 and invite_expires_at > now() and state = 'invited'
+                and exists (select from tenant t where t.id = tenant_id and t.state <> 'deleted')
+            returning tenant_id, id, email",
+        &hash[..],
+        password_hash
+    );
+    let row = named("user.accept", query.fetch_optional(db.pool())).await?;
+    Ok(row.map(|row| Accepted {
+        tenant: TenantId(row.tenant_id),
+        user: UserId(row.id),
+        email: row.email,
+    }))
+}

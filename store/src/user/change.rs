@@ -1,0 +1,128 @@
+//! Gives a user another role, or removes one.
+//!
+//! In one transaction with what follows: keys that the user made and could not make any more are revoked, and who is removed is
+//! signed out everywhere. A tenant's owners are locked first, in one order, so that two changes at once cannot take the last
+//! two of them.
+
+use super::info::{Row, UserInfo};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use domain::access::{Permission, PermissionSet, Role, ScopeSet};
+use domain::id::UserId;
+use sqlx::PgConnection;
+
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Give this role.
+    Role(Role),
+    /// Remove the user.
+    Remove,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// The user as they are now, or were when removed.
+    Done(UserInfo),
+    /// Nobody would be left who may do everything.
+    LastOwner,
+    /// The user is an owner, and whoever asks may not change owners.
+    Mightier,
+    /// There is no such user.
+    NotFound,
+}
+
+/// Changes a user, on behalf of somebody who may do `permissions`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn change(
+    db: &ApiDb,
+    scope: &TenantScope,
+    user: UserId,
+    change: Change,
+    permissions: PermissionSet,
+) -> Result<Changed, StoreError> {
+    let mut tx = crate::task::scoped(db, scope).await?;
+    let owners = sqlx::query_scalar!(
+        "select id from app_user where tenant_id = $1 and role = 'owner' and state = 'active'
+            order by id for no key update",
+        scope.tenant().uuid()
+    );
+    let owners = named("user.lock_owners", owners.fetch_all(&mut *tx)).await?;
+    let Some(before) = lock(&mut tx, scope, user).await? else { return Ok(Changed::NotFound) };
+    if before.role == Role::Owner && !permissions.contains(Permission::ManageOwners) {
+        return Ok(Changed::Mightier);
+    }
+    if owners == [user.uuid()] && change != Change::Role(Role::Owner) {
+        return Ok(Changed::LastOwner);
+    }
+    let (done, kept) = match change {
+        Change::Role(role) => {
+            (give(&mut tx, scope, user, role).await?, ScopeSet::within(role.permissions()))
+        }
+        Change::Remove => {
+            remove(&mut tx, scope, user).await?;
+            (before, ScopeSet::default())
+        }
+    };
+    crate::key::revoke_of_user(&mut tx, scope, user, kept).await?;
+    named("commit", tx.commit()).await?;
+    Ok(Changed::Done(done))
+}
+
+async fn lock(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    user: UserId,
+) -> Result<Option<UserInfo>, StoreError> {
+    let query = sqlx::query_as!(
+        Row,
+        "select id, email, role, state, created_at from app_user
+            where tenant_id = $1 and id = $2 and state <> 'removed' for no key update",
+        scope.tenant().uuid(),
+        user.uuid()
+    );
+    let row = named("user.lock", query.fetch_optional(tx)).await?;
+    row.map(TryInto::try_into).transpose()
+}
+
+async fn give(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    user: UserId,
+    role: Role,
+) -> Result<UserInfo, StoreError> {
+    let query = sqlx::query_as!(
+        Row,
+        "update app_user set role = $3 where tenant_id = $1 and id = $2
+            returning id, email, role, state, created_at",
+        scope.tenant().uuid(),
+        user.uuid(),
+        role.as_str()
+    );
+    named("user.give_role", query.fetch_one(tx)).await?.try_into()
+}
+
+async fn remove(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    user: UserId,
+) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update app_user set state = 'removed', password_hash = null, invite_hash = null,
+                invite_expires_at = null, token_version = token_version + 1
+            where tenant_id = $1 and id = $2",
+        scope.tenant().uuid(),
+        user.uuid()
+    );
+    named("user.remove", query.execute(&mut *tx)).await?;
+    let sign_out = sqlx::query!(
+        "update sign_in set ended_at = now() where tenant_id = $1 and user_id = $2 and ended_at is null",
+        scope.tenant().uuid(),
+        user.uuid()
+    );
+    named("sign_in.end_of_user", sign_out.execute(tx)).await.map(|_| ())
+}

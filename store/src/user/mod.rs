@@ -1,0 +1,13 @@
+//! Users: a tenant's people, and what they may do there.
+
+mod accept;
+mod change;
+mod create;
+mod info;
+mod list;
+
+pub use accept::{Accepted, accept, invited};
+pub use change::{Change, Changed, change};
+pub use create::{Created, Entry, NewUser, create};
+pub use info::{UserInfo, UserState};
+pub use list::list;
