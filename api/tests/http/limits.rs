@@ -252,3 +252,26 @@ async fn a_peer_has_a_limit_before_its_key_is_looked_at_whatever_its_headers_say
         assert_eq!(request(server.addr, "GET", "/healthz", &[], b"").await.status, 200);
     }
 }
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_each_client_has_a_rate_of_its_own_and_forges_none() {
+    let settings = [
+        ("BERTH_API__PEER_REQUESTS_PER_SECOND", "1"),
+        ("BERTH_API__PEER_REQUEST_BURST", "5"),
+        ("BERTH_API__TRUSTED_PROXIES", "127.0.0.1"),
+    ];
+    let server = Server::start_with(&settings).await;
+    for client in ["198.51.100.1", "198.51.100.2"] {
+        let mut refused = 0;
+        for n in 0..10 {
+            // The proxy adds where the request came from; what the client wrote before that is not believed.
+            let forwarded = format!("192.0.2.{n}, {client}");
+            let headers = [("X-Forwarded-For", forwarded.as_str())];
+            let answer = request(server.addr, "GET", "/v1/tasks", &headers, b"").await;
+            assert!([401, 429].contains(&answer.status), "{answer:?}");
+            refused += u32::from(answer.status == 429);
+        }
+        // One or two tokens may have come back meanwhile; without a rate of its own the second client would have none.
+        assert!((3..=5).contains(&refused), "{client}: {refused}");
+    }
+}
