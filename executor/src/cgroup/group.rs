@@ -19,6 +19,9 @@ const OVERHEAD_PROCESSES: u64 = 4;
 /// kernel has a limit of its own, allows. What a group may use at once is how long its neighbours wait for it.
 const SHORT_PERIOD_US: u64 = 20_000;
 const LONG_PERIOD_US: u64 = 1_000_000;
+/// Of groups that may use whole cores. The kernel hands their time out to each processor in pieces of 5 ms, and what is left of
+/// those at the end of a period is lost: the fewer ends the better.
+const WHOLE_CORES_PERIOD_US: u64 = 100_000;
 const LEAST_QUOTA_US: u64 = 1000;
 
 /// Empty where nothing can be limited.
@@ -171,9 +174,13 @@ impl Group {
 
 /// Microseconds that so many thousandths of a core may use, and of how many.
 fn quota_and_period(cpu_millis: u64) -> (u64, u64) {
-    let period = (LEAST_QUOTA_US * 1000)
-        .div_ceil(cpu_millis.max(1))
-        .clamp(SHORT_PERIOD_US, LONG_PERIOD_US);
+    let period = match cpu_millis {
+        0 => LONG_PERIOD_US,
+        1..1000 => {
+            (LEAST_QUOTA_US * 1000).div_ceil(cpu_millis).clamp(SHORT_PERIOD_US, LONG_PERIOD_US)
+        }
+        _ => WHOLE_CORES_PERIOD_US,
+    };
     ((cpu_millis * period / 1000).max(LEAST_QUOTA_US), period)
 }
 
@@ -259,7 +266,8 @@ mod tests {
 
     #[test]
     fn a_share_is_what_was_asked_in_the_shortest_period_that_can_hold_it() {
-        assert_eq!(quota_and_period(4000), (80_000, 20_000));
+        assert_eq!(quota_and_period(4000), (400_000, 100_000));
+        assert_eq!(quota_and_period(500), (10_000, 20_000));
         assert_eq!(quota_and_period(50), (1000, 20_000));
         assert_eq!(quota_and_period(10), (1000, 100_000));
         assert_eq!(quota_and_period(1), (1000, 1_000_000));
