@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 const LIMIT: usize = 262_144;
 /// Requests at a time.
 const TOGETHER: usize = 8;
-const PIECE: [u8; 65_536] = [b'y'; 65_536];
+static PIECE: [u8; 65_536] = [b'y'; 65_536];
 const HEAD: &str = r#"{"run":{"command":{"argv":["true"],"stdin":""#;
 const TAIL: &str = r#""}}}"#;
 
@@ -24,7 +24,9 @@ async fn submit(address: String, key: String, bytes: usize) -> anyhow::Result<u1
     );
     stream.write_all(head.as_bytes()).await?;
     let (mut reader, mut writer) = stream.into_split();
-    let sending = tokio::spawn(async move {
+    // Ends with this function, as the answer may come long before all is sent.
+    let mut sending = JoinSet::new();
+    sending.spawn(async move {
         let mut left = bytes - HEAD.len() - TAIL.len();
         chunk(&mut writer, HEAD.as_bytes()).await?;
         while left > 0 {
@@ -44,7 +46,6 @@ async fn submit(address: String, key: String, bytes: usize) -> anyhow::Result<u1
         }
     });
     read.await?;
-    sending.abort();
     let text = String::from_utf8_lossy(&answer);
     let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
     status.ok_or_else(|| anyhow::anyhow!("{bytes} bytes: no answer: {text:?}"))
