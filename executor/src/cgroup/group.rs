@@ -15,8 +15,13 @@ use std::time::Duration;
 /// What bubblewrap and our own process beside the command may take on top of the attempt's limits.
 const OVERHEAD_BYTES: u64 = 16 * 1024 * 1024;
 const OVERHEAD_PROCESSES: u64 = 4;
-/// The kernel's period for the share of processor time, microseconds, and the least share of it.
-const PERIOD_US: u64 = 100_000;
+/// The period in which a share of processor time is given out, microseconds: as short as the least share, for which the
+/// kernel has a limit of its own, allows. What a group may use at once is how long its neighbours wait for it.
+const SHORT_PERIOD_US: u64 = 20_000;
+const LONG_PERIOD_US: u64 = 1_000_000;
+/// Of groups that may use whole cores. The kernel hands their time out to each processor in pieces of 5 ms, and what is left of
+/// those at the end of a period is lost: the fewer ends the better.
+const WHOLE_CORES_PERIOD_US: u64 = 100_000;
 const LEAST_QUOTA_US: u64 = 1000;
 
 /// Empty where nothing can be limited.
@@ -52,16 +57,16 @@ impl Group {
     /// Limits the processor time; later than the rest, so that the start of an attempt is not slowed down.
     pub(crate) fn limit_cpu(&self, limits: &Limits) -> io::Result<()> {
         let Some(part) = self.part(Controller::Cpu) else { return Ok(()) };
-        let quota = (limits.cpu_millis * PERIOD_US / 1000).max(LEAST_QUOTA_US);
+        let (quota, period) = quota_and_period(limits.cpu_millis);
         let set = |file: &str, value: String| fs::write(part.folder.join(file), value);
         match part.version {
             Version::V1 => {
-                set("cpu.cfs_period_us", PERIOD_US.to_string())?;
+                set("cpu.cfs_period_us", period.to_string())?;
                 set("cpu.cfs_quota_us", quota.to_string())?;
                 set("cpu.shares", (limits.cpu_millis * 1024 / 1000).clamp(2, 262_144).to_string())
             }
             Version::V2 => {
-                set("cpu.max", format!("{quota} {PERIOD_US}"))?;
+                set("cpu.max", format!("{quota} {period}"))?;
                 set("cpu.weight", (limits.cpu_millis / 10).clamp(1, 10_000).to_string())
             }
         }
@@ -167,6 +172,18 @@ impl Group {
     }
 }
 
+/// Microseconds that so many thousandths of a core may use, and of how many.
+fn quota_and_period(cpu_millis: u64) -> (u64, u64) {
+    let period = match cpu_millis {
+        0 => LONG_PERIOD_US,
+        1..1000 => {
+            (LEAST_QUOTA_US * 1000).div_ceil(cpu_millis).clamp(SHORT_PERIOD_US, LONG_PERIOD_US)
+        }
+        _ => WHOLE_CORES_PERIOD_US,
+    };
+    ((cpu_millis * period / 1000).max(LEAST_QUOTA_US), period)
+}
+
 fn limit(part: &Place, limits: &Limits) -> io::Result<()> {
     let file = |name: &str| -> PathBuf { part.folder.join(name) };
     let memory = limits.memory_bytes.saturating_add(OVERHEAD_BYTES).to_string();
@@ -222,7 +239,7 @@ mod tests {
                 [
                     ("memory.limit_in_bytes", "83886080"),
                     ("pids.max", "104"),
-                    ("cpu.cfs_quota_us", "25000"),
+                    ("cpu.cfs_quota_us", "5000"),
                     ("cpu.shares", "256"),
                 ],
             ),
@@ -231,7 +248,7 @@ mod tests {
                 [
                     ("memory.max", "83886080"),
                     ("pids.max", "104"),
-                    ("cpu.max", "25000 100000"),
+                    ("cpu.max", "5000 20000"),
                     ("cpu.weight", "25"),
                 ],
             ),
@@ -245,6 +262,16 @@ mod tests {
                 assert_eq!(text, wanted, "{file}");
             }
         }
+    }
+
+    #[test]
+    fn a_share_is_what_was_asked_in_the_shortest_period_that_can_hold_it() {
+        assert_eq!(quota_and_period(4000), (400_000, 100_000));
+        assert_eq!(quota_and_period(500), (10_000, 20_000));
+        assert_eq!(quota_and_period(50), (1000, 20_000));
+        assert_eq!(quota_and_period(10), (1000, 100_000));
+        assert_eq!(quota_and_period(1), (1000, 1_000_000));
+        assert_eq!(quota_and_period(0), (1000, 1_000_000));
     }
 
     #[test]
