@@ -1,5 +1,6 @@
 //! What a plan, a suspension and a deletion do to running work, with real processes.
 
+use anyhow::Context;
 use e2e::{Cluster, Customer, Oracle, Role, Shape, metric};
 use runtime::clock;
 use serde_json::{Value, json};
@@ -203,12 +204,14 @@ async fn a_changed_weight_acts_on_what_has_been_waiting() -> anyhow::Result<()> 
             "from (select tenant_id, placed_at from task where placed_at is not null union all
                 select tenant_id, placed_at from attempt) p where placed_at > '{from}'"
         );
-        let all = psql::number(&url, &format!("select count(*) {placed}")).await?;
-        let own =
-            psql::number(&url, &format!("select count(*) {placed} and tenant_id = '{heavy}'"))
-                .await?;
-        anyhow::ensure!(all > 100, "only {all} tasks were started");
-        Ok(own as f64 / all as f64)
+        // One statement: between two more would be started, which the second alone would count.
+        let counts =
+            format!("select count(*), count(*) filter (where tenant_id = '{heavy}') {placed}");
+        let counts = psql::run(&url, &counts).await?;
+        let (all, own) = counts.trim().split_once('|').context("two counts")?;
+        let (all, own): (f64, f64) = (all.parse()?, own.parse()?);
+        anyhow::ensure!(all > 100.0, "only {all} tasks were started");
+        Ok(own / all)
     };
     clock::sleep(Duration::from_secs(1)).await;
     let before = share().await?;
@@ -216,8 +219,9 @@ async fn a_changed_weight_acts_on_what_has_been_waiting() -> anyhow::Result<()> 
     cluster.berth(&["admin", "tenant", "set-plan", "heavy", "default", "--weight", "4"]).await?;
     clock::sleep(Duration::from_secs(2)).await;
     let after = share().await?;
-    // Four fifths of what is handed out. Who of that is placed first is the resource managers' matter.
-    assert!((0.7..=0.95).contains(&after), "{after} of the starts with four times the weight");
+    // Four fifths of what is handed out. Who of that is placed first is the resource managers' matter: at both ends of the time
+    // a few of either may be missing.
+    assert!((0.72..=0.88).contains(&after), "{after} of the starts with four times the weight");
     eprintln!("the share went from {before:.2} to {after:.2}");
     Ok(())
 }
