@@ -27,25 +27,26 @@ pub async fn watch_ports<T>(
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<(T, PortsSeen)> {
     let mut work = pin!(work);
+    let mut session = oracle.session()?;
     let mut seen = PortsSeen::default();
     loop {
         let look = async {
             clock::sleep(BETWEEN_LOOKS).await;
-            oracle.rows(LOOK).await
+            session.row(LOOK).await
         };
         tokio::select! {
             done = &mut work => return Ok((done?, seen)),
-            rows = look => seen.add(&rows?)?,
+            row = look => seen.add(&row?)?,
         }
     }
 }
 
 impl PortsSeen {
-    fn add(&mut self, rows: &[Vec<String>]) -> anyhow::Result<()> {
+    fn add(&mut self, row: &str) -> anyhow::Result<()> {
         let numbers: Vec<i64> =
-            rows.iter().flatten().map(|field| field.parse()).collect::<Result<_, _>>()?;
+            row.split('|').map(|field| field.parse()).collect::<Result<_, _>>()?;
         let &[shared, outside, at_once] = numbers.as_slice() else {
-            anyhow::bail!("{rows:?} is no look at ports");
+            anyhow::bail!("{row:?} is no look at ports");
         };
         self.looks += 1;
         self.most_at_once = self.most_at_once.max(at_once);

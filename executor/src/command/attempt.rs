@@ -7,7 +7,7 @@
 use super::environment::{self, Facts};
 use super::folder::{WorkFolders, name, remove};
 use super::leftovers;
-use super::spawner::{Spawner, Supervisor};
+use super::spawner::{Spawner, Supervisor, Turn};
 use crate::cgroup;
 use crate::isolation::Measures;
 use crate::metrics::START_SECONDS;
@@ -27,6 +27,9 @@ use tokio::task::spawn_blocking;
 /// Once a supervisor has ended, its pipes can only be open because the command gave them to a process
 /// outside its tree; no longer than this is waited for their end.
 const PIPES_CLOSE: Duration = Duration::from_secs(1);
+
+/// One that takes longer to start waits for something else than processor time, and must not hold up the others.
+const LONGEST_TURN: Duration = Duration::from_secs(1);
 
 /// How long an attempt that could not be started keeps its place.
 pub(crate) const UNABLE_HOLD: Duration = Duration::from_secs(1);
@@ -111,6 +114,7 @@ async fn unable(why: &str) -> CommandEnd {
 }
 
 async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<CommandEnd> {
+    let turn = assigned.spawner.turn().await?;
     let Supervisor { mut process, mut control, stdout, stderr } =
         assigned.spawner.supervisor().await?;
     // Killed while it was being prepared: then it must not even start.
@@ -130,7 +134,7 @@ async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<Comman
     let job = encode(&job(assigned, folder)).map_err(io::Error::other)?;
     let mut pumped = false;
     let end = {
-        let conversation = converse(&mut control, &job, assigned);
+        let conversation = converse(&mut control, &job, assigned, turn);
         tokio::pin!(conversation);
         loop {
             tokio::select! {
@@ -174,12 +178,15 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
     }
 }
 
-/// Hands over the job, then passes orders on until the final report.
+/// Hands over the job, then passes orders on until the final report. The turn ends with the first report.
 async fn converse(
     control: &mut tokio::net::UnixStream,
     job: &[u8],
     assigned: &mut Assigned,
+    turn: Turn,
 ) -> io::Result<CommandEnd> {
+    let mut turn = Some(turn);
+    let turn_over = clock::monotonic() + LONGEST_TURN;
     let (mut reader, mut writer) = control.split();
     writer.write_all(job).await?;
     let mut decoder = Decoder::default();
@@ -188,6 +195,7 @@ async fn converse(
     let (mut orders_open, mut lease_open) = (true, true);
     loop {
         while let Some(report) = decoder.next().map_err(io::Error::other)? {
+            turn = None;
             match report {
                 Report::Started => {
                     let took = clock::monotonic() - assigned.received;
@@ -217,6 +225,10 @@ async fn converse(
             changed = assigned.lease_until.changed(), if lease_open => {
                 lease_open = changed.is_ok();
                 Some(Order::LeaseUntil(*assigned.lease_until.borrow_and_update()))
+            }
+            () = clock::sleep_until(turn_over), if turn.is_some() => {
+                turn = None;
+                continue;
             }
         };
         if let Some(order) = order {

@@ -2,11 +2,12 @@
 
 use super::ceilings::Ceilings;
 use super::report::{IsolationReport, Works};
-use crate::cgroup::{self, Controller, Place};
+use crate::cgroup::{self, Claim, Controller, Found, Place};
 use crate::command::{Spawner, WorkFolders, probe};
 use crate::supervise::{Limits, Sandbox};
 use protocol::Capacity;
 use runtime::config::{ExecutorConfig, IsolationMode};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
@@ -33,6 +34,8 @@ pub(crate) struct Isolation {
     places: Vec<Place>,
     ceilings: Ceilings,
     report: IsolationReport,
+    /// Of the folders of `places`.
+    _claim: Claim,
 }
 
 /// What surrounds and limits one attempt.
@@ -77,14 +80,14 @@ pub(crate) async fn establish(
     let ceilings = Ceilings::of(config);
     let name = group_name(&config.data_dir);
     let found = spawn_blocking(move || {
-        let found = cgroup::find(&name);
+        let (found, claim) = find_and_claim(&name);
         let left = cgroup::clean(&found.places);
         if left > 0 {
             tracing::info!(left, "{left} control groups were left by an earlier boot; removed");
         }
-        found
+        (found, claim)
     });
-    let found = found.await.unwrap_or_default();
+    let (found, claim) = found.await.unwrap_or_default();
     let mut notes: Vec<String> = found
         .missing
         .iter()
@@ -115,7 +118,23 @@ pub(crate) async fn establish(
         cpu: limits(Controller::Cpu),
     };
     let report = IsolationReport::new(works, notes);
-    Ok(Isolation { bubblewrap, places: found.places, ceilings, report })
+    Ok(Isolation { bubblewrap, places: found.places, ceilings, report, _claim: claim })
+}
+
+/// Blocks.
+fn find_and_claim(name: &str) -> (Found, Claim) {
+    loop {
+        let found = cgroup::find(name);
+        match Claim::of(&found.places) {
+            Ok(claim) => return (found, claim),
+            // Removed by another executor's sweep just before it was claimed.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                tracing::warn!(%error, "Control groups cannot be marked as in use: {error}");
+                return (found, Claim::default());
+            }
+        }
+    }
 }
 
 async fn try_bubblewrap(
@@ -137,5 +156,5 @@ async fn try_bubblewrap(
 /// One folder for each executor's data, the same at each of its starts.
 fn group_name(data_dir: &Path) -> String {
     let path = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
-    format!("berth-{:08x}", crc32fast::hash(path.as_os_str().as_bytes()))
+    format!("{}{:08x}", cgroup::PREFIX, crc32fast::hash(path.as_os_str().as_bytes()))
 }

@@ -6,6 +6,7 @@ use nix::libc;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::setsid;
 use std::fs::File;
 use std::io::Error;
 use std::os::fd::{AsRawFd, RawFd};
@@ -23,7 +24,8 @@ pub(super) struct Preparation {
     pub(super) keep: Vec<RawFd>,
 }
 
-/// Has `command` do what only the child itself can do: take off our signal mask, stop ignoring what whoever
+/// Has `command` do what only the child itself can do: begin a session of its own, away from the terminal that
+/// the agent may have, take off our signal mask, stop ignoring what whoever
 /// started the agent ignored, enter its groups, lower its limits, drop every file that is not its own, and ask
 /// to be killed should its parent be.
 ///
@@ -37,6 +39,7 @@ pub(super) fn prepare(command: &mut Command, preparation: Preparation) {
         *wanted = getrlimit(*resource).map_or(*wanted, |(_, hard)| hard.min(*wanted));
     }
     let prepare = move || {
+        setsid()?;
         SigSet::empty().thread_set_mask()?;
         set_pdeathsig(Signal::SIGKILL)?;
         for signal in 1..=64 {

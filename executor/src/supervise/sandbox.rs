@@ -18,7 +18,6 @@ use std::fs::File;
 use std::io::Error;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -60,8 +59,7 @@ pub(super) fn spawn(
         // By these a later boot finds it, should its supervisor be killed.
         .envs(job.env.iter().filter(|(name, _)| name.starts_with("BERTH_")).cloned())
         .current_dir("/")
-        .stdin(Stdio::null())
-        .process_group(0);
+        .stdin(Stdio::null());
     become_identity(&mut command, job);
     prepare(&mut command, Preparation { doors, limits: own_limits(job), keep });
     let main = oom.of_child(oom::BESIDE, || command.spawn())?;

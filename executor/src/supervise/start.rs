@@ -1,7 +1,7 @@
 //! Starts the command.
 //!
 //! Called once by a supervisor. No shell: the program is found through the `PATH` it is given. It gets
-//! its own process group, its own user and no other group, and inherits nothing but its three streams.
+//! its own session, its own user and no other group, and inherits nothing but its three streams.
 
 use super::child::{Preparation, prepare};
 use super::guard::Guard;
@@ -84,8 +84,7 @@ pub(super) fn program(
         .args(arguments)
         .env_clear()
         .envs(env.iter().map(|(name, value)| (name, value)))
-        .stdin(standard_input(stdin)?)
-        .process_group(0);
+        .stdin(standard_input(stdin)?);
     Ok(command)
 }
 

@@ -164,9 +164,6 @@ impl PoolWorker {
             debug!(task.id = %lease.task, lease.attempt, placed.waited_ms, trace, "Task `{}` is running", lease.task);
         }
         self.fleet.give_back(&refused);
-        // Most are stale and stay what they are. One whose executor left in this moment is still queued: its turn comes again
-        // now, and not after the sweep.
-        self.unqueue(refused.iter().map(|placement| placement.hint)).await;
         let count = grants.len();
         let traced: Vec<_> = grants
             .iter()
@@ -181,6 +178,9 @@ impl PoolWorker {
             self.fleet.unseat(&stream);
         }
         self.take_back_untold(&untold).await;
+        // After the grants are on their way, for whom every moment counts. Most are stale and stay what they are. One whose
+        // executor left in this moment is still queued: its turn comes again now, and not after the sweep.
+        self.unqueue(refused.iter().map(|placement| placement.hint)).await;
         Ok(count)
     }
 
