@@ -21,7 +21,7 @@ check:
 bench:
 	@scripts/setup
 	@cargo build --release -p bench -p cli --bins
-	@BERTH_TEST_BIN_DIR=$${CARGO_TARGET_DIR:-$$PWD/target}/release $(SERVICES) cargo run --release -p bench -p cli --bin bench -- $(ARGS)
+	@bin=$${CARGO_TARGET_DIR:-$$PWD/target}/release; BERTH_TEST_BIN_DIR=$$bin $(SERVICES) "$$bin/bench" $(ARGS)
 
 # Real processes on real engines, with faults.
 chaos:

@@ -98,6 +98,8 @@ begin
         execute format('alter table %I enable row level security', t);
         execute format('alter table %I force row level security', t);
         execute format('create policy authenticate on %I to berth_submit using (true) with check (true)', t);
+        -- The owner of the tables purges deleted tenants: see berth_tenant_purge.
+        execute format('create policy maintain on %I to %I using (true) with check (true)', t, current_user);
     end loop;
     foreach t in array array['app_user', 'sign_in'] loop
         execute format('create policy own on %I to berth_api using (coalesce(tenant_id = berth_current_tenant(), false))

@@ -79,6 +79,13 @@ impl Serialize for ShownProblem<'_> {
         if let Some(id) = self.request_id {
             map.serialize_entry("request_id", &format_args!("{id}"))?;
         }
+        if let Some(limited) = self.problem.met() {
+            map.serialize_entry("limit", limited.limit)?;
+            map.serialize_entry("retry_at", &limited.retry_at)?;
+            if let Some(plan) = &limited.lifted_by {
+                map.serialize_entry("lifted_by", plan)?;
+            }
+        }
         if !self.problem.errors().is_empty() {
             let errors: Vec<ShownError<'_>> =
                 self.problem.errors().iter().map(ShownError::from).collect();

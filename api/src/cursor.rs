@@ -36,6 +36,8 @@ pub enum List {
     Users,
     /// The audit.
     Audit,
+    /// The tenants, for operators.
+    Tenants,
 }
 
 impl List {
@@ -47,6 +49,7 @@ impl List {
             Self::Keys => 10,
             Self::Users => 11,
             Self::Audit => 15,
+            Self::Tenants => 20,
         }
     }
 }

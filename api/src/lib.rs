@@ -7,10 +7,12 @@
 pub mod answer;
 pub mod auth;
 pub mod cursor;
+mod limit;
 mod live;
 pub mod openapi;
 pub mod pagination;
 pub mod problem;
+mod quota;
 pub mod request;
 pub mod routes;
 mod server;

@@ -5,6 +5,7 @@
 //! cause travels beside it, into the log only.
 
 use crate::auth::key::KeyError;
+use domain::time::Timestamp;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
 use std::error::Error;
@@ -25,12 +26,16 @@ pub enum Code {
     ScopeMissing,
     /// A tenant's key on an operators' route, or the other way round.
     WrongKindOfKey,
+    /// The tenant is suspended, and this is new work.
+    TenantSuspended,
     /// No such thing, or another tenant's.
     NotFound,
     /// No such route.
     RouteNotFound,
     /// The route exists, with other methods.
     MethodNotAllowed,
+    /// The thing is not in a state for this, or its name is taken.
+    Conflict,
     /// The body is over its limit.
     PayloadTooLarge,
     /// The body is not declared as plain JSON.
@@ -45,6 +50,10 @@ pub enum Code {
     AlreadyRotated,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
+    /// The tenant has as much as its plan allows.
+    QuotaExceeded,
+    /// A peer or a tenant sends more than its rate.
+    RateLimited,
     /// Too many tries to sign in.
     TooManyAttempts,
     /// As many live streams are open as the tenant may have.
@@ -76,16 +85,18 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
         Self::Unauthenticated,
         Self::ScopeMissing,
         Self::WrongKindOfKey,
+        Self::TenantSuspended,
         Self::NotFound,
         Self::RouteNotFound,
         Self::MethodNotAllowed,
+        Self::Conflict,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
@@ -94,6 +105,8 @@ impl Code {
         Self::AlreadyRotated,
         Self::IdempotencyKeyReuse,
         Self::TooManyAttempts,
+        Self::QuotaExceeded,
+        Self::RateLimited,
         Self::TooManyStreams,
         Self::Internal,
         Self::Overloaded,
@@ -116,11 +129,13 @@ impl Code {
             Self::WrongKindOfKey => {
                 ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
             }
+            Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
             Self::NotFound => ("not_found", 404, "There is no such thing", false),
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
             Self::MethodNotAllowed => {
                 ("method_not_allowed", 405, "The route has other methods", false)
             }
+            Self::Conflict => ("conflict", 409, "It is not in a state for this", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "The body must be plain JSON", false)
@@ -137,6 +152,8 @@ impl Code {
                 "The idempotency key was used for another request",
                 false,
             ),
+            Self::QuotaExceeded => ("quota_exceeded", 429, "A quota of the plan is used up", true),
+            Self::RateLimited => ("rate_limited", 429, "A rate limit was met", true),
             Self::TooManyAttempts => {
                 ("too_many_attempts", 429, "There were too many tries to sign in", true)
             }
@@ -178,6 +195,19 @@ pub struct FieldError {
     pub detail: String,
 }
 
+/// Which limit was met, and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limited {
+    /// The limit's name.
+    pub limit: &'static str,
+    /// When there is something again.
+    pub retry_at: Timestamp,
+    /// The same in whole seconds from now, at least 1.
+    pub retry_after: u32,
+    /// The plan that allows more.
+    pub lifted_by: Option<String>,
+}
+
 /// Why a request was refused. One pointer wide, because it travels in every `Result`.
 #[derive(Debug)]
 pub struct Problem(Box<Parts>);
@@ -190,20 +220,15 @@ struct Parts {
     allow: Option<String>,
     wait: Option<u32>,
     cause: Option<String>,
+    limited: Option<Limited>,
 }
 
 impl Problem {
     /// A problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        Self(Box::new(Parts {
-            code,
-            detail,
-            errors: Vec::new(),
-            allow: None,
-            wait: None,
-            cause: None,
-        }))
+        let (errors, allow, wait, cause, limited) = (Vec::new(), None, None, None, None);
+        Self(Box::new(Parts { code, detail, errors, allow, wait, cause, limited }))
     }
 
     /// A problem with one place.
@@ -247,6 +272,13 @@ impl Problem {
         self
     }
 
+    /// The same, with the limit that was met.
+    #[must_use]
+    pub fn limited(mut self, limited: Limited) -> Self {
+        self.0.limited = Some(limited);
+        self
+    }
+
     /// "Not found", in the same words for a foreign, an unknown and a malformed id.
     #[must_use]
     pub fn not_found() -> Self {
@@ -283,19 +315,29 @@ impl Problem {
         self.0.allow.as_deref()
     }
 
+    /// Whether what was asked for may have been done all the same.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        self.0.code == Code::OutcomeUnknown
+    }
+
     /// What the log says of it.
     #[must_use]
     pub fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
 
+    /// The limit that was met, where one was.
+    #[must_use]
+    pub fn met(&self) -> Option<&Limited> {
+        self.0.limited.as_ref()
+    }
+
     /// Seconds to wait before trying again, for what is worth it.
     #[must_use]
-    pub const fn retry_after(&self) -> Option<u32> {
-        match self.0.wait {
-            None if self.0.code.row().retryable => Some(1),
-            wait => wait,
-        }
+    pub fn retry_after(&self) -> Option<u32> {
+        let told = self.0.wait.or_else(|| self.met().map(|limited| limited.retry_after));
+        told.or_else(|| self.0.code.row().retryable.then_some(1))
     }
 }
 
@@ -343,7 +385,7 @@ mod tests {
         for code in Code::ALL {
             let row = code.row();
             assert!((400..600).contains(&row.status));
-            assert_eq!(row.retryable, matches!(row.status, 409 | 429 | 503), "{code:?}");
+            assert_eq!(row.retryable, matches!(row.status, 429 | 503), "{code:?}");
         }
     }
 

@@ -28,22 +28,23 @@ begin
         -- choose, as store/src/task/candidates.rs
         began := clock_timestamp();
         with recursive active as (
-            (select tenant_id from wide_task where pool = 'default' and state = 'ready' order by tenant_id limit 1)
+            (select tenant_id from wide_task where pool = 'default' and state = 'ready' order by state, tenant_id limit 1)
             union all
             select (select n.tenant_id from wide_task n where n.pool = 'default' and n.state = 'ready' and n.tenant_id > a.tenant_id
-                order by n.tenant_id limit 1)
+                order by n.state, n.tenant_id limit 1)
             from active a where a.tenant_id is not null
         )
         select array_agg(c.tenant_id order by c.tenant_id, c.id), array_agg(c.id order by c.tenant_id, c.id) into t, i
         from active a
         cross join lateral (
-            select n.tenant_id, n.id, n.start_deadline, n.cpu_millis, n.memory_mib, n.disk_mib, n.iops, n.ports, n.slots, n.cap_ms
+            select n.tenant_id, n.id, n.start_deadline, n.cpu_millis, n.memory_mib, n.disk_mib, n.iops, n.ports, n.slots, n.cap_ms,
+                n.prepaid
             from wide_task n
             where n.pool = 'default' and n.state = 'ready' and n.tenant_id = a.tenant_id
                 and n.cpu_millis <= 1000000 and n.memory_mib <= 1000000 and n.disk_mib <= 1000000 and n.iops <= 1000000
                 and n.ports <= 4096
                 and not (n.expire_if_late and n.first_started_at is null and n.start_deadline < now())
-            order by n.start_deadline, n.id
+            order by n.state, n.start_deadline, n.id
             limit 25
         ) c
         where a.tenant_id is not null;
@@ -63,7 +64,7 @@ begin
         -- placed
         with claimed as (
             update wide_task k set state = 'running', attempt = k.attempt + 1, session_id = s, assignment = 1, port_first = 20000,
-                placed_at = now(), first_started_at = coalesce(k.first_started_at, now()),
+                placed_at = now(), prepaid = false, first_started_at = coalesce(k.first_started_at, now()),
                 wake_at = now() + (k.cap_ms + 10000) * interval '1 millisecond'
             from unnest(t, i) as p(tenant_id, id)
             where k.tenant_id = any (array[p.tenant_id]) and k.id = p.id and k.state = 'queued' and k.dispatch_epoch = 1

@@ -42,7 +42,7 @@ pub enum Name {
     SingleSubmit,
     /// The same while everything runs.
     EndToEnd,
-    /// From the moment a submit was meant to be sent to the start of its attempt, at 200 a second.
+    /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
     SubmitToStart,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
     Layout,

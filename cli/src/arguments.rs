@@ -4,8 +4,9 @@
 
 use crate::admin::{
     AuditVerifyArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
-    KeyRotateArguments, OperatorKeyCreateArguments, PoolSetArguments, TenantCreateArguments,
-    UserCreateArguments,
+    KeyRotateArguments, OperatorKeyCreateArguments, PlanDeleteArguments, PlanSetArguments,
+    PoolSetArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
+    TenantListArguments, TenantSetPlanArguments, UserCreateArguments,
 };
 use crate::customer::{
     AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, GetArguments,
@@ -95,6 +96,9 @@ pub enum Command {
     Attempts(AttemptsArguments),
     /// Show what was used, by day and tier.
     Usage(UsageArguments),
+    /// Show what the plan allows, and what is used of it.
+    #[command(after_help = "Example:\n  berth limits")]
+    Limits,
     /// Show who changed what in your tenant, newest first.
     Audit(AuditArguments),
     /// API keys of your tenant.
@@ -141,6 +145,9 @@ pub enum AdminCommand {
     /// Tenants: the customers.
     #[command(subcommand)]
     Tenant(TenantCommand),
+    /// Plans: what subscriptions allow.
+    #[command(subcommand)]
+    Plan(PlanCommand),
     /// API keys.
     #[command(subcommand)]
     Key(KeyCommand),
@@ -170,6 +177,36 @@ pub enum AuditCommand {
 pub enum TenantCommand {
     /// Create a tenant and print its id.
     Create(TenantCreateArguments),
+    /// Show tenants, newest first.
+    List(TenantListArguments),
+    /// Show a tenant.
+    #[command(after_help = "Example:\n  berth admin tenant show acme")]
+    Show(TenantArguments),
+    /// Suspend a tenant: it submits nothing, and nothing of it starts; what runs may end.
+    #[command(after_help = "Example:\n  berth admin tenant suspend acme")]
+    Suspend(TenantArguments),
+    /// Resume a suspended tenant.
+    #[command(after_help = "Example:\n  berth admin tenant resume acme")]
+    Resume(TenantArguments),
+    /// Delete a tenant for good.
+    Delete(TenantDeleteArguments),
+    /// Change a tenant's plan, and its weight.
+    SetPlan(TenantSetPlanArguments),
+}
+
+/// What can be done with plans.
+#[derive(Debug, Subcommand)]
+pub enum PlanCommand {
+    /// Show every plan.
+    #[command(after_help = "Example:\n  berth admin plan list")]
+    List(SettingsArguments),
+    /// Create a plan.
+    Create(PlanSetArguments),
+    /// Change a plan; its tenants feel it within two seconds.
+    #[command(after_help = "Example:\n  berth admin plan set team --backlog 200000")]
+    Set(PlanSetArguments),
+    /// Delete a plan that nobody is on.
+    Delete(PlanDeleteArguments),
 }
 
 /// What can be done with API keys.

@@ -12,13 +12,15 @@ mod output;
 mod role;
 mod up;
 
+use admin::Standing;
 use arguments::{
     AdminCommand, Arguments, AuditCommand, Command, KeyCommand, KeysCommand, OperatorKeyCommand,
-    PoolCommand, ProfileCommand, TenantCommand, UserCommand,
+    PlanCommand, PoolCommand, ProfileCommand, TenantCommand, UserCommand,
 };
 use clap::Parser;
 use customer::Connection;
 use failure::Failure;
+use output::Format;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -59,9 +61,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
-        Command::Admin(AdminCommand::Tenant(TenantCommand::Create(tenant))) => {
-            Box::pin(admin::tenant_create(&tenant, format)).await
-        }
+        Command::Admin(AdminCommand::Tenant(command)) => Box::pin(tenant(command, format)).await,
+        Command::Admin(AdminCommand::Plan(command)) => Box::pin(plan(command, format)).await,
         Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
             Box::pin(admin::key_create(&key, format)).await
         }
@@ -94,6 +95,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
+        Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
         Command::Keys(KeysCommand::List) => Box::pin(customer::keys_list(&connect()?)).await,
         Command::Keys(KeysCommand::Create(key)) => {
@@ -110,5 +112,28 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
         Command::Completions(shell) => manual::completions(&shell),
         Command::Man(folder) => manual::man(&folder),
+    }
+}
+
+async fn tenant(command: TenantCommand, format: Format) -> Result<(), Failure> {
+    match command {
+        TenantCommand::Create(tenant) => admin::tenant_create(&tenant, format).await,
+        TenantCommand::List(which) => admin::tenant_list(&which, format).await,
+        TenantCommand::Show(which) => admin::tenant_show(&which, format).await,
+        TenantCommand::Suspend(which) => {
+            admin::tenant_stand(&which, Standing::Suspended, format).await
+        }
+        TenantCommand::Resume(which) => admin::tenant_stand(&which, Standing::Active, format).await,
+        TenantCommand::Delete(which) => admin::tenant_delete(&which, format).await,
+        TenantCommand::SetPlan(what) => admin::tenant_set_plan(&what, format).await,
+    }
+}
+
+async fn plan(command: PlanCommand, format: Format) -> Result<(), Failure> {
+    match command {
+        PlanCommand::List(settings) => admin::plan_list(&settings, format).await,
+        PlanCommand::Create(plan) => admin::plan_create(&plan, format).await,
+        PlanCommand::Set(plan) => admin::plan_set(&plan, format).await,
+        PlanCommand::Delete(which) => admin::plan_delete(&which, format).await,
     }
 }

@@ -34,8 +34,13 @@ pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BatchItem,
     BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, FollowEvent, FollowedState,
-    LogChunk, LogFilter, NewApiKey, NewTask, Page, PageRequest, RotatedApiKey, Stream, Task,
-    TaskFilter, Usage, UsageOfDay,
+    LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, Page, PageRequest, QuotaUse,
+    RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;
+
+/// The README's example is compiled as a test of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -152,6 +152,11 @@ pub struct ExecutorId(String);
 #[serde(transparent)]
 pub struct PoolName(String);
 
+/// A plan's name: the same form as an executor's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct PlanName(String);
+
 /// Why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to 63 of a-z, 0-9 and '-', not starting or ending with '-'")]
@@ -197,8 +202,15 @@ macro_rules! name {
 
 name!(ExecutorId);
 name!(PoolName);
+name!(PlanName);
 
 impl Default for PoolName {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+impl Default for PlanName {
     fn default() -> Self {
         Self("default".to_owned())
     }

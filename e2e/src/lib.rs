@@ -8,13 +8,17 @@ mod customer;
 mod load;
 mod look;
 mod oracle;
+mod ports;
 mod rabbitmqctl;
 mod up;
+mod usage;
 
 pub use cluster::{Cluster, Role, Shape};
 pub use customer::Customer;
 pub use load::{Mix, Submitted};
 pub use look::{freeze, metric, now_ns, sum};
 pub use oracle::Oracle;
+pub use ports::{PortsSeen, watch_ports};
 pub use rabbitmqctl::rabbitmqctl;
 pub use up::{Up, UpCommand};
+pub use usage::usage_faults;

@@ -165,6 +165,46 @@ async fn grace_runs_out() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What may run once only is not started again after a drain has killed it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_run_once_only_ends_with_its_drained_executor() -> anyhow::Result<()> {
+    let shape = Shape::default().with(Role::Executor, 1).set("BERTH_EXECUTOR__DRAIN_GRACE", "1s");
+    let mut cluster = Cluster::start(shape).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let ledger = Ledger::at(cluster.folder().join("ledger"));
+    let argv = ledger.command(Duration::from_secs(60), 0)?;
+    let once = json!({ "run": { "command": { "argv": argv } }, "delivery": "at_most_once", "max_attempts": 3,
+        "execution_cap": "5m" });
+    let again =
+        json!({ "run": { "command": { "argv": argv } }, "max_attempts": 3, "execution_cap": "5m" });
+    let ids = customer.submit_batch(&[once, again], "two").await?;
+    poll::until("both to run", SOON, || async {
+        ledger.runs().is_ok_and(|runs| runs.tasks().count() == 2)
+    })
+    .await?;
+    let old = cluster.of(Role::Executor)[0];
+    cluster.join(Role::Executor).await?;
+    cluster.process(old)?.term()?;
+    poll::until("the other to run again", SOON, || async {
+        ledger.runs().is_ok_and(|runs| runs.of(&ids[1]).len() == 2)
+    })
+    .await?;
+    let (_, ended) = customer.call("GET", &format!("/v1/tasks/{}", ids[0]), None, None).await?;
+    assert_eq!(ended["state"], "failed", "{ended}");
+    let runs = ledger.runs()?;
+    assert_eq!(runs.of(&ids[0]).len(), 1, "it ran again");
+    let (status, _) = customer
+        .call("POST", &format!("/v1/tasks/{}/cancel", ids[1]), Some(&json!({})), Some("stop"))
+        .await?;
+    assert_eq!(status, 202);
+    let oracle = Oracle::of(&cluster);
+    oracle.drained(SOON).await?;
+    let lost =
+        "select count(*) from attempt where outcome = 'lost' and not charged and usage_ms = 0";
+    assert_eq!(oracle.number(lost).await?, 1);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn customers_do_not_see_a_rolling_restart() -> anyhow::Result<()> {
     each_in_turn(1).await

@@ -7,6 +7,9 @@ use std::time::Duration;
 use testkit::poll;
 
 const SOON: Duration = Duration::from_secs(20);
+/// `berth up` is ready 5 s after the start on an empty folder and 2 s after any other; a debug build may take three times as long.
+const COLD: Duration = Duration::from_secs(5 * 3);
+const WARM: Duration = Duration::from_secs(2 * 3);
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
@@ -82,13 +85,16 @@ mod own_engines {
         up.kill9()?;
 
         let mut up = command.start().await?;
-        let killed = up.took;
+        let after_a_kill = up.took;
         assert_eq!(up.key()?, key);
         let task = ended(&up, &id).await?;
         assert_eq!((&task["state"], &task["attempts"]), (&json!("succeeded"), &json!(2)), "{task}");
         up.kill9()?;
         nothing_is_left(&command).await?;
-        println!("ready after: cold {cold:?}, warm {warm:?}, after a kill {killed:?}");
+        eprintln!("ready: cold {cold:?}, warm {warm:?}, after a kill {after_a_kill:?}");
+        assert!(cold <= COLD, "the first start took {cold:?}");
+        assert!(warm <= WARM, "the second start took {warm:?}");
+        assert!(after_a_kill <= WARM, "the start after a kill took {after_a_kill:?}");
         Ok(())
     }
 
@@ -131,6 +137,7 @@ mod own_engines {
     #[tokio::test(flavor = "multi_thread")]
     async fn an_ordinary_user_has_it_all_as_well() -> anyhow::Result<()> {
         if !is_root() {
+            eprintln!("SKIPPED: only root can become another user");
             return Ok(());
         }
         let command = UpCommand::as_user("nobody")?;
@@ -147,6 +154,7 @@ mod own_engines {
     #[tokio::test(flavor = "multi_thread")]
     async fn root_may_keep_its_data_where_nobody_else_can_walk_to() -> anyhow::Result<()> {
         if !is_root() {
+            eprintln!("SKIPPED: this is about data folders of root");
             return Ok(());
         }
         let command = UpCommand::new()?;
@@ -172,6 +180,12 @@ mod own_engines {
         assert_eq!(up.profile(), "full");
         let task = to_its_end(&up, &echo()).await?;
         assert_eq!(task["state"], "succeeded", "{task}");
+        let metrics = format!("{}/metrics", up.url()?);
+        poll::until("rate limits to be counted in the private Redis", SOON, || async {
+            let Ok(answer) = reqwest::get(&metrics).await else { return false };
+            answer.text().await.is_ok_and(|text| text.contains("\nberth_limit_local 0\n"))
+        })
+        .await?;
 
         let running = |role: &str| -> Vec<u32> {
             let is = |pid: &u32| {

@@ -16,9 +16,12 @@
 //! usual system folders when the task gives none; nothing is inherited. Its standard input is the task's,
 //! else empty. It starts in an empty folder of its own, which is removed afterwards, in its own process
 //! group, without a terminal, without a way to gain privileges, and, when the executor is root, as
-//! `executor.run_as_user` without any other group. Then commands cannot signal their supervisors; where
-//! the executor is not root they share its user and can, so keep strangers' commands under root.
-//! Linux 5.11 or later is needed.
+//! `executor.run_as_user` without any other group.
+//!
+//! Where bubblewrap works it is isolated besides: it sees a read-only system, its work folder as `/work`, and nothing
+//! of this machine's processes, network and other files ([`IsolationReport`] says what holds here). Where it
+//! does not and the executor is not root, commands share its user and can signal their supervisors, so
+//! keep strangers' commands away from there. Linux 5.11 or later is needed.
 //!
 //! # What an HTTP call gets
 //!
@@ -30,10 +33,12 @@
 
 mod agent;
 mod capacity;
+mod cgroup;
 mod command;
 mod data_dir;
 mod http;
 mod identity;
+mod isolation;
 mod metrics;
 mod noop;
 mod output;
@@ -43,7 +48,9 @@ pub mod supervise;
 mod term;
 
 pub use agent::{Executor, ExecutorError, Handle, run};
+pub use capacity::offered;
 pub use data_dir::DataDirError;
 pub use identity::IdentityError;
+pub use isolation::{IsolationError, IsolationReport, Limit, Strength};
 pub use spool::SpoolError;
 pub use stream::DialError;

@@ -89,3 +89,12 @@ pub(crate) static HTTP_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
         &[],
     )
 });
+
+/// What attempts of the command driver are held to by the kernel.
+pub(crate) static ENFORCED: LazyLock<GaugeVec> = LazyLock::new(|| {
+    gauge(
+        "berth_executor_limit_enforced",
+        "1 where the kernel enforces it on commands, 0 where it is only watched or missing",
+        &["limit"],
+    )
+});

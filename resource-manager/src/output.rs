@@ -102,20 +102,29 @@ impl OutputWriter {
     }
 }
 
-/// Tries until the database takes it, or until trying is pointless: one bad chunk must not hold up the others.
+/// Tries until the database takes all of it but what it refuses: one bad chunk must not cost the others theirs, so a
+/// refused lot is halved until the bad one is alone.
 async fn store_all(db: &RmDb, chunks: &[NewChunk]) {
     let mut backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
-    loop {
-        match insert(db, chunks).await {
-            Ok(_) => return,
+    let mut lots = vec![chunks];
+    while let Some(lot) = lots.pop() {
+        match insert(db, lot).await {
+            Ok(_) => {}
             Err(error) if error.is_retryable() => {
-                warn!(%error, chunks = chunks.len(), "Output could not be stored yet");
+                warn!(%error, chunks = lot.len(), "Output could not be stored yet");
                 clock::sleep(backoff.pause()).await;
+                lots.push(lot);
             }
-            Err(error) => {
-                warn!(%error, chunks = chunks.len(), "Output was refused by the database and is dropped");
-                return;
-            }
+            Err(error) => match lot {
+                [] => {}
+                [bad] => {
+                    warn!(%error, task.id = %bad.task, attempt = bad.attempt, "A piece of output was refused by the database and is dropped: {error}");
+                }
+                _ => {
+                    let (first, second) = lot.split_at(lot.len() / 2);
+                    lots.extend([second, first]);
+                }
+            },
         }
     }
 }

@@ -45,11 +45,15 @@ impl Reaper {
     }
 
     async fn look(&self) -> Result<TickOutcome, StoreError> {
-        self.fence_overdue().await?;
+        // Asked in any case: that the database answers is what makes a tick a good one.
+        let ours: Vec<SessionId> = self.fleet.sessions().iter().map(|s| s.session).collect();
+        let overdue = overdue(&self.db, &ours).await?;
         let good_since = *self.good_since.lock().unwrap_or_else(PoisonError::into_inner);
         if good_since.is_none_or(|since| since.elapsed() < self.term) {
+            // After an outage results wait in the spools: their leases are past the hard end through no fault of theirs.
             return Ok(TickOutcome::idle(0));
         }
+        self.fence(overdue).await?;
         let lapsed = lapse(&self.db, self.term, BATCH).await?;
         LAPSED.with(&["sessions"]).inc_by(lapsed.sessions.len() as u64);
         LAPSED.with(&["leases"]).inc_by(lapsed.leases);
@@ -69,13 +73,10 @@ impl Reaper {
         })
     }
 
-    async fn fence_overdue(&self) -> Result<(), StoreError> {
+    /// Ends sessions of ours that hold a lease past its hard end.
+    async fn fence(&self, overdue: Vec<SessionId>) -> Result<(), StoreError> {
         let ours = self.fleet.sessions();
-        let ids: Vec<SessionId> = ours.iter().map(|s| s.session).collect();
-        if ids.is_empty() {
-            return Ok(());
-        }
-        for session in overdue(&self.db, &ids).await? {
+        for session in overdue {
             let Some(epoch) = ours.iter().find(|s| s.session == session).map(|s| s.epoch) else {
                 continue;
             };

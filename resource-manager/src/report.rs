@@ -3,6 +3,8 @@
 use crate::fleet::Fleet;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
+use domain::placement::Shapes;
+use domain::resources::Resources;
 use runtime::clock::{self, Instant};
 use runtime::tick::TickOutcome;
 use std::sync::{Mutex, PoisonError};
@@ -43,8 +45,10 @@ impl Reporter {
             clock::sleep_until(*at + apart).await;
         }
         let loads = self.fleet.loads();
-        if !loads.is_empty() {
-            report(&self.db, self.node, &loads).await?;
+        let gone = told.iter().flat_map(|(_, before)| gone(before, &loads));
+        let all: Vec<PoolReport> = loads.iter().cloned().chain(gone).collect();
+        if !all.is_empty() {
+            report(&self.db, self.node, &all).await?;
         }
         // Whoever waits for room waits because there was not enough.
         let wake = !ample && told.is_none_or(|(_, before)| is_more(&before, &loads));
@@ -55,6 +59,18 @@ impl Reporter {
         }
         Ok(TickOutcome::idle(1))
     }
+}
+
+/// Pools whose last executor has left: they have no room any more, and that is told once.
+fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
+    let left = before.iter().filter(|was| now.iter().all(|is| is.pool != was.pool));
+    let nothing = |was: &PoolReport| PoolReport {
+        free_slots: 0,
+        largest: Resources::default(),
+        lacks: Shapes::default(),
+        ..was.clone()
+    };
+    left.map(nothing).collect()
 }
 
 /// True where something came back, or a size is not lacking any more.
@@ -80,4 +96,24 @@ fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
                 && least > 0
                 && least >= back.saturating_mul(AMPLE)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_lost_its_last_executor_has_no_room() {
+        let report = |pool: &str| PoolReport {
+            pool: pool.parse().unwrap(),
+            free_slots: 5,
+            completed_slots: 9,
+            largest: Resources { cpu_millis: 1000, ..Resources::default() },
+            lacks: Shapes::default(),
+        };
+        let left = gone(&[report("a"), report("b")], &[report("b")]);
+        assert_eq!(left.len(), 1);
+        assert_eq!((left[0].pool.as_str(), left[0].free_slots), ("a", 0));
+        assert_eq!((left[0].largest, left[0].completed_slots), (Resources::default(), 9));
+    }
 }

@@ -28,8 +28,8 @@ use std::time::Duration;
 use store::connect::RmDb;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
 use tracing::{error, info, warn};
 
 /// Why a resource manager could not start.
@@ -187,14 +187,15 @@ impl Parts {
         let server = Server::builder()
             .http2_keepalive_interval(Some(Duration::from_secs(5)))
             .http2_keepalive_timeout(Some(Duration::from_secs(5)))
-            .tcp_nodelay(true)
             .add_service(
                 ExecutorStreamServer::new(service)
                     .max_decoding_message_size(MAX_MESSAGE_BYTES)
                     .max_encoding_message_size(MAX_MESSAGE_BYTES),
             );
         self.tasks.spawn_detached("executor_server", async move {
-            let incoming = TcpListenerStream::new(listener);
+            // The builder's own setting is for sockets that it makes itself. Without, an assignment waits for an
+            // acknowledgement that the kernel holds back for up to 40 ms.
+            let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
             let stop = async move { serving.cancelled().await };
             if let Err(error) = server.serve_with_incoming_shutdown(incoming, stop).await {
                 error!(%error, "The executor server ended");

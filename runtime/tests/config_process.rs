@@ -1,7 +1,7 @@
 //! Settings from a real process's environment: this binary runs itself with variables set.
 #![expect(clippy::expect_used, reason = "a test helper that fails is a failed test")]
 
-use runtime::config::{is_known, load, load_around, variable};
+use runtime::config::{load, load_around, variable};
 use std::os::unix::ffi::OsStringExt;
 use std::process::Command;
 
@@ -49,11 +49,6 @@ fn a_variable_beats_a_programs_weaker_settings_and_its_stronger_ones_beat_that()
             .env("BERTH_API__MAX_BATCH_TASKS", "9")
             .status();
     assert!(status.expect("it runs").success());
-}
-
-#[test]
-fn a_setting_is_known_by_its_full_name() {
-    assert!(is_known("api.listen") && !is_known("api") && !is_known("api.listens"));
 }
 
 #[test]

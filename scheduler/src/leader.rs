@@ -7,6 +7,7 @@ use domain::id::NodeId;
 use runtime::clock::{self, Instant};
 use runtime::metrics::{self, Gauge};
 use runtime::tick::TickOutcome;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
@@ -25,11 +26,16 @@ pub(crate) struct Leader {
     node: NodeId,
     lease: Duration,
     held: Mutex<Option<(LeaderEpoch, Instant)>>,
+    /// Set by `release`: a renewal that was on its way then must not take the row back.
+    over: AtomicBool,
+    /// The present epoch must not be used any more, not even by this process.
+    renounced: AtomicBool,
 }
 
 impl Leader {
     pub(crate) fn new(db: SchedulerDb, node: NodeId, lease: Duration) -> Self {
-        Self { db, node, lease, held: Mutex::new(None) }
+        let (renounced, over) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { db, node, lease, held: Mutex::new(None), renounced, over }
     }
 
     pub(crate) const fn node(&self) -> NodeId {
@@ -38,6 +44,9 @@ impl Leader {
 
     /// The epoch under which this process leads now.
     pub(crate) fn epoch(&self) -> Option<LeaderEpoch> {
+        if self.renounced.load(Ordering::Acquire) {
+            return None;
+        }
         let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.filter(|(_, until)| clock::monotonic() < *until).map(|(epoch, _)| epoch)
     }
@@ -47,19 +56,42 @@ impl Leader {
         self.set(None);
     }
 
+    /// Nothing is known of a statement that named the present epoch: it may still take effect. The row is given up and taken
+    /// anew, under the next epoch: giving it up waits for that statement where it runs, and voids it where it does not yet.
+    pub(crate) fn renounce(&self) {
+        self.renounced.store(true, Ordering::Release);
+        self.set(None);
+    }
+
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        if self.renounced.load(Ordering::Acquire) {
+            leadership::release(&self.db, self.node).await?;
+            // A renewal that was on its way when it was renounced may have noted the old epoch again.
+            self.set(None);
+            self.renounced.store(false, Ordering::Release);
+        }
         let asked = clock::monotonic();
+        if self.over.load(Ordering::SeqCst) {
+            return Ok(TickOutcome::idle(0));
+        }
         let epoch = leadership::acquire(&self.db, self.node, self.lease).await?;
+        if self.over.load(Ordering::SeqCst) {
+            leadership::release(&self.db, self.node).await?;
+            return Ok(TickOutcome::idle(0));
+        }
         self.set(epoch.map(|epoch| (epoch, asked + self.lease * 2 / 3)));
         Ok(TickOutcome::idle(u64::from(epoch.is_some())))
     }
 
+    /// Gives the row up, for good.
     pub(crate) async fn release(&self) {
-        if self.epoch().is_some() {
-            self.set(None);
-            if let Err(error) = leadership::release(&self.db, self.node).await {
-                warn!(%error, "The batcher's row could not be given up; it expires by itself");
-            }
+        self.over.store(true, Ordering::SeqCst);
+        let led = self.held.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+            || self.renounced.load(Ordering::Acquire);
+        self.set(None);
+        // Also where our own trust has run out, or was given up: the row may still bar another.
+        if led && let Err(error) = leadership::release(&self.db, self.node).await {
+            warn!(%error, "The batcher's row could not be given up; it expires by itself");
         }
     }
 

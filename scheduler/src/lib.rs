@@ -11,5 +11,6 @@ mod keep;
 mod leader;
 mod metrics;
 mod start;
+mod tenants;
 
 pub use start::{Scheduler, StartError};

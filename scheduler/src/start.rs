@@ -7,6 +7,7 @@ use crate::batcher::Batcher;
 use crate::due::DueTick;
 use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
+use crate::tenants::TenantTick;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
 use runtime::config::{Config, LimitsConfig, SchedulerConfig};
@@ -23,6 +24,8 @@ use store::connect::SchedulerDb;
 /// How late a due task is noticed at worst; no wake-up tells of it.
 const DUE_POLL: Duration = Duration::from_millis(50);
 
+/// Above the longest polite stop of a task, until its executor's session is fenced.
+const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Rows of the audit are sealed within 10 s, with room for a failed try.
 const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -49,7 +52,6 @@ pub struct Scheduler {
     /// Where its probes answer.
     pub health_addr: SocketAddr,
     tasks: TaskGroup,
-    leader: Arc<Leader>,
     db: SchedulerDb,
 }
 
@@ -72,7 +74,7 @@ impl Scheduler {
         let loops = Loops {
             db: db.clone(),
             bus,
-            leader: Arc::clone(&leader),
+            leader,
             health,
             tasks: tasks.clone(),
             shutdown: shutdown.clone(),
@@ -82,15 +84,16 @@ impl Scheduler {
         loops.release_due(&settings);
         loops.seal_audit();
         loops.keep_house(&config.limits);
-        Ok(Self { health_addr, tasks, leader, db })
+        let cancel_grace = config.resource_manager.kill_grace + CANCEL_SLACK;
+        loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
+        Ok(Self { health_addr, tasks, db })
     }
 
-    /// Waits for the loops to end after the shutdown, and gives the batcher's row up.
+    /// Waits for the loops to end after the shutdown; the batcher's gives its row up.
     pub async fn stopped(self, limit: Duration) {
         if let Err(still) = self.tasks.join_all(limit).await {
             tracing::warn!(loops = ?still, "Some loops did not end in time");
         }
-        self.leader.release().await;
         self.db.close().await;
     }
 }
@@ -133,10 +136,12 @@ impl Loops {
         let ticker = Ticker::new("batcher", policy)
             .wake(wakeups.notify(Topic::Batcher))
             .health(&self.health);
-        let shutdown = self.shutdown.clone();
+        let (shutdown, leader) = (self.shutdown.clone(), Arc::clone(&self.leader));
         self.tasks.spawn_detached("batcher", async move {
             let _listening = wakeups;
             ticker.run(shutdown, || async { batcher.lock().await.tick().await }).await;
+            // Now, not after the last of the other loops.
+            leader.release().await;
         });
     }
 
@@ -161,6 +166,16 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("audit_seal", async move {
             ticker.run(shutdown, || seal_tick(&db)).await;
+        });
+    }
+
+    fn clear_deleted(&self, grace: Duration, cancel_grace: Duration) {
+        let tenants = TenantTick::new(self.db.clone(), self.bus.clone(), grace, cancel_grace);
+        let ticker =
+            Ticker::new("tenants", TickPolicy::every(Duration::from_secs(1))).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("tenants", async move {
+            ticker.run(shutdown, || tenants.tick()).await;
         });
     }
 

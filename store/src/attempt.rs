@@ -34,6 +34,8 @@ pub struct AttemptRecord {
     pub stdout_bytes: i64,
     /// Bytes written to standard error, stored or not.
     pub stderr_bytes: i64,
+    /// Some of its output was not stored, because the plan's quota was used up.
+    pub output_over_quota: bool,
 }
 
 /// Attempts after number `after`, in order, at most `limit`.
@@ -52,7 +54,9 @@ pub async fn list(
         r#"select a.attempt as "attempt!", a.outcome as "outcome?", a.charged as "charged!", 
                 (select s.executor_id from executor_session s where s.id = a.session_id) as "executor?",
                 a.placed_at as "placed_at!", a.ended_at as "ended_at?", a.usage_ms as "usage_ms!", a.exit_code as "exit_code?",
-                a.signal as "signal?", a.reason as "reason?", a.stdout_bytes as "stdout_bytes!", a.stderr_bytes as "stderr_bytes!"
+                a.signal as "signal?", a.reason as "reason?", a.stdout_bytes as "stdout_bytes!", a.stderr_bytes as "stderr_bytes!",
+                exists (select from output_refused r where r.tenant_id = $1 and r.task_id = $2 and r.attempt = a.attempt)
+                    as "output_over_quota!"
             from (
                 select attempt, outcome, charged, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
                     stdout_bytes, stderr_bytes
@@ -83,6 +87,7 @@ pub async fn list(
             reason: row.reason,
             stdout_bytes: row.stdout_bytes,
             stderr_bytes: row.stderr_bytes,
+            output_over_quota: row.output_over_quota,
         })
         .collect())
 }

@@ -3,7 +3,7 @@
 //! The row is written in the transaction of the write itself: either both exist or neither. A concurrent
 //! request with the same key waits in the database for the first to commit, and then reads its answer.
 
-use crate::connect::{ApiDb, SchedulerDb};
+use crate::connect::{ApiDb, SchedulerDb, SubmitDb};
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use sqlx::PgConnection;
@@ -67,6 +67,24 @@ pub async fn begin(
     let begun = take(&mut tx, scope, key).await?;
     named("commit", tx.commit()).await?;
     Ok(begun)
+}
+
+/// Whether the key was used before, for whatever body.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn stands(
+    db: &SubmitDb,
+    scope: &TenantScope,
+    key: &IdempotencyKey,
+) -> Result<bool, StoreError> {
+    let query = sqlx::query_scalar!(
+        r#"select exists (select from idempotency where tenant_id = $1 and route = $2 and key = $3) as "stands!""#,
+        scope.tenant().uuid(),
+        key.route,
+        key.key
+    );
+    named("idempotency.stands", query.fetch_one(db.pool())).await
 }
 
 /// Stores the answer to a key that was begun.

@@ -1,27 +1,18 @@
 //! SQL for tests, through the `psql` program: only `store` may know sqlx.
 //!
-//! Called by `db`, by end-to-end checks and measurements. The rule: one call is one session; an SQL error is an
-//! error here, with Postgres's own words.
+//! Called by `db`, by end-to-end checks and measurements. The rule: one call is one session, but for a [`Session`]; an SQL
+//! error is an error here, with Postgres's own words.
 
 use std::process::Stdio;
 
 use anyhow::{Context, bail};
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 /// Runs the statements in one session and returns the last rows: columns split by `|`, one row a line, no header.
 pub async fn run(url: &str, sql: &str) -> anyhow::Result<String> {
     // By standard input, because a list of some thousand ids is too long for an argument.
-    let mut psql = Command::new("psql")
-        .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-", "-d", url])
-        .env("PGOPTIONS", "-c client_min_messages=warning")
-        .env("PGCONNECT_TIMEOUT", "10")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .context("starting psql; run scripts/setup")?;
+    let mut psql = start(url)?;
     let mut input = psql.stdin.take().context("psql has no input")?;
     // Written beside the reading, or both sides may wait; one that ends early says itself why.
     let (_written, output) = tokio::join!(
@@ -36,6 +27,50 @@ pub async fn run(url: &str, sql: &str) -> anyhow::Result<String> {
         bail!("psql: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+}
+
+fn start(url: &str) -> anyhow::Result<Child> {
+    Command::new("psql")
+        .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-", "-d", url])
+        .env("PGOPTIONS", "-c client_min_messages=warning")
+        .env("PGCONNECT_TIMEOUT", "10")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .context("starting psql; run scripts/setup")
+}
+
+/// A session that is asked again and again: a new one for each look would cost a processor more than what is looked at.
+pub struct Session {
+    input: ChildStdin,
+    rows: Lines<BufReader<ChildStdout>>,
+    errors: ChildStderr,
+    _psql: Child,
+}
+
+impl Session {
+    /// Starts to connect; whether it can, the first question tells.
+    pub fn open(url: &str) -> anyhow::Result<Self> {
+        let mut psql = start(url)?;
+        let input = psql.stdin.take().context("psql has no input")?;
+        let rows = BufReader::new(psql.stdout.take().context("psql has no output")?).lines();
+        let errors = psql.stderr.take().context("psql has no errors")?;
+        Ok(Self { input, rows, errors, _psql: psql })
+    }
+
+    /// The one row of a statement that always answers with one, columns split by `|`. After an error the session is over.
+    pub async fn row(&mut self, sql: &str) -> anyhow::Result<String> {
+        // One that has ended says itself why.
+        let _written = self.input.write_all(format!("{sql};\n").as_bytes()).await;
+        if let Some(row) = self.rows.next_line().await? {
+            return Ok(row);
+        }
+        let mut said = String::new();
+        self.errors.read_to_string(&mut said).await?;
+        bail!("psql: {}", said.trim())
+    }
 }
 
 /// The one number a statement answers with.

@@ -45,7 +45,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
 ];
 
 /// A library, the only crates of ours that may name it, and what would break.
-const OWNERS: [(&str, &[&str], &str); 4] = [
+const OWNERS: [(&str, &[&str], &str); 5] = [
     (
         "sqlx",
         &["store"],
@@ -56,6 +56,11 @@ const OWNERS: [(&str, &[&str], &str); 4] = [
         "actix-web",
         &["api"],
         "HTTP types outside `api` tie the logic to one web server and to its threads",
+    ),
+    (
+        "redis",
+        &["api"],
+        "what Redis holds is counts that may be lost at any time: nothing else may come to depend on it",
     ),
     (
         "tonic",

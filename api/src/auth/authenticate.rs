@@ -15,6 +15,8 @@ use crate::submit::REPEATS;
 use actix_web::http::header::HeaderMap;
 use domain::access::{Permission, PermissionSet, Role, Scope};
 use domain::id::{SignInId, TenantId, UserId};
+use domain::plan::PlanLimits;
+use domain::tenant::TenantState;
 use runtime::clock::monotonic;
 use std::fmt;
 use std::sync::Arc;
@@ -59,6 +61,14 @@ pub struct Caller {
     tenant: TenantId,
     actor: Actor,
     permissions: PermissionSet,
+    standing: Standing,
+}
+
+/// How the caller's tenant stands, and what it may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing {
+    pub state: TenantState,
+    pub limits: PlanLimits,
 }
 
 impl Caller {
@@ -99,6 +109,31 @@ impl Caller {
             (false, Some(user)) => self.require(Permission::OwnKeys).map(|()| Some(user)),
             (false, None) => self.require(Permission::AllKeys).map(|()| None),
         }
+    }
+
+    /// What the tenant's plan allows.
+    #[must_use]
+    pub const fn limits(&self) -> &PlanLimits {
+        &self.standing.limits
+    }
+
+    /// How the tenant stands; a deleted one has no caller.
+    #[must_use]
+    pub const fn tenant_state(&self) -> TenantState {
+        self.standing.state
+    }
+
+    /// Refuses new work of a tenant that is suspended.
+    ///
+    /// # Errors
+    /// `tenant_suspended`.
+    pub fn require_active(&self) -> Result<(), Problem> {
+        if self.standing.state.may_run() {
+            return Ok(());
+        }
+        let detail = "Your account is suspended: nothing new is taken or started, and what it has can still be read and \
+                      cancelled. Please write to whoever runs this service.";
+        Err(Problem::new(Code::TenantSuspended, detail))
     }
 
     /// Everything it may do.
@@ -199,8 +234,8 @@ impl Authenticator {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
-                let actor = Actor::Key(id);
-                Ok(Caller { tenant: key.tenant, actor, permissions: key.scopes.permissions() })
+                let (actor, permissions) = (Actor::Key(id), key.scopes.permissions());
+                Ok(Caller { tenant: key.tenant, actor, permissions, standing: key.standing })
             }
             Answer::Known(_) | Answer::Unknown => Err(rejected()),
             Answer::Failed(code) => Err(checked_later(code)),
@@ -210,8 +245,8 @@ impl Authenticator {
     async fn user(&self, token: &str) -> Result<Caller, Problem> {
         let sign_ins = self.sign_ins.as_ref().ok_or_else(sign_in::rejected)?;
         let (id, known) = sign_ins.authenticate(token, &self.db).await?;
-        let actor = Actor::User(known.user, id);
-        Ok(Caller { tenant: known.tenant, actor, permissions: known.permissions })
+        let (actor, permissions) = (Actor::User(known.user, id), known.permissions);
+        Ok(Caller { tenant: known.tenant, actor, permissions, standing: known.standing })
     }
 
     /// A connection that turns out to be broken is no reason to turn a client away while there are others.

@@ -2,12 +2,15 @@
 //!
 //! Used by `authenticate` and `operator` for every request. What was revoked works at most that long, counted from when
 //! Postgres was asked. "No such key" is kept too, requests for one key share one look-up, and the number
-//! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us.
+//! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us. Who was known before waits
+//! for none of them.
 
+use super::authenticate::Standing;
 use super::key::KeyId;
 use crate::problem::Code;
 use domain::access::ScopeSet;
 use domain::id::TenantId;
+use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
 use runtime::error_chain::ErrorChain;
@@ -23,8 +26,11 @@ use tokio::sync::{OnceCell, Semaphore};
 
 /// Answers kept in each of the two generations.
 const CAPACITY: usize = 10_000;
-/// Look-ups in flight: the rest wait, so that unknown keys cannot take all connections from submits.
-const LOOKUPS: usize = 2;
+/// Look-ups in flight of what was known when it was last asked for.
+const OF_KNOWN: usize = 2;
+/// Look-ups in flight of all others: the rest wait, so that made-up keys take no connections from submits and no turn from keys
+/// that are good.
+const OF_STRANGERS: usize = 1;
 
 /// What is kept of one kind of credential.
 pub(super) trait Known: Clone + Debug {
@@ -43,8 +49,9 @@ pub(super) struct KnownKey {
     pub tenant: TenantId,
     pub hash: [u8; 32],
     pub scopes: ScopeSet,
-    /// Not revoked, and its tenant is active.
+    /// Not revoked, and its tenant is not deleted.
     pub usable: bool,
+    pub standing: Standing,
     /// When it ends by itself, on this machine's clock.
     pub expires: Option<Instant>,
 }
@@ -58,7 +65,8 @@ impl Known for KnownKey {
             tenant: key.tenant,
             hash: key.hash.as_slice().try_into().ok()?,
             scopes: ScopeSet::from_names(&key.scopes),
-            usable: key.tenant_active && key.revoked_at.is_none(),
+            usable: key.tenant_state != TenantState::Deleted && key.revoked_at.is_none(),
+            standing: Standing { state: key.tenant_state, limits: key.limits },
             expires: key.expires_at.map(|at| local(at, key.now, asked_at)),
         })
     }
@@ -83,9 +91,25 @@ pub(super) struct Slot<K> {
     asked_at: Instant,
     answer: OnceCell<Answer<K>>,
     used: AtomicBool,
+    /// The look-up before found it.
+    was_known: bool,
 }
 
 impl<K> Slot<K> {
+    fn new(was_known: bool) -> Self {
+        let (answer, used) = (OnceCell::new(), AtomicBool::new(false));
+        Self { asked_at: monotonic(), answer, used, was_known }
+    }
+
+    /// What the next look-up is to take it for: a failed one says nothing new.
+    fn is_known(&self) -> bool {
+        match self.answer.get() {
+            Some(Answer::Known(_)) => true,
+            Some(Answer::Unknown) => false,
+            Some(Answer::Failed(_)) | None => self.was_known,
+        }
+    }
+
     /// True for the first successful use of this answer.
     pub(super) fn first_use(&self) -> bool {
         !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
@@ -109,13 +133,15 @@ struct Generations<K: Known> {
 pub(super) struct Cache<K: Known> {
     ttl: Duration,
     generations: Mutex<Generations<K>>,
-    lookups: Semaphore,
+    of_known: Semaphore,
+    of_strangers: Semaphore,
 }
 
 impl<K: Known> Cache<K> {
     pub(super) fn new(ttl: Duration) -> Self {
         let generations = Generations { young: HashMap::new(), old: HashMap::new() };
-        Self { ttl, generations: Mutex::new(generations), lookups: Semaphore::new(LOOKUPS) }
+        let (of_known, of_strangers) = (Semaphore::new(OF_KNOWN), Semaphore::new(OF_STRANGERS));
+        Self { ttl, generations: Mutex::new(generations), of_known, of_strangers }
     }
 
     /// The slot of this key, with its answer; `look_up` is called when none is kept.
@@ -130,7 +156,8 @@ impl<K: Known> Cache<K> {
             return (slot, answer);
         }
         let asked = slot.answer.get_or_init(|| async {
-            let Ok(_permit) = self.lookups.acquire().await else {
+            let turns = if slot.was_known { &self.of_known } else { &self.of_strangers };
+            let Ok(_turn) = turns.acquire().await else {
                 return Answer::Failed(Code::Unavailable);
             };
             answer_of(slot.asked_at, look_up().await)
@@ -145,12 +172,11 @@ impl<K: Known> Cache<K> {
         if let Some(slot) = kept.filter(|slot| slot.is_fresh(self.ttl)) {
             return Arc::clone(slot);
         }
+        let was_known = kept.is_some_and(|slot| slot.is_known());
         if generations.young.len() >= CAPACITY {
             generations.old = std::mem::take(&mut generations.young);
         }
-        let fresh =
-            Slot { asked_at: monotonic(), answer: OnceCell::new(), used: AtomicBool::new(false) };
-        let fresh = Arc::new(fresh);
+        let fresh = Arc::new(Slot::new(was_known));
         generations.young.insert(id, Arc::clone(&fresh));
         fresh
     }
@@ -218,6 +244,50 @@ mod tests {
         nothing_kept.get(id, || async { Ok(None) }).await;
         let (_, answer) = nothing_kept.get(id, || async { Err(StoreError::Busy) }).await;
         assert!(matches!(answer, Answer::Failed(_)), "asked again");
+    }
+
+    fn record() -> KeyRecord {
+        KeyRecord {
+            id: "known".to_owned(),
+            tenant: TenantId::fresh(),
+            tenant_state: TenantState::Active,
+            limits: domain::plan::PlanLimits::default(),
+            hash: vec![0; 32],
+            scopes: Vec::new(),
+            expires_at: None,
+            revoked_at: None,
+            now: runtime::clock::wall(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_known_key_is_asked_for_again_while_strangers_wait_in_their_look_ups() {
+        let (cache, known) = (KeyCache::new(Duration::ZERO), id());
+        // The first time it is a stranger, too.
+        let (_, answer) = cache.get(known, || async { Ok(Some(record())) }).await;
+        assert!(matches!(answer, Answer::Known(_)));
+        let (gate, asked) = (Semaphore::new(0), AtomicU32::new(0));
+        let strangers = futures::future::join_all((0..8).map(|_| {
+            cache.get(id(), || async {
+                asked.fetch_add(1, Ordering::SeqCst);
+                let _open = gate.acquire().await;
+                Ok(None)
+            })
+        }));
+        let refreshes = async {
+            tokio::task::yield_now().await;
+            assert_eq!(asked.load(Ordering::SeqCst), 1, "one stranger at a time");
+            // A look-up that failed in between makes it no stranger.
+            let (_, answer) = cache.get(known, || async { Err(StoreError::Busy) }).await;
+            assert!(matches!(answer, Answer::Failed(_)));
+            let (_, answer) = cache.get(known, || async { Ok(Some(record())) }).await;
+            assert!(matches!(answer, Answer::Known(_)));
+            assert_eq!(asked.load(Ordering::SeqCst), 1, "the strangers still wait");
+            gate.add_permits(8);
+        };
+        let (answers, ()) = futures::join!(strangers, refreshes);
+        assert!(answers.iter().all(|(_, answer)| matches!(answer, Answer::Unknown)));
+        assert_eq!(asked.load(Ordering::SeqCst), 8);
     }
 
     #[tokio::test]

@@ -4,12 +4,14 @@
 //! user may do now, is looked up and kept as long as for API keys. So signing out, removing a user and changing a role are
 //! felt within `api.key_cache_ttl`, whatever life is left to the token.
 
+use super::authenticate::Standing;
 use super::bearer::{checked_later, unauthenticated};
 use super::cache::{Answer, Cache, Known, local};
 use super::token::Tokens;
 use crate::problem::Problem;
 use domain::access::{PermissionSet, Role};
 use domain::id::{SignInId, TenantId, UserId};
+use domain::tenant::TenantState;
 use runtime::clock::{Instant, monotonic};
 use std::time::Duration;
 use store::connect::SubmitDb;
@@ -21,6 +23,7 @@ pub(super) struct KnownSignIn {
     pub tenant: TenantId,
     pub user: UserId,
     pub permissions: PermissionSet,
+    pub standing: Standing,
     usable: bool,
     expires: Instant,
 }
@@ -35,7 +38,8 @@ impl Known for KnownSignIn {
             tenant: record.tenant,
             user: record.user,
             permissions: role.permissions().with(PermissionSet::OF_EVERY_USER),
-            usable: record.usable && record.tenant_active,
+            usable: record.usable && record.tenant_state != TenantState::Deleted,
+            standing: Standing { state: record.tenant_state, limits: record.limits },
             expires: local(record.expires_at, record.now, asked_at),
         })
     }

@@ -1,9 +1,10 @@
 //! The whole document.
 
-use super::operation::operation;
+use super::operation::{operation, tag_of};
 use super::schemas::components;
 use crate::routes::table::{TABLE, Verb};
 use utoipa::openapi::path::{HttpMethod, PathItem, PathsBuilder};
+use utoipa::openapi::tag::Tag;
 use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
 
 /// Every route of the table, as OpenAPI.
@@ -18,7 +19,12 @@ pub fn document() -> OpenApi {
         ))
         .build();
     let mut paths = PathsBuilder::new();
+    // In the order of the table: tasks first.
+    let mut tags: Vec<Tag> = Vec::new();
     for endpoint in &TABLE {
+        if tags.iter().all(|tag| tag.name != tag_of(endpoint)) {
+            tags.push(Tag::new(tag_of(endpoint)));
+        }
         let method = match endpoint.verb {
             Verb::Get => HttpMethod::Get,
             Verb::Post => HttpMethod::Post,
@@ -28,7 +34,12 @@ pub fn document() -> OpenApi {
         };
         paths = paths.path(endpoint.path, PathItem::new(method, operation(endpoint)));
     }
-    OpenApiBuilder::new().info(info).paths(paths.build()).components(Some(components())).build()
+    OpenApiBuilder::new()
+        .info(info)
+        .tags(Some(tags))
+        .paths(paths.build())
+        .components(Some(components()))
+        .build()
 }
 
 #[cfg(test)]

@@ -16,12 +16,16 @@ use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, Required};
 
+/// Under what it is listed: the noun of its name.
+pub(super) fn tag_of(endpoint: &Endpoint) -> &'static str {
+    endpoint.name.split('.').next().unwrap_or_default()
+}
+
 pub(super) fn operation(endpoint: &Endpoint) -> Operation {
     let doc = endpoint.doc;
-    let tag = endpoint.name.split('.').next().unwrap_or_default();
     let mut operation = OperationBuilder::new()
         .operation_id(Some(endpoint.name))
-        .tag(tag)
+        .tag(tag_of(endpoint))
         .summary(Some(doc.summary));
     let mut text = doc.description.to_owned();
     let needs = match endpoint.access {
@@ -68,9 +72,10 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
         path if path.starts_with("/v1/keys/") => "The public part of the key, 12 of `a-z2-7`",
         path if path.starts_with("/v1/users/") => "`user_` and 32 hex digits",
         path if path.starts_with("/v1/sessions/") => "`signin_` and 32 hex digits",
-        _ => "`task_` and 32 hex digits",
+        path if path.starts_with("/v1/tasks/") => "`task_` and 32 hex digits",
+        _ => "Its kind, `_` and 32 hex digits",
     };
-    for (name, words) in [("id", id), ("file", "Its name")] {
+    for (name, words) in [("id", id), ("name", "Its name"), ("file", "Its name")] {
         if endpoint.path.contains(&format!("{{{name}}}")) {
             let part = ParameterBuilder::new()
                 .name(name)
@@ -171,6 +176,9 @@ fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
     }
     if takes_idempotency_key(endpoint) {
         codes.push(Code::IdempotencyKeyReuse);
+    }
+    if endpoint.counts_peers() {
+        codes.push(Code::RateLimited);
     }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes {

@@ -2,10 +2,16 @@
 
 use super::words;
 use crate::routes::admin::operator::OperatorView;
+use crate::routes::admin::plan::PlanView;
+use crate::routes::admin::plan::put::PlanSpec;
+use crate::routes::admin::tenant::TenantView;
+use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
+use crate::routes::admin::tenant::create::TenantSpec;
 use crate::routes::audit::view::{ActorView, AuditView, TargetView};
 use crate::routes::keys::create::KeySpec;
 use crate::routes::keys::rotate::{RotateSpec, RotatedView};
 use crate::routes::keys::view::{KeyView, NewKeyView};
+use crate::routes::limits::{LimitsView, QuotaView, WarningView};
 use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
 use crate::routes::sessions::list::SignedInView;
 use crate::routes::sessions::refresh::RefreshSpec;
@@ -20,7 +26,7 @@ use crate::routes::task::logs::ChunkView;
 use crate::routes::task::submit_batch::{BatchSpec, BatchView};
 use crate::routes::task::submit_lines::Summary;
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};
-use crate::routes::users::change::ChangeSpec;
+use crate::routes::users::change::ChangeSpec as UserChange;
 use crate::routes::users::create::{NewUserView, UserSpec};
 use crate::routes::users::view::UserView;
 use crate::task::{
@@ -90,7 +96,7 @@ pub(super) fn components() -> Components {
         .schema_from::<UserView<'_>>()
         .schema_from::<UserSpec>()
         .schema_from::<NewUserView<'_>>()
-        .schema_from::<ChangeSpec>()
+        .schema_from::<UserChange>()
         .schema_from::<SignInSpec>()
         .schema_from::<SessionView<'_>>()
         .schema_from::<RefreshSpec>()
@@ -102,6 +108,14 @@ pub(super) fn components() -> Components {
         .schema_from::<AuditView<'_>>()
         .schema_from::<ActorView<'_>>()
         .schema_from::<TargetView<'_>>()
+        .schema_from::<LimitsView>()
+        .schema_from::<QuotaView>()
+        .schema_from::<WarningView>()
+        .schema_from::<TenantSpec>()
+        .schema_from::<TenantChange>()
+        .schema_from::<TenantView>()
+        .schema_from::<PlanSpec>()
+        .schema_from::<PlanView>()
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
         .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))

@@ -4,7 +4,7 @@ use crate::problem::Code;
 use crate::routes::task::cancel::DONE;
 use domain::task::AttemptOutcome;
 use std::borrow::Cow;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -105,6 +105,19 @@ impl PartialSchema for Problem {
                 ObjectBuilder::new().schema_type(SchemaType::Type(Type::Boolean)),
             )
             .property("request_id", text().description(Some("Not within a batch's results")))
+            .property("limit", text().description(Some("`rate_limited`: the limit that was met")))
+            .property(
+                "retry_at",
+                text()
+                    .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+                    .description(Some("`rate_limited`: when to come back")),
+            )
+            .property(
+                "lifted_by",
+                text().description(Some(
+                    "`rate_limited`: the plan that allows more, where there is one",
+                )),
+            )
             .property("errors", ArrayBuilder::new().items(place));
         for name in ["type", "title", "status", "detail", "code", "retryable"] {
             problem = problem.required(name);

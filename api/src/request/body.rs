@@ -22,7 +22,7 @@ pub enum BodyRule {
     None,
     /// Nothing or one JSON object, 1 KiB at most; its type need not be declared.
     Empty,
-    /// One JSON object, 16 KiB at most.
+    /// One JSON object about anything but tasks, 16 KiB at most.
     Small,
     /// One task, `api.max_task_bytes` at most.
     Task,

@@ -2,12 +2,15 @@
 
 use super::{Lines, Query, RequestId};
 use crate::auth::{Caller, Operator};
+use crate::limit::Meter;
 use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use chrono::TimeDelta;
 use domain::audit::By;
 use domain::id::TaskId;
+use domain::time::Timestamp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
 use store::TenantScope;
@@ -82,6 +85,8 @@ pub struct Call {
     pub state: Arc<State>,
     /// Who asks; the route's permission has been checked.
     pub caller: Caller,
+    /// What its tenant may still submit.
+    pub(crate) meter: Arc<Meter>,
     /// Path, query and headers.
     pub request: HttpRequest,
     /// The body, within its limit. Empty where the route takes none.
@@ -99,6 +104,15 @@ impl Call {
     #[must_use]
     pub const fn scope(&self) -> TenantScope {
         self.caller.scope().acting(By::new(self.caller.actor().told(), self.id))
+    }
+
+    /// Tasks that ended before this are not shown: the plan keeps no more. Whole days are dropped for all tenants alike, so
+    /// `None` where the plan keeps what the installation does.
+    #[must_use]
+    pub fn ended_from(&self, now: Timestamp) -> Option<Timestamp> {
+        let days = u32::from(self.caller.limits().retention_days);
+        let shorter = days < self.state.limits.history_retention_days;
+        shorter.then(|| now - TimeDelta::days(i64::from(days)))
     }
 
     /// The task named in the path. A malformed id is a task that does not exist.

@@ -9,6 +9,7 @@ mod idempotency;
 mod inflate;
 pub mod json;
 mod lines;
+mod objects;
 mod peer;
 mod query;
 

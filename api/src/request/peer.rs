@@ -1,4 +1,4 @@
-//! Where a request comes from: what limits of tries are counted by.
+//! Where a request comes from: what rates before authentication and tries to sign in are counted by.
 //!
 //! The socket's address; or, behind proxies that the settings name, the rightmost address of X-Forwarded-For that is none of
 //! theirs. What stands left of it was written by whoever sent the request, and is not believed.
@@ -17,6 +17,18 @@ pub struct Peer(IpAddr);
 impl std::fmt::Display for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl From<IpAddr> for Peer {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            address @ IpAddr::V4(_) => address,
+            IpAddr::V6(six) => {
+                let [a, b, c, d, ..] = six.segments();
+                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            }
+        })
     }
 }
 
@@ -42,13 +54,7 @@ fn whom<'a>(socket: IpAddr, headers: impl Iterator<Item = &'a str>, trusted: &[I
             }
         }
     }
-    Peer(match peer {
-        IpAddr::V4(_) => peer,
-        IpAddr::V6(six) => {
-            let [a, b, c, d, ..] = six.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-    })
+    Peer::from(peer)
 }
 
 /// An address, as proxies write them: bare, with a port, in brackets.

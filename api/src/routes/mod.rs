@@ -5,6 +5,7 @@ pub mod audit;
 pub mod docs;
 pub mod health;
 pub mod keys;
+pub mod limits;
 pub mod metrics;
 pub mod openapi;
 pub mod sessions;

@@ -3,7 +3,9 @@
 //! The server mounts it, the OpenAPI document is built from it, and tests walk it, so that the three
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
-use super::{admin, audit, docs, health, keys, metrics, openapi, sessions, task, usage, users};
+use super::{
+    admin, audit, docs, health, keys, limits, metrics, openapi, sessions, task, usage, users,
+};
 use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
 use crate::problem::Problem;
@@ -78,6 +80,14 @@ pub struct Endpoint {
     pub doc: &'static Doc,
 }
 
+impl Endpoint {
+    /// Whether its requests count against their peer's rate: all but probes and documents, which cost next to nothing.
+    #[must_use]
+    pub fn counts_peers(&self) -> bool {
+        self.path.starts_with("/v1/")
+    }
+}
+
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} ({})", self.verb.as_str(), self.path, self.name)
@@ -91,7 +101,7 @@ macro_rules! span {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 31] = [
+pub static TABLE: [Endpoint; 42] = [
     Endpoint {
         verb: Verb::Post,
         path: "/v1/tasks",
@@ -171,6 +181,15 @@ pub static TABLE: [Endpoint; 31] = [
         body: BodyRule::None,
         span: span!("usage.read"),
         doc: &usage::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/limits",
+        name: "limits.read",
+        access: Access::Tenant(Permission::ReadUsage, |call| Box::pin(limits::handle(call))),
+        body: BodyRule::None,
+        span: span!("limits.read"),
+        doc: &limits::DOC,
     },
     Endpoint {
         verb: Verb::Get,
@@ -338,6 +357,116 @@ pub static TABLE: [Endpoint; 31] = [
         body: BodyRule::None,
         span: span!("operator.get"),
         doc: &admin::operator::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/admin/tenants",
+        name: "tenant.create",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::create::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("tenant.create"),
+        doc: &admin::tenant::create::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/tenants",
+        name: "tenant.list",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::tenant::list::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("tenant.list"),
+        doc: &admin::tenant::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/tenants/{id}",
+        name: "tenant.get",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::tenant::get::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("tenant.get"),
+        doc: &admin::tenant::get::DOC,
+    },
+    Endpoint {
+        verb: Verb::Patch,
+        path: "/v1/admin/tenants/{id}",
+        name: "tenant.change",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::change::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("tenant.change"),
+        doc: &admin::tenant::change::DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/admin/tenants/{id}",
+        name: "tenant.delete",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::delete(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("tenant.delete"),
+        doc: &admin::tenant::stand::DELETE,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/admin/tenants/{id}/suspend",
+        name: "tenant.suspend",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::suspend(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("tenant.suspend"),
+        doc: &admin::tenant::stand::SUSPEND,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/admin/tenants/{id}/resume",
+        name: "tenant.resume",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::tenant::stand::resume(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("tenant.resume"),
+        doc: &admin::tenant::stand::RESUME,
+    },
+    Endpoint {
+        verb: Verb::Get,
+        path: "/v1/admin/plans",
+        name: "plan.list",
+        access: Access::Operator(OperatorScope::Read, |call| {
+            Box::pin(admin::plan::list::handle(call))
+        }),
+        body: BodyRule::None,
+        span: span!("plan.list"),
+        doc: &admin::plan::list::DOC,
+    },
+    Endpoint {
+        verb: Verb::Put,
+        path: "/v1/admin/plans/{name}",
+        name: "plan.put",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::plan::put::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("plan.put"),
+        doc: &admin::plan::put::DOC,
+    },
+    Endpoint {
+        verb: Verb::Delete,
+        path: "/v1/admin/plans/{name}",
+        name: "plan.delete",
+        access: Access::Operator(OperatorScope::Admin, |call| {
+            Box::pin(admin::plan::delete::handle(call))
+        }),
+        body: BodyRule::Empty,
+        span: span!("plan.delete"),
+        doc: &admin::plan::delete::DOC,
     },
     Endpoint {
         verb: Verb::Get,

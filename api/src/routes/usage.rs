@@ -6,7 +6,7 @@ use crate::problem::{Code, Problem};
 use crate::request::{Call, Query};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use chrono::{Datelike, Months, NaiveDate};
+use chrono::{Datelike, Months, NaiveDate, TimeDelta};
 use domain::resources::Tier;
 use serde::Serialize;
 use store::usage::UsageRow;
@@ -18,7 +18,8 @@ const MAX_DAYS: i64 = 366;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Usage by day and tier",
-    description: "Days are UTC, counted by when attempts ended. Without `from` and `to`: this month.",
+    description: "Days are UTC, counted by when attempts ended. Without `from` and `to`: this month. \
+                  Kept as long as history is (`limits.history_retention_days`); older days are refused.",
     query: &[
         Param { name: "from", text: "First day, such as 2030-01-31" },
         Param { name: "to", text: "Last day, included; at most 366 days" },
@@ -76,7 +77,9 @@ pub struct Amounts {
 /// `invalid_parameter` for a bad range; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
-    let (from, to) = range(&mut query, runtime::clock::wall().date_naive())?;
+    let today = runtime::clock::wall().date_naive();
+    let kept = i64::from(call.state.limits.history_retention_days);
+    let (from, to) = range(&mut query, today, today - TimeDelta::days(kept))?;
     query.finish()?;
     let rows = store::usage::by_tier_and_day(&call.state.api, &call.scope(), from, to).await?;
     let mut total = Amounts::default();
@@ -85,7 +88,12 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     json(StatusCode::OK, &Usage { from, to, data, total })
 }
 
-fn range(query: &mut Query, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
+/// `oldest` is the first day whose attempts are all kept.
+fn range(
+    query: &mut Query,
+    today: NaiveDate,
+    oldest: NaiveDate,
+) -> Result<(NaiveDate, NaiveDate), Problem> {
     const FORM: &str = "a day from 1970 to 2199 such as 2030-01-31";
     let mut day = |name: &str| {
         let day: Option<NaiveDate> = query.parsed(name, FORM)?;
@@ -100,7 +108,12 @@ fn range(query: &mut Query, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), 
     };
     let (from, to) = (day("from")?, day("to")?);
     let first_of = |day: NaiveDate| day.with_day(1).unwrap_or(day);
-    let from = from.unwrap_or_else(|| first_of(to.unwrap_or(today)));
+    if let Some(day) = from.or(to).filter(|day| *day < oldest) {
+        let detail = format!("is {day}, and usage is kept from {oldest} on");
+        let name = if from.is_some() { "query:from" } else { "query:to" };
+        return Err(Problem::at(Code::InvalidParameter, name, detail));
+    }
+    let from = from.unwrap_or_else(|| first_of(to.unwrap_or(today)).max(oldest));
     let last_of = |day: NaiveDate| {
         first_of(day)
             .checked_add_months(Months::new(1))
@@ -144,7 +157,9 @@ mod tests {
 
     fn days(text: &str) -> Result<(String, String), Problem> {
         let today = NaiveDate::from_ymd_opt(2028, 2, 14).unwrap();
-        range(&mut Query::parse(text)?, today).map(|(from, to)| (from.to_string(), to.to_string()))
+        let oldest = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
+        range(&mut Query::parse(text)?, today, oldest)
+            .map(|(from, to)| (from.to_string(), to.to_string()))
     }
 
     #[test]
@@ -169,6 +184,8 @@ mod tests {
             "from=2026-01-01&to=2027-01-02",
             "from=+262142-12-31",
             "from=1969-01-01",
+            "from=2025-12-31",
+            "to=2025-12-31",
         ] {
             assert_eq!(days(bad).unwrap_err().code(), Code::InvalidParameter, "{bad}");
         }

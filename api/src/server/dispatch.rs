@@ -7,19 +7,22 @@ use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
 use super::state::State;
 use crate::answer;
+use crate::limit::Meter;
 use crate::problem::{Code, Problem};
 use crate::request::{
-    BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId, SignInCall,
+    BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId, SignInCall, peer,
 };
 use crate::routes::table::{Access, Endpoint};
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, StatusCode};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use domain::plan::PlanLimits;
 use domain::time::Timestamp;
 use runtime::clock::{monotonic, timeout, wall};
 use runtime::otlp;
 use runtime::trace::TraceContext;
+use std::cell::OnceCell;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
 
@@ -44,10 +47,14 @@ pub(super) async fn serve(
         span.record("trace.id", trace.trace_id());
     }
     let (limit, gzip) = (state.request_timeout, accepts_gzip(request.headers()));
-    let work = handle(endpoint, Arc::clone(&state), request, payload, (id, trace));
+    let metered = OnceCell::new();
+    let work = handle(endpoint, Arc::clone(&state), (request, payload), (id, trace), &metered);
     let done = timeout(limit, work).instrument(span.clone()).await;
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
-    let answer = span.in_scope(|| finish(result, id, &state));
+    let mut answer = span.in_scope(|| finish(result, id, &state));
+    if let Some(meter) = metered.get() {
+        state.limiter.tell(meter, answer.headers_mut());
+    }
     measure.answered(answer.status(), started.elapsed());
     if let Some(began) = began {
         export(endpoint, (trace, parent), began, answer.status());
@@ -83,27 +90,39 @@ pub(super) fn refuse(problem: Problem, measure: &Measure, state: &State) -> Http
 async fn handle(
     endpoint: &'static Endpoint,
     state: Arc<State>,
-    request: HttpRequest,
-    payload: Payload,
+    (request, payload): (HttpRequest, Payload),
     (id, trace): (RequestId, TraceContext),
+    metered: &OnceCell<Arc<Meter>>,
 ) -> Result<HttpResponse, Problem> {
+    // Before anything is looked up for a stranger.
+    if endpoint.counts_peers() {
+        state.limiter.pass(peer(&request, &state.trusted_proxies))?;
+    }
     match endpoint.access {
         Access::Open(handler) => handler(OpenCall { state, request }).await,
         Access::SignIn(handler) => {
-            let (body, _) = body_of(endpoint, &state, &request, payload).await?;
+            let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
             handler(SignInCall { state, request, body, id }).await
         }
         Access::Tenant(permission, handler) => {
             let caller = state.authenticator.authenticate(request.headers()).await?;
+            let meter = Arc::clone(metered.get_or_init(|| state.limiter.meter(&caller)));
             caller.require(permission)?;
             Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
-            let (body, lines) = body_of(endpoint, &state, &request, payload).await?;
-            handler(Call { state, caller, request, body, lines, id, trace }).await
+            let limits = caller.limits();
+            let read = body_of(endpoint, &state, Some(limits), &request, payload).await;
+            let (body, lines) = match read {
+                Err(problem) if is_plans(&problem, endpoint, &state, limits) => {
+                    return Err(state.refusals.too_large(&caller).await);
+                }
+                read => read?,
+            };
+            handler(Call { state, caller, meter, request, body, lines, id, trace }).await
         }
         Access::Operator(scope, handler) => {
             let operator = state.operators.authenticate(request.headers()).await?;
             operator.require(scope)?;
-            let (body, _) = body_of(endpoint, &state, &request, payload).await?;
+            let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
             handler(OperatorCall { state, operator, request, body, id, trace }).await
         }
     }
@@ -113,18 +132,32 @@ async fn handle(
 async fn body_of(
     endpoint: &Endpoint,
     state: &State,
+    limits: Option<&PlanLimits>,
     request: &HttpRequest,
     payload: Payload,
 ) -> Result<(Bytes, Option<Lines>), Problem> {
     if endpoint.body == BodyRule::None {
         return Ok((Bytes::new(), None));
     }
-    let limit = state.body_limit(endpoint.body);
+    let task = state.task_limit(limits);
+    let limit = match endpoint.body {
+        BodyRule::Task => task,
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Batch => {
+            state.body_limit(endpoint.body)
+        }
+    };
     let incoming = Incoming::open(request, payload, endpoint.body, limit)?;
     Ok(match incoming.media {
         Media::Json => (incoming.whole().await?, None),
-        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, state.max_task_bytes))),
+        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, task))),
     })
+}
+
+/// A task was too large for its tenant's plan, and not for the installation.
+fn is_plans(problem: &Problem, endpoint: &Endpoint, state: &State, limits: &PlanLimits) -> bool {
+    problem.code() == Code::PayloadTooLarge
+        && endpoint.body == BodyRule::Task
+        && state.task_limit(Some(limits)) < state.max_task_bytes
 }
 
 /// The client's trace, one step on, and its own step; a new one where it sent none that can be read.

@@ -9,6 +9,7 @@ use super::state::{Parts, State};
 use crate::auth::key::KeyError;
 use crate::auth::token::TokenError;
 use crate::auth::{PasswordError, UsedKeys};
+use crate::limit::{NotRedis, keep_up};
 use crate::submit::{Writer, queue};
 use actix_web::{App, HttpServer};
 use bus::Bus;
@@ -53,6 +54,9 @@ pub enum StartError {
     /// The database settings are not usable.
     #[error("the database cannot be used")]
     Store(#[from] StoreError),
+    /// The settings of Redis are not usable.
+    #[error(transparent)]
+    Redis(#[from] NotRedis),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -122,6 +126,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         let writer = writer.clone();
         tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
     }
+    keep_up(&state.limiter, &tasks, &writing);
     let (hub, db, until) = (state.hub.clone(), api.clone(), shutdown.clone());
     tasks.supervise("api.live_output", shutdown.clone(), move || {
         hub.clone().run(db.clone(), wakeups.clone(), until.clone())

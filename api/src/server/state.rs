@@ -3,21 +3,23 @@
 use crate::auth::token::Tokens;
 use crate::auth::{Attempts, Authenticator, OperatorAuthenticator, Passwords, key::KeyHasher};
 use crate::cursor::Sealer;
+use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
+use crate::quota::{Backlog, Refusals};
 use crate::request::{BodyRule, RequestIds};
 use crate::server::StartError;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
+use domain::plan::PlanLimits;
 use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
-/// Above the longest polite stop of a task, until its executor's session is fenced.
-const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
 /// Largest body of a request about anything but tasks.
@@ -28,15 +30,20 @@ const SMALL_BODY: usize = 16 * 1024;
 pub struct State {
     pub(crate) authenticator: Authenticator,
     pub(crate) operators: OperatorAuthenticator,
+    /// How much peers and tenants may send.
+    pub(crate) limiter: Arc<Limiter>,
     /// For those who have no credential yet.
     pub(crate) sign_in: SubmitDb,
     pub(crate) attempts: Attempts,
     pub(crate) passwords: Passwords,
+    /// Whose word on where a request comes from is believed.
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) refresh_token_life: Duration,
     pub(crate) invitation_life: Duration,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
+    pub(crate) backlog: Backlog,
+    pub(crate) refusals: Refusals,
     pub(crate) sealer: Sealer,
     pub(crate) api: ApiDb,
     pub(crate) submit: SubmitDb,
@@ -118,12 +125,15 @@ impl State {
                 tokens,
                 parts.submit.clone(),
             ),
+            limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
             passwords: Passwords::new()?,
             trusted_proxies: config.api.trusted_proxies.clone(),
             refresh_token_life: config.auth.refresh_token_life,
             invitation_life: config.auth.invitation_life,
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
+            backlog: Backlog::new(parts.submit.clone()),
+            refusals: Refusals::new(parts.submit.clone()),
             sealer,
             api: parts.api,
             submit: parts.submit,
@@ -138,7 +148,7 @@ impl State {
             max_batch_bytes: config.api.max_batch_bytes,
             max_batch_tasks: config.api.max_batch_tasks,
             request_timeout: config.api.request_timeout,
-            cancel_grace: config.resource_manager.kill_grace + CANCEL_SLACK,
+            cancel_grace: config.resource_manager.hard_end_grace(),
             slots: Slots::new(config.api.max_streams, config.api.max_tenant_streams),
             hub: Hub::default(),
             stream_keep_alive: config.api.stream_keep_alive,
@@ -158,6 +168,12 @@ impl State {
     /// Hears when connections are closed.
     pub(crate) fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
+    }
+
+    /// Largest body of one task, bytes: the plan's limit where it is less than the installation's.
+    pub(crate) fn task_limit(&self, limits: Option<&PlanLimits>) -> usize {
+        let plans = limits.map_or(u32::MAX, |limits| limits.payload_bytes);
+        self.max_task_bytes.min(usize::try_from(plans).unwrap_or(usize::MAX))
     }
 
     /// Largest body under this rule, bytes.

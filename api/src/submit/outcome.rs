@@ -17,6 +17,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether a task is there that was not there before.
+    pub(crate) const fn is_new(&self) -> bool {
+        matches!(self, Self::Created(..))
+    }
+
     pub(super) fn of(task: Box<NewTask>, answer: SubmitAnswer) -> Self {
         match answer {
             SubmitAnswer::Created(created) => Self::Created(task, created),

@@ -145,7 +145,8 @@ async fn another_tenants_task_looks_like_one_that_does_not_exist() {
 }
 
 #[tokio::test]
-async fn a_revoked_expired_or_suspended_key_stops_working_within_its_cache_time() {
+async fn a_revoked_or_expired_key_and_one_of_a_deleted_tenant_stop_working_within_their_cache_time()
+{
     let server = Server::start().await;
     let uuid = server.tenant.uuid();
     for (how, back) in [
@@ -158,8 +159,8 @@ async fn a_revoked_expired_or_suspended_key_stops_working_within_its_cache_time(
             "update api_key set expires_at = null".to_owned(),
         ),
         (
-            format!("update tenant set state = 'suspended' where id = '{uuid}'"),
-            format!("update tenant set state = 'active' where id = '{uuid}'"),
+            format!("update tenant set state = 'deleted', deleted_at = now() where id = '{uuid}'"),
+            format!("update tenant set state = 'active', deleted_at = null where id = '{uuid}'"),
         ),
     ] {
         assert_eq!(server.get("/v1/tasks").await.status, 200);

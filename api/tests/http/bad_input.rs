@@ -57,6 +57,23 @@ async fn features_to_come_are_refused_by_name() {
 }
 
 #[tokio::test]
+async fn an_array_is_no_object() {
+    let server = Server::start().await;
+    for (body, pointer) in [
+        (json!([]), ""),
+        (json!({"run": {"noop": ["5s"]}}), "/run/noop"),
+        (json!({"run": {"command": [["true"]]}}), "/run/command"),
+        (noop_with("resources", json!([250, 512, 0, 0, 0])), "/resources"),
+        (noop_with("retry", json!(["constant"])), "/retry"),
+    ] {
+        let answer = server.post("/v1/tasks", body.to_string()).await;
+        assert_eq!(answer.code(), "validation_failed", "{body}: {answer:?}");
+        assert_eq!(answer.pointers(), [pointer], "{body}");
+    }
+    assert_eq!(server.stored().await, 0);
+}
+
+#[tokio::test]
 async fn what_is_no_json_is_a_400() {
     let server = Server::start().await;
     let deep = format!("{{\"run\":{}", "{\"noop\":".repeat(100_000 / 8));

@@ -144,9 +144,12 @@ async fn usage_is_the_sum_of_attempts() {
     let other = server.new_tenant("second").await;
     let key = server.new_key(other, &["read"]).await;
     assert_eq!(server.get_as(&key, "/v1/usage").await.json()["data"], json!([]));
-    let past = server.get("/v1/usage?from=2020-01-01&to=2020-12-31").await.json();
+    let ahead = server.get("/v1/usage?from=2120-01-01&to=2120-12-31").await.json();
     assert_eq!(
-        (past["from"].as_str(), past["total"]["attempts"].as_i64()),
-        (Some("2020-01-01"), Some(0))
+        (ahead["from"].as_str(), ahead["total"]["attempts"].as_i64()),
+        (Some("2120-01-01"), Some(0))
     );
+    // Past what is kept a sum would be too small.
+    let past = server.get("/v1/usage?from=2020-01-01&to=2020-12-31").await;
+    assert_eq!((past.status, past.pointers()), (400, vec!["query:from".to_owned()]));
 }

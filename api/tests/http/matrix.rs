@@ -7,12 +7,16 @@ use crate::client::{Answer, request};
 use crate::server::{ALL_SCOPES, Server};
 use crate::users::{server, signed_in, user};
 use api::routes::table::{Access, Endpoint, TABLE};
-use domain::access::{PermissionSet, Role, ScopeSet};
-use domain::id::{SignInId, TaskId, UserId};
+use domain::access::{OperatorScope, PermissionSet, Role, ScopeSet};
+use domain::id::{SignInId, TaskId, TenantId, UserId};
 use serde_json::json;
 use std::collections::BTreeSet;
 
 const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+
+/// A plan, as it is stored.
+const PLAN: &str = r#"{"submits_per_second":1,"submit_burst":1,"submits_per_hour":0,"running_tasks":1,"backlog":1,"schedules":0,
+    "payload_bytes":1024,"stored_output_bytes":0,"retention_days":1,"weight":1}"#;
 
 /// Somebody who asks, and what they may.
 struct Asker {
@@ -75,6 +79,20 @@ async fn ids(server: &Server, path: &str, theirs: &Theirs) -> [String; 3] {
     }
 }
 
+/// Things of the operators: one that is there (a tenant: another's), one that is not, one's own tenant.
+async fn operators_things(server: &Server, path: &str) -> [String; 3] {
+    match path.split('/').nth(3).unwrap() {
+        "tenants" => {
+            let theirs =
+                server.db.sql("select id from tenant where name = 'second'").await.unwrap();
+            let theirs = format!("tenant_{}", theirs.trim().replace('-', ""));
+            [theirs, TenantId::fresh().to_string(), server.tenant.to_string()]
+        }
+        "plans" => ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()],
+        other => panic!("nothing is known of {other}: a new route needs its row in this matrix"),
+    }
+}
+
 /// Another tenant, who has one of everything.
 struct Theirs {
     admin: String,
@@ -121,7 +139,9 @@ impl Theirs {
 /// Everything of an answer but what names the request and the moment.
 fn shown(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     let mut headers = answer.headers.clone();
-    headers.retain(|(name, _)| !["x-request-id", "date"].contains(&name.to_lowercase().as_str()));
+    // What is left of a rate grows from moment to moment, whatever is asked for.
+    let passing = ["x-request-id", "date", "ratelimit"];
+    headers.retain(|(name, _)| !passing.contains(&name.to_lowercase().as_str()));
     headers.sort();
     let id = answer.header("x-request-id").unwrap_or_default();
     (answer.status, headers, String::from_utf8_lossy(&answer.body).replace(id, "…"))
@@ -136,6 +156,7 @@ async fn fingerprint(server: &Server) -> String {
         ("task_history", "t::text"),
         ("attempt", "t::text"),
         ("tenant", "t::text"),
+        ("plan", "t::text"),
         ("app_user", "t::text"),
         ("sign_in", "t::text"),
         ("operator_key", "(to_jsonb(t) - 'last_used_at')::text"),
@@ -152,6 +173,8 @@ async fn fingerprint(server: &Server) -> String {
 fn body_of(endpoint: &Endpoint) -> &'static str {
     match endpoint.name {
         "user.change" => r#"{"role":"viewer"}"#,
+        "tenant.change" => r#"{"weight":7}"#,
+        "plan.put" => PLAN,
         _ => "",
     }
 }
@@ -208,6 +231,47 @@ async fn a_foreign_an_unknown_and_a_gone_thing_are_alike_to_the_byte_on_every_ro
 }
 
 #[tokio::test]
+async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who_only_read() {
+    let server = server().await;
+    Theirs::make(&server).await;
+    let reader = server.new_operator("reader", &["read"]).await;
+    let admin = server.new_operator("admin", &["admin"]).await;
+    let askers = askers(&server).await;
+    let before = fingerprint(&server).await;
+    let mut asked = 0;
+    for endpoint in &TABLE {
+        let Access::Operator(scope, _) = endpoint.access else { continue };
+        if !endpoint.path.contains('{') {
+            continue;
+        }
+        let things = operators_things(&server, endpoint.path).await;
+        let target = |thing: &str| endpoint.path.replace("{id}", thing).replace("{name}", thing);
+        let tenants = askers.iter().map(|asker| asker.credential.as_str());
+        let too_little = (scope == OperatorScope::Admin).then_some(reader.as_str());
+        for credential in tenants.chain(too_little) {
+            let mut answers = Vec::new();
+            for thing in &things {
+                answers.push(shown(&ask(&server, endpoint, &target(thing), credential).await));
+                asked += 1;
+            }
+            assert!(
+                answers.iter().all(|answer| *answer == answers[0]),
+                "{endpoint:?}: {answers:?}"
+            );
+            assert_eq!(answers[0].0, 403, "{endpoint:?}: {answers:?}");
+        }
+        // What puts a plan makes one that is not there.
+        if endpoint.name != "plan.put" {
+            let answer = ask(&server, endpoint, &target(&things[1]), &admin).await;
+            assert_eq!(answer.code(), "not_found", "{endpoint:?}: {answer:?}");
+        }
+    }
+    assert_eq!(fingerprint(&server).await, before);
+    println!("{asked} requests");
+    assert!(asked >= 150, "{asked}");
+}
+
+#[tokio::test]
 async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is() {
     let server = server().await;
     let theirs = Theirs::make(&server).await;
@@ -244,14 +308,21 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
 async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let server = server().await;
     let user = server.user_id().await;
+    let operator = server.new_operator("admin", &["admin"]).await;
     let before = fingerprint(&server).await;
+    let (own, platform) = (&server.key, &operator);
+    let tenant = format!("/v1/admin/tenants/{}", server.tenant);
+    let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
     let targets = [
-        ("POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
-        ("POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
-        ("POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
-        ("PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
+        (own, "POST", "/v1/tasks".to_owned(), json!({"run": {"noop": {}}})),
+        (own, "POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
+        (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
+        (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
+        (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
+        (platform, "PATCH", tenant, json!({"weight": 1})),
+        (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
     ];
-    for (verb, path, body) in targets {
+    for (key, verb, path, body) in targets {
         for field in [
             "tenant_id",
             "tenant",
@@ -266,7 +337,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         ] {
             let mut body = body.clone();
             body[field] = json!("x");
-            let bearer = format!("Bearer {}", server.key);
+            let bearer = format!("Bearer {key}");
             let headers =
                 [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
             let answer =
@@ -297,7 +368,8 @@ async fn every_verb_on_every_path_does_what_the_table_declares_for_every_credent
     let paths: BTreeSet<&str> = TABLE.iter().map(|endpoint| endpoint.path).collect();
     let mut asked = 0;
     for path in paths {
-        let target = path.replace("{id}", "nothing").replace("{file}", "swagger-ui.css");
+        let target = path.replace("{id}", "nothing").replace("{name}", "nobodys");
+        let target = target.replace("{file}", "swagger-ui.css");
         for verb in VERBS {
             let endpoint = TABLE.iter().find(|e| e.path == path && e.verb.as_str() == verb);
             let mut credentials = vec![("none", None), ("garbage", Some("garbage"))];
@@ -344,7 +416,7 @@ async fn no_other_spelling_of_a_path_gets_around_its_rule() {
         if matches!(endpoint.access, Access::Open(_)) {
             continue;
         }
-        let path = endpoint.path.replace("{id}", "nothing");
+        let path = endpoint.path.replace("{id}", "nothing").replace("{name}", "nobodys");
         let rest = path.strip_prefix("/v1").unwrap();
         for spelling in [
             format!("{path}/"),

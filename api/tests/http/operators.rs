@@ -38,7 +38,8 @@ async fn a_credential_of_the_wrong_kind_is_refused_on_every_route_before_its_bod
         *(if key == &operator { &mut tenants } else { &mut operators }) += 1;
         let bearer = format!("Bearer {key}");
         let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-        let (verb, path) = (endpoint.verb.as_str(), endpoint.path.replace("{id}", "x"));
+        let (verb, path) =
+            (endpoint.verb.as_str(), endpoint.path.replace("{id}", "x").replace("{name}", "x"));
         let answer = request(server.addr, verb, &path, &headers, big.as_bytes()).await;
         assert_eq!(
             (answer.status, answer.code().as_str()),
@@ -56,7 +57,8 @@ async fn each_operators_route_takes_exactly_the_scope_of_the_table() {
         let key = server.new_operator(scope.as_str(), &[scope.as_str()]).await;
         for endpoint in &TABLE {
             let Access::Operator(needed, _) = endpoint.access else { continue };
-            let (verb, path) = (endpoint.verb.as_str(), endpoint.path.replace("{id}", "x"));
+            let (verb, path) =
+                (endpoint.verb.as_str(), endpoint.path.replace("{id}", "x").replace("{name}", "x"));
             let bearer = format!("Bearer {key}");
             let headers =
                 [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];

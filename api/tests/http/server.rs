@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use store::connect::AdminDb;
 use store::key::NewKey;
 use store::operator_key::NewOperatorKey;
+use store::tenant::{Created, NewTenant};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 
 pub const ALL_SCOPES: [&str; 3] = ["read", "submit", "admin"];
@@ -78,9 +79,9 @@ impl Server {
     }
 
     pub async fn new_tenant(&self, name: &str) -> TenantId {
-        let id = TenantId::fresh();
-        assert!(store::tenant::create(&self.admin, id, name, 1.0).await.unwrap());
-        id
+        let new = NewTenant::named(name);
+        assert_eq!(store::tenant::create(&self.admin, &new).await.unwrap(), Created::Yes);
+        new.id
     }
 
     pub async fn new_key(&self, tenant: TenantId, scopes: &[&str]) -> String {
@@ -157,7 +158,7 @@ impl Server {
 
     /// A path with parts that exist, made for this call: it may be asked to end them.
     pub async fn filled(&self, path: &str) -> String {
-        let path = path.replace("{file}", "swagger-ui.css");
+        let path = path.replace("{file}", "swagger-ui.css").replace("{name}", "free");
         if !path.contains("{id}") {
             return path;
         }
@@ -167,6 +168,7 @@ impl Server {
             "users" => self.user_id().await,
             // Those of others are not found; that one's own are is in `users`.
             "sessions" => domain::id::SignInId::fresh().to_string(),
+            "admin" => self.tenant.to_string(),
             other => panic!("nothing is known of {other}: a new route needs its own thing here"),
         };
         path.replace("{id}", &id)

@@ -4,6 +4,8 @@
 //! statements are in `bench/sql/layout_*.sql`; they are those of `store` without the client.
 
 mod compare;
+#[cfg(test)]
+mod drift;
 mod life;
 mod result;
 mod scratch;

@@ -10,9 +10,12 @@ mod key_revoke;
 mod key_rotate;
 mod migrate;
 mod operator_key_create;
+mod plan;
 mod pool_set;
 mod tenant_create;
 mod tenant_keys;
+mod tenant_show;
+mod tenant_stand;
 mod user_create;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
@@ -23,6 +26,17 @@ pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
 pub use key_rotate::{KeyRotateArguments, run as key_rotate};
 pub use migrate::run as migrate;
 pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
+pub use plan::{
+    PlanDeleteArguments, PlanSetArguments, create as plan_create, delete as plan_delete,
+    list as plan_list, set as plan_set,
+};
 pub use pool_set::{PoolSetArguments, run as pool_set};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
+pub use tenant_show::{
+    TenantArguments, TenantListArguments, list as tenant_list, show as tenant_show,
+};
+pub use tenant_stand::{
+    Standing, TenantDeleteArguments, TenantSetPlanArguments, delete as tenant_delete,
+    set_plan as tenant_set_plan, stand as tenant_stand,
+};
 pub use user_create::{UserCreateArguments, run as user_create};

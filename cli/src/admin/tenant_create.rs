@@ -2,21 +2,25 @@
 
 use super::database;
 use crate::arguments::SettingsArguments;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
-use domain::id::TenantId;
+use domain::id::{PlanName, TenantId};
 use runtime::config;
 use serde_json::json;
+use store::tenant::{Created, NewTenant};
 
 /// What can be said about a new tenant.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth admin tenant create acme --weight 2")]
+#[command(after_help = "Example:\n  berth admin tenant create acme --plan free")]
 pub struct TenantCreateArguments {
     /// Its name; must be new.
     pub name: String,
-    /// Its share where tenants compete: twice the weight, twice the share. More than 0, up to 1000.
-    #[arg(long, default_value_t = 1.0, value_parser = weight)]
-    pub weight: f64,
+    /// The plan it is on.
+    #[arg(long, default_value_t = PlanName::default())]
+    pub plan: PlanName,
+    /// Its share where tenants compete: twice the weight, twice the share. More than 0, up to 1000. Its plan's when left out.
+    #[arg(long, value_parser = weight)]
+    pub weight: Option<f64>,
     #[command(flatten)]
     settings: SettingsArguments,
 }
@@ -25,23 +29,34 @@ pub struct TenantCreateArguments {
 pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
-    let (id, name) = (TenantId::fresh(), &arguments.name);
-    let created = store::tenant::create(&db, id, name, arguments.weight).await;
+    let (name, plan) = (arguments.name.clone(), arguments.plan.clone());
+    let new = NewTenant { id: TenantId::fresh(), name, plan, weight: arguments.weight };
+    let created = store::tenant::create(&db, &new).await;
     db.close().await;
-    if !created.map_err(|error| database::failure(&error))? {
-        return Err(Failure::failed(format!(
-            "a tenant named `{name}` exists already; use it or take another name"
-        )));
+    let NewTenant { id, name, plan, weight } = &new;
+    match created.map_err(|error| database::failure(&error))? {
+        Created::Yes => {}
+        Created::NameTaken => {
+            return Err(Failure::failed(format!(
+                "a tenant named `{name}` exists already; use it or take another name"
+            )));
+        }
+        Created::NoSuchPlan => {
+            return Err(Failure::new(
+                Exit::NotFound,
+                format!("there is no plan named `{plan}`; see `berth admin plan list`"),
+            ));
+        }
     }
     match format {
-        Format::Json => {
-            output::line(&json!({"id": id, "name": name, "weight": arguments.weight}).to_string())
-        }
+        Format::Json => output::line(
+            &json!({"id": id, "name": name, "plan": plan, "weight": weight}).to_string(),
+        ),
         Format::Table => output::line(&id.to_string()),
     }
 }
 
-fn weight(text: &str) -> Result<f64, String> {
+pub(super) fn weight(text: &str) -> Result<f64, String> {
     let weight: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
     if weight > 0.0 && weight <= 1000.0 {
         Ok(weight)

@@ -9,6 +9,7 @@ mod failure;
 mod follow;
 mod get;
 mod keys;
+mod limits;
 mod list;
 mod login;
 mod logs;
@@ -28,6 +29,7 @@ pub use keys::{
     COLUMNS as KEY_COLUMNS, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
     create as keys_create, list as keys_list, revoke as keys_revoke, rotate as keys_rotate,
 };
+pub use limits::run as limits;
 pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};

@@ -8,7 +8,7 @@ use super::connection::Connection;
 use super::failure::failure;
 use super::follow::follow;
 use super::submit_file;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::resources::Tier;
@@ -152,9 +152,20 @@ fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
     }
 }
 
+/// Whether the task may have been stored all the same.
+fn is_open(error: &ClientError) -> bool {
+    match error {
+        ClientError::Unreachable { .. } | ClientError::Cut { .. } | ClientError::Answer { .. } => {
+            true
+        }
+        ClientError::Api(problem) => problem.status >= 500,
+        ClientError::Settings(_) => false,
+    }
+}
+
 fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
     let failure = failure(error);
-    if failure.exit() != Exit::Unreachable {
+    if !is_open(error) {
         return failure;
     }
     failure.adding(&format!("\nIt may have been stored or not. To go on safely, repeat the command with --idempotency-key {key}"))

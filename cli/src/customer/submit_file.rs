@@ -119,8 +119,11 @@ async fn submit_part(
         }
     };
     let summary = connection.client.submit_ndjson(bytes, key.clone(), told).await;
-    if let Some(failure) = unwritable {
-        return Err(failure);
+    match unwritable {
+        // Whoever read the ids has seen enough; the rest of the file is still to be stored.
+        Some(failure) if failure.is_reader_gone() => {}
+        Some(failure) => return Err(failure),
+        None => {}
     }
     match summary.map_err(|error| failure(&error))?.error {
         None => Ok(()),

@@ -26,13 +26,21 @@ pub struct Announcement {
     listen: SocketAddr,
     #[serde(skip)]
     berth: PathBuf,
+    #[serde(skip)]
+    isolation: Option<String>,
 }
 
 impl Announcement {
     /// What is so of an API that listens on `listen`.
     pub fn new(listen: SocketAddr, api_key: String, profile: &'static str) -> Self {
         let berth = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("berth"));
-        Self { url: url_of(listen), api_key, tenant: TENANT, profile, listen, berth }
+        let (url, tenant, isolation) = (url_of(listen), TENANT, None);
+        Self { url, api_key, tenant, profile, listen, berth, isolation }
+    }
+
+    /// The same, with what commands are held to by the executor in this process.
+    pub fn with_isolation(self, isolation: Option<String>) -> Self {
+        Self { isolation, ..self }
     }
 
     /// One line on standard output, and the ready file that roles have too.
@@ -71,13 +79,19 @@ impl Announcement {
     /// The end of the show: where it is, and what to try.
     pub fn for_people(&self, folder: &Folder, environment: &Environment) -> Result<(), Failure> {
         let at = |path: &Path| quoted(&path.to_string_lossy());
+        let isolation = self.isolation.as_deref().map_or_else(String::new, |isolation| {
+            format!(
+                "\nWhat commands are held to on this machine (docs/isolation.md):\n  {}\n",
+                isolation.replace("; ", "\n  ")
+            )
+        });
         let text = format!(
             "\nBerth is up on {url}
 
   key      {key}
   data     {data}
   log      {log}
-
+{isolation}
 Next, in another terminal:
 
   . {environment}
@@ -86,7 +100,7 @@ Next, in another terminal:
   berth logs task_...
   curl -H \"Authorization: Bearer $BERTH_API_KEY\" $BERTH_SERVER/v1/tasks
 
-Every route: {url}/openapi.json
+Every route: {url}/docs
 
 Ctrl-C stops everything; the next `berth up` goes on with the data.\n",
             url = self.url,

@@ -31,10 +31,10 @@ pub struct UpArguments {
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
     /// Use a Postgres that runs already, by its owner's URL.
-    #[arg(long, value_name = "URL", value_parser = secret)]
+    #[arg(long, value_name = "URL", value_parser = secret, env = "BERTH_DATABASE__URL", hide_env_values = true)]
     pub database_url: Option<SecretString>,
     /// Use a RabbitMQ that runs already.
-    #[arg(long, value_name = "URL", value_parser = secret)]
+    #[arg(long, value_name = "URL", value_parser = secret, env = "BERTH_BUS__URL", hide_env_values = true)]
     pub amqp_url: Option<SecretString>,
     /// Use a Redis that runs already.
     #[arg(long, value_name = "URL", value_parser = secret)]

@@ -144,7 +144,10 @@ impl<'a> Up<'a> {
         let listen = self.roles(running, config, choice).await?;
         let profile = if self.arguments.full { "full" } else { "embedded" };
         tracing::info!(%listen, "Berth is up on {listen}");
-        Ok(Announcement::new(listen, key, profile))
+        // Executors of their own say it in the merged log.
+        let isolation = running.embedded.as_ref().and_then(Embedded::isolation);
+        Ok(Announcement::new(listen, key, profile)
+            .with_isolation(isolation.map(ToString::to_string)))
     }
 
     /// Starts the private engines that are wanted, and makes the settings name them.
@@ -200,9 +203,10 @@ impl<'a> Up<'a> {
             })?;
             full.listens().first().copied().ok_or_else(|| Failure::failed("no API was started"))
         } else {
-            let embedded = running.embedded.insert(Embedded::start(config, choice).await?);
+            let embedded = running.embedded.insert(Embedded::default());
+            embedded.start(config, choice).await?;
             embedded.ready().await?;
-            Ok(embedded.listen())
+            embedded.listen().ok_or_else(|| Failure::failed("no API was started"))
         }
     }
 

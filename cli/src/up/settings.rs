@@ -11,9 +11,6 @@ use runtime::config::{self, Config, ExposeSecret};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Names the URL of Redis. There may be no such setting in this version.
-const REDIS: (&str, &str) = ("redis.url", "BERTH_REDIS__URL");
-
 /// What an executor may be told: nothing of the database and the broker.
 const FOR_EXECUTORS: [&str; 5] = [
     "BERTH_EXECUTOR__",
@@ -77,13 +74,9 @@ impl Settings {
         self.set("BERTH_BUS__URL", url);
     }
 
-    /// Limits are shared through this Redis, where this version can.
+    /// Limits are counted in this Redis.
     pub fn set_redis(&mut self, url: &str) {
-        if config::is_known(REDIS.0) {
-            self.set(REDIS.1, url);
-        } else {
-            tracing::info!("This version of Berth has no use for Redis yet");
-        }
+        self.set("BERTH_REDIS__URL", url);
     }
 
     /// All settings, checked.
@@ -129,7 +122,12 @@ mod tests {
 
     #[test]
     fn an_executor_learns_nothing_of_the_database_and_the_broker() {
-        let settings = settings(&["--amqp-url", "amqp://b:hunter2@h:1/%2f"]);
+        let settings = settings(&[
+            "--amqp-url",
+            "amqp://b:hunter2@h:1/%2f",
+            "--redis-url",
+            "redis://b:hunter2@h:1/0",
+        ]);
         let told = settings.of_role("executor").unwrap();
         assert!(told.iter().any(|(name, _)| name == "BERTH_AUTH__EXECUTOR_SECRET"));
         for (name, value) in told {
@@ -146,6 +144,9 @@ mod tests {
         assert_eq!(config.api.listen.port(), 0);
         assert_eq!(config.database.url.expose_secret(), "postgres://o@h/d");
         assert_eq!(config.bus.kind, config::BusKind::InProcess);
+        assert!(!config.redis.is_used());
+        let shared = settings(&["--redis-url", "redis://h:1/0"]).load().unwrap();
+        assert_eq!(shared.redis.url.expose_secret(), "redis://h:1/0");
         assert!(config.auth.executor_secret().is_ok() && config.auth.key_hash_secret().is_ok());
     }
 }

@@ -8,11 +8,13 @@ use crate::admin::database;
 use crate::failure::Failure;
 use api::auth::Scope;
 use api::auth::key::{self, KeyHasher, PresentedKey};
-use domain::id::{PoolName, TenantId};
+use domain::id::PoolName;
+use domain::tenant::TenantState;
 use runtime::config::{Config, ExposeSecret};
 use store::StoreError;
 use store::connect::{AdminDb, SubmitDb};
 use store::key::NewKey;
+use store::tenant::NewTenant;
 
 /// Its name.
 pub const TENANT: &str = "demo";
@@ -44,12 +46,13 @@ async fn make(
     own_database: bool,
 ) -> Result<(String, bool), Failure> {
     let failed = |error: StoreError| database::failure(&error);
-    if store::tenant::create(db, TenantId::fresh(), TENANT, 1.0).await.map_err(failed)?
-        && own_database
-    {
+    // First, and again until the tenant is there: a start that was killed in between must not leave the pool closed.
+    let is_new = store::tenant::find_by_name(db, TENANT).await.map_err(failed)?.is_none();
+    if is_new && own_database {
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
         store::pool::set(db, &pool, None, Some(true)).await.map_err(failed)?;
     }
+    store::tenant::create(db, &NewTenant::named(TENANT)).await.map_err(failed)?;
     if let Some(key) = &secrets.api_key
         && is_good(config, key).await?
     {
@@ -84,7 +87,7 @@ async fn is_good(config: &Config, text: &str) -> Result<bool, Failure> {
     let found = found.map_err(|error| database::failure(&error))?;
     let hash = hasher.hash(&presented);
     Ok(found.is_some_and(|key| {
-        key.tenant_active
+        key.tenant_state != TenantState::Deleted
             && key.revoked_at.is_none()
             && key.expires_at.is_none()
             && key.hash == hash

@@ -30,4 +30,7 @@ pub struct Attempt {
     pub stdout_bytes: i64,
     /// Bytes written to standard error, stored or not.
     pub stderr_bytes: i64,
+    /// Some of its output was not stored: the quota of the plan was used up.
+    #[serde(default)]
+    pub output_over_quota: bool,
 }

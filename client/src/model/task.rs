@@ -24,7 +24,7 @@ pub struct Task {
     pub tier: Option<Tier>,
     /// What it needs.
     pub resources: Resources,
-    /// What it runs, as given; `command` or `noop`, and in newer servers others.
+    /// What it runs, as given; `command`, `http` or `noop`, and in newer servers others.
     pub run: Value,
     /// When it was submitted.
     pub created_at: Timestamp,

@@ -6,6 +6,7 @@ mod cancel;
 mod follow;
 mod get;
 mod keys;
+mod limits;
 mod list;
 mod logs;
 mod submit;

@@ -32,6 +32,7 @@ impl Agent {
         {
             HEARTBEAT_SECONDS.with(&[]).observe((now - sent).as_secs_f64());
             term.confirm(sent);
+            self.line.trust();
             self.work.lease_lasts(term.ends());
             self.drain_is_known(sent);
         }

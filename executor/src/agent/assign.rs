@@ -5,13 +5,15 @@
 
 use super::driver::{self, Unusable};
 use super::ending::Ending;
+use super::event::Event;
 use super::finish::Finished;
 use super::state::Agent;
 use super::work::{Kind, NewCommand, NewHttp, Running};
+use crate::command::UNABLE_HOLD;
 use crate::spool::ResultKey;
 use domain::task::{AttemptOutcome, NoopRun, Run};
 use protocol::{Assignment, Assignments, LeaseKey};
-use runtime::clock::Instant;
+use runtime::clock::{self, Instant};
 use std::time::Duration;
 
 /// Longest cap that is believed; far above what the API allows.
@@ -45,12 +47,15 @@ impl Agent {
             tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` is held already", lease.attempt, lease.task);
             return;
         }
-        if let Some(reason) = self.refuses_work() {
-            return self.not_started(lease, reason);
+        if self.drain.is_some() {
+            return self.not_started(lease, "the executor is draining".to_owned());
+        }
+        if let Some(reason) = self.cannot_keep_results() {
+            return self.not_started_soon(lease, reason);
         }
         let run = match driver::parse(&assignment.run_json) {
             Err(unknown @ Unusable::UnknownDriver(_)) => {
-                return self.not_started(lease, unknown.to_string());
+                return self.not_started_soon(lease, unknown.to_string());
             }
             Err(malformed @ Unusable::Malformed(_)) => Err(malformed.to_string()),
             Ok(_) if assignment.cap_ms == 0 => Err("malformed assignment: no cap".to_owned()),
@@ -86,17 +91,26 @@ impl Agent {
                     received: now,
                     cap,
                     kill_grace: self.session.kill_grace,
+                    network: self.session.policy.command_network,
                 };
                 self.work.start(new, &self.tasks, self.events.clone());
             }
         }
     }
 
-    /// Why no new work is taken now; none when it is.
-    fn refuses_work(&self) -> Option<String> {
-        if self.drain.is_some() {
-            return Some("the executor is draining".to_owned());
-        }
+    /// Refuses an assignment after a moment: an executor that can do nothing must not draw all work to itself by being
+    /// free again at once. A heartbeat that comes before does not list it, which ends it in the same way.
+    fn not_started_soon(&self, lease: LeaseKey, reason: String) {
+        tracing::warn!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` cannot be taken up: {reason}", lease.attempt, lease.task);
+        let events = self.events.clone();
+        self.tasks.spawn_detached("executor_refusal", async move {
+            clock::sleep(UNABLE_HOLD).await;
+            events.send(Event::NotStarted { lease, reason }).await.ok();
+        });
+    }
+
+    /// Why no result could be kept safe now; none when it can.
+    fn cannot_keep_results(&self) -> Option<String> {
         if self.disk.live_bytes >= self.settings.spool_max_bytes {
             return Some("the executor's spool is full".to_owned());
         }

@@ -109,6 +109,9 @@ impl Ending {
                 }
             },
             Cause::Cap => Self::over_cap(cap),
+            Cause::Passed(passed) => {
+                Self::plain(AttemptOutcome::KilledResources, passed.to_string())
+            }
             // SIGTERM to the supervisor, by hand, is a request to stop as well.
             Cause::Stop => Self::ours(why.unwrap_or(Why::Stop)),
             Cause::Kill | Cause::Lease | Cause::AgentGone => Self::ours(why.unwrap_or(Why::Fence)),
@@ -120,6 +123,7 @@ impl Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::supervise::Passed;
 
     fn outcome(status: Status, cause: Cause, why: Option<Why>) -> AttemptOutcome {
         let end = CommandEnd::Ended(Ended { status, cause });
@@ -161,5 +165,21 @@ mod tests {
         assert_eq!(outcome(zero, Cause::Stop, Some(Why::Drain)), AttemptOutcome::HandedBack);
         assert_eq!(outcome(zero, Cause::Lease, None), AttemptOutcome::Lost);
         assert_eq!(outcome(zero, Cause::Kill, Some(Why::Fence)), AttemptOutcome::Lost);
+    }
+
+    #[test]
+    fn what_wanted_too_much_is_told_with_what_it_wanted() {
+        for (passed, reason) in [
+            (Passed::Memory(64 << 20), "memory: over its 64 MiB"),
+            (Passed::Pids(512), "pids: over its 512 processes and threads"),
+            (Passed::Disk(1 << 30), "disk: over its 1024 MiB"),
+            (Passed::Inodes(1000), "inodes: over its 1000 files and folders"),
+            (Passed::OpenFiles(4096), "open files: 4096 in one process"),
+        ] {
+            let ended = Ended { status: Status::Signalled(9), cause: Cause::Passed(passed) };
+            let ending = Ending::of_command(CommandEnd::Ended(ended), None, Duration::from_secs(1));
+            assert_eq!(ending.outcome, AttemptOutcome::KilledResources);
+            assert_eq!((ending.reason.as_str(), ending.signal), (reason, Some(9)));
+        }
     }
 }

@@ -10,6 +10,8 @@ use tonic::transport::Channel;
 pub(super) enum Event {
     /// A dial has ended.
     Dialled(Result<(Channel, String), DialError>),
+    /// An attempt that could not be taken up has kept its place for a moment.
+    NotStarted { lease: LeaseKey, reason: String },
     /// Something came over a stream.
     Stream(StreamEvent),
     /// A command has ended and nothing of it is left.

@@ -83,7 +83,7 @@ impl Agent {
         let link = self.line.link.as_ref()?;
         match link.stage {
             Stage::Greeting(sent) => Some(sent + super::streams::GREETING_TIMEOUT),
-            Stage::Live(_) if link.retiring => None,
+            Stage::Live(_) if link.retiring.is_some() => None,
             Stage::Live(_) => Some(self.heart.waiting_since()? + self.session.term?.doubt()),
         }
     }

@@ -9,9 +9,11 @@ use super::work::Work;
 use crate::command::{self, Spawner, WorkFolders};
 use crate::data_dir::{DataDir, DataDirError};
 use crate::identity::{IdentityError, identity};
+use crate::isolation::{Isolation, IsolationError, IsolationReport, Strength, establish};
 use crate::output::{Flight, OutputLimits, OutputQueue};
 use crate::spool::{ResultKey, Spool, SpoolError, SpoolFile};
 use crate::stream::{DialError, Dialer, Line};
+use crate::supervise;
 use runtime::clock;
 use runtime::config::{ConfigError, ExecutorConfig, ExposeSecret, SecretString};
 use runtime::health::Health;
@@ -46,6 +48,9 @@ pub enum ExecutorError {
     /// `executor.run_as_user` cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// `executor.isolation` cannot be had.
+    #[error(transparent)]
+    Isolation(#[from] IsolationError),
     /// The spool cannot be used.
     #[error(transparent)]
     Spool(#[from] SpoolError),
@@ -79,6 +84,7 @@ pub struct Handle {
     agent: TaskHandle<()>,
     health_address: SocketAddr,
     health_stop: ShutdownHandle,
+    isolation: IsolationReport,
     tasks: TaskGroup,
     data_dir: DataDir,
 }
@@ -101,6 +107,11 @@ impl Executor {
         let folders = WorkFolders::open(data_dir.work(), identity(&config.run_as_user)?)
             .map_err(|source| DataDirError::Io { path: data_dir.work(), source })?;
         clean_leftovers(&folders).await?;
+        supervise::protect();
+        let spawner = Spawner::start().map_err(ExecutorError::Thread)?;
+        let isolation = establish(config, &folders, &spawner).await?;
+        let report = isolation.report().clone();
+        report.publish();
         let spool_path = data_dir.spool();
         let file = spawn_blocking(move || SpoolFile::open(&spool_path)).await;
         let file = file.map_err(|error| ExecutorError::Thread(error.into()))??;
@@ -115,10 +126,23 @@ impl Executor {
 
         let (events_in, events) = mpsc::channel(EVENTS);
         let (written_in, written) = mpsc::unbounded_channel();
-        let parts = Parts { folders, file, written: written_in, events: events_in, health };
+        let parts = Parts {
+            folders,
+            spawner,
+            isolation,
+            file,
+            written: written_in,
+            events: events_in,
+            health,
+        };
         let agent = assemble(config, secret, parts, tasks.clone())?;
         let id = agent.settings.id.clone();
         tracing::info!(executor.id = %id, session.id = %agent.session.id, %health_address, "Executor `{id}` starts");
+        if report.strength("seccomp") == Strength::Enforced {
+            tracing::info!(executor.id = %id, "Commands on `{id}`: {report}");
+        } else {
+            tracing::warn!(executor.id = %id, "Commands on `{id}` are not isolated: {report}");
+        }
         let inbox = Inbox { events, written, shutdown };
         let agent = tasks.spawn("executor_agent", async move {
             let agent = agent.run(inbox).await;
@@ -127,7 +151,7 @@ impl Executor {
             drop(agent.line);
             spawn_blocking(move || spool.stop()).await.ok();
         });
-        Ok(Handle { agent, health_address, health_stop, tasks, data_dir })
+        Ok(Handle { agent, health_address, health_stop, isolation: report, tasks, data_dir })
     }
 }
 
@@ -136,6 +160,12 @@ impl Handle {
     #[must_use]
     pub const fn health_address(&self) -> SocketAddr {
         self.health_address
+    }
+
+    /// What its commands are truly held to on this machine. As text it is one line.
+    #[must_use]
+    pub const fn isolation(&self) -> &IsolationReport {
+        &self.isolation
     }
 
     /// Waits until the executor has drained after its shutdown.
@@ -166,6 +196,8 @@ pub async fn run(
 
 struct Parts {
     folders: WorkFolders,
+    spawner: Spawner,
+    isolation: Isolation,
     file: SpoolFile,
     written: mpsc::UnboundedSender<crate::spool::Written>,
     events: mpsc::Sender<Event>,
@@ -218,7 +250,8 @@ fn assemble(
             output: Arc::new(OutputQueue::default()),
             limits,
             folders: parts.folders,
-            spawner: Spawner::start().map_err(ExecutorError::Thread)?,
+            spawner: parts.spawner,
+            isolation: parts.isolation,
             network: Arc::default(),
             tls: Arc::default(),
             lease_until: watch::Sender::new(0),

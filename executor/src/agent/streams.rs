@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::state::Agent;
 use crate::metrics::{CONNECTED, STREAMS};
-use crate::stream::{DialError, Greeting, Link, Stage, StreamEvent, open};
+use crate::stream::{DialError, Greeting, Link, Retiring, Stage, StreamEvent, open};
 use crate::term::Term;
 use domain::pool::PoolPolicy;
 use protocol::refused::Reason;
@@ -45,7 +45,7 @@ impl Agent {
             }
         };
         let number = self.line.dialled();
-        if self.session.is_over {
+        if self.session.is_over || !self.line.is_wanted() {
             return;
         }
         let authorization = self.settings.authorization.clone();
@@ -53,7 +53,7 @@ impl Agent {
         let (sender, receiving) = open(channel, greeting, self.events.clone());
         self.tasks.spawn("executor_stream", receiving);
         let stage = Stage::Greeting(now);
-        self.line.link = Some(Link { number, address, stage, sender, retiring: false });
+        self.line.link = Some(Link { number, address, stage, sender, retiring: None });
     }
 
     pub(super) fn heard(&mut self, event: StreamEvent, now: Instant) {
@@ -83,7 +83,7 @@ impl Agent {
             Message::Output(answer) => self.flight.answered(&answer),
             Message::GoAway(go_away) => {
                 tracing::info!(reason = go_away.reason, "Asked to go elsewhere");
-                self.line.retire(now);
+                self.line.retire(Retiring::Asked, now);
             }
             Message::Welcome(_) | Message::Refused(_) => {
                 self.lose_link("welcomed us twice", now);
@@ -160,7 +160,7 @@ impl Agent {
             Some(Stage::Greeting(_)) => self.lose_link("no welcome in time", now),
             Some(Stage::Live(_)) => {
                 tracing::info!("A heartbeat is unanswered; looking for another stream");
-                self.line.retire(now);
+                self.line.retire(Retiring::Doubt, now);
             }
             None => {}
         }

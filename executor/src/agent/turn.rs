@@ -137,6 +137,7 @@ impl Agent {
     fn heed_event(&mut self, event: Event, now: Instant) {
         match event {
             Event::Dialled(dialled) => self.dialled(dialled, now),
+            Event::NotStarted { lease, reason } => self.not_started(lease, reason),
             Event::Stream(event) => self.heard(event, now),
             Event::CommandEnded { lease, end } => {
                 self.ended(lease, now, |why, cap| Ending::of_command(end, why, cap));

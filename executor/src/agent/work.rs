@@ -4,6 +4,7 @@ use super::ending::Why;
 use super::event::Event;
 use crate::command::{self, Assigned, Spawner, WorkFolders};
 use crate::http::{self, Direct, Tls};
+use crate::isolation::Isolation;
 use crate::metrics::RUNNING;
 use crate::noop::Sleepers;
 use crate::output::{AttemptOutput, OutputLimits, OutputQueue};
@@ -67,6 +68,8 @@ pub(super) struct NewCommand {
     pub(super) received: Instant,
     pub(super) cap: Duration,
     pub(super) kill_grace: Duration,
+    /// Whether its pool opens the network.
+    pub(super) network: bool,
 }
 
 pub(super) struct Work {
@@ -78,6 +81,7 @@ pub(super) struct Work {
     pub(super) spawner: Spawner,
     pub(super) network: Arc<Direct>,
     pub(super) tls: Arc<Tls>,
+    pub(super) isolation: Isolation,
     /// When the lease is over, in `monotonic_ns`; every supervisor and every HTTP call hears of it.
     pub(super) lease_until: watch::Sender<u64>,
 }
@@ -99,6 +103,7 @@ impl Work {
         let assigned = Assigned {
             lease: new.lease,
             run: new.run,
+            measures: self.isolation.measures(&new.resources, new.network),
             traceparent: new.traceparent,
             resources: new.resources,
             received: new.received,

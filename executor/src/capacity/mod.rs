@@ -9,21 +9,26 @@ use std::path::Path;
 /// Memory left to the system and to Berth when it is detected, MiB, and at least a tenth.
 const SYSTEM_MEMORY_MIB: u64 = 256;
 
-/// The capacity that `Hello` announces. What cannot be detected counts as nothing, so that too little
-/// is offered and never too much.
+/// The capacity that `Hello` announces.
 pub(crate) fn announced(config: &ExecutorConfig) -> Capacity {
+    Capacity::new(offered(config), config.port_first)
+}
+
+/// What an executor with these settings offers on this machine, if no other runs there. What cannot be detected counts
+/// as nothing, so that too little is offered and never too much.
+#[must_use]
+pub fn offered(config: &ExecutorConfig) -> Resources {
     let detected = |configured: u64, detect: &dyn Fn() -> u64| {
         let amount = if configured == 0 { detect() } else { configured };
         u32::try_from(amount).unwrap_or(u32::MAX)
     };
-    let resources = Resources {
+    Resources {
         cpu_millis: detected(config.cpu_millis.into(), &cpu_millis),
         memory_mib: detected(config.memory_mib, &memory_mib),
         disk_mib: detected(config.disk_mib, &|| free_disk_mib(&config.data_dir)),
         iops: config.iops,
         ports: config.port_count.into(),
-    };
-    Capacity::new(resources, config.port_first)
+    }
 }
 
 fn cpu_millis() -> u64 {
@@ -41,8 +46,10 @@ fn total_kib(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
+/// Of the disk that holds `folder`, or will once it is made.
 fn free_disk_mib(folder: &Path) -> u64 {
-    statvfs(folder).map_or(0, |found| {
+    let there = folder.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("."));
+    statvfs(there).map_or(0, |found| {
         let blocks: u64 = found.blocks_available();
         blocks.saturating_mul(found.fragment_size()) / (1024 * 1024)
     })
@@ -58,6 +65,6 @@ mod tests {
         assert!(cpu_millis() >= 1000);
         assert!(memory_mib() > 0);
         assert!(free_disk_mib(Path::new("/")) > 0);
-        assert_eq!(free_disk_mib(Path::new("/no/such/folder")), 0);
+        assert!(free_disk_mib(Path::new("/no/such/folder")) > 0);
     }
 }

@@ -5,9 +5,11 @@
 //! when nothing of the command is left, because that word frees its resources.
 
 use super::environment::{self, Facts};
-use super::folder::{WorkFolders, remove};
+use super::folder::{WorkFolders, name, remove};
 use super::leftovers;
-use super::spawner::{Spawner, Supervisor};
+use super::spawner::{Spawner, Supervisor, Turn};
+use crate::cgroup;
+use crate::isolation::Measures;
 use crate::metrics::START_SECONDS;
 use crate::output::{AttemptOutput, OutputQueue, Which, pump};
 use crate::supervise::{Decoder, Ended, Job, NotStarted, Order, Report, encode};
@@ -26,8 +28,11 @@ use tokio::task::spawn_blocking;
 /// outside its tree; no longer than this is waited for their end.
 const PIPES_CLOSE: Duration = Duration::from_secs(1);
 
+/// One that takes longer to start waits for something else than processor time, and must not hold up the others.
+const LONGEST_TURN: Duration = Duration::from_secs(1);
+
 /// How long an attempt that could not be started keeps its place.
-const UNABLE_HOLD: Duration = Duration::from_secs(1);
+pub(crate) const UNABLE_HOLD: Duration = Duration::from_secs(1);
 
 /// Everything an attempt needs.
 pub(crate) struct Assigned {
@@ -40,6 +45,7 @@ pub(crate) struct Assigned {
     pub(crate) kill_grace: Duration,
     pub(crate) folders: WorkFolders,
     pub(crate) spawner: Spawner,
+    pub(crate) measures: Measures,
     pub(crate) output: Arc<AttemptOutput>,
     pub(crate) queue: Arc<OutputQueue>,
     /// What the agent wants.
@@ -72,13 +78,19 @@ pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
         Err(error) => return unable(&format!("no work folder: {error}")).await,
     };
     let end = match supervised(&mut assigned, &folder).await {
+        Ok(CommandEnd::Unable(why)) => unable(&why).await,
         Ok(end) => end,
         Err(error) => unable(&format!("no supervisor: {error}")).await,
     };
     let end = if end == CommandEnd::SupervisorLost {
         tracing::error!(task.id = %lease.task, attempt = lease.attempt, "The supervisor of attempt {} of `{}` was killed", lease.attempt, lease.task);
-        let folder = folder.clone();
-        spawn_blocking(move || leftovers::kill_all(lease.task, lease.attempt, &folder)).await.ok();
+        let (folder, places) = (folder.clone(), assigned.measures.places.clone());
+        spawn_blocking(move || {
+            leftovers::kill_all(lease.task, lease.attempt, &folder);
+            cgroup::kill_all(&places, &name(&lease));
+        })
+        .await
+        .ok();
         end
     } else {
         end
@@ -102,6 +114,7 @@ async fn unable(why: &str) -> CommandEnd {
 }
 
 async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<CommandEnd> {
+    let turn = assigned.spawner.turn().await?;
     let Supervisor { mut process, mut control, stdout, stderr } =
         assigned.spawner.supervisor().await?;
     // Killed while it was being prepared: then it must not even start.
@@ -121,7 +134,7 @@ async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<Comman
     let job = encode(&job(assigned, folder)).map_err(io::Error::other)?;
     let mut pumped = false;
     let end = {
-        let conversation = converse(&mut control, &job, assigned);
+        let conversation = converse(&mut control, &job, assigned, turn);
         tokio::pin!(conversation);
         loop {
             tokio::select! {
@@ -147,7 +160,7 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
         traceparent: &assigned.traceparent,
         resources: &assigned.resources,
     };
-    let run = &mut assigned.run;
+    let (run, measures) = (&mut assigned.run, &assigned.measures);
     Job {
         argv: std::mem::take(&mut run.argv),
         env: environment::build(std::mem::take(&mut run.env), &facts),
@@ -157,15 +170,23 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
         kill_grace_ms: u64::try_from(assigned.kill_grace.as_millis()).unwrap_or(u64::MAX),
         cap_until_ns: assigned.cap_until_ns,
         lease_until_ns: *assigned.lease_until.borrow_and_update(),
+        sandbox: measures.sandbox.clone(),
+        places: measures.places.clone(),
+        group: name(&assigned.lease),
+        limits: measures.limits,
+        probe: false,
     }
 }
 
-/// Hands over the job, then passes orders on until the final report.
+/// Hands over the job, then passes orders on until the final report. The turn ends with the first report.
 async fn converse(
     control: &mut tokio::net::UnixStream,
     job: &[u8],
     assigned: &mut Assigned,
+    turn: Turn,
 ) -> io::Result<CommandEnd> {
+    let mut turn = Some(turn);
+    let turn_over = clock::monotonic() + LONGEST_TURN;
     let (mut reader, mut writer) = control.split();
     writer.write_all(job).await?;
     let mut decoder = Decoder::default();
@@ -174,6 +195,7 @@ async fn converse(
     let (mut orders_open, mut lease_open) = (true, true);
     loop {
         while let Some(report) = decoder.next().map_err(io::Error::other)? {
+            turn = None;
             match report {
                 Report::Started => {
                     let took = clock::monotonic() - assigned.received;
@@ -183,6 +205,7 @@ async fn converse(
                 Report::NotStarted(NotStarted::Refused(why)) => {
                     return Ok(CommandEnd::Refused(why));
                 }
+                Report::NotStarted(NotStarted::Unable(why)) => return Ok(CommandEnd::Unable(why)),
                 Report::Ended(ended) => return Ok(CommandEnd::Ended(ended)),
             }
         }
@@ -202,6 +225,10 @@ async fn converse(
             changed = assigned.lease_until.changed(), if lease_open => {
                 lease_open = changed.is_ok();
                 Some(Order::LeaseUntil(*assigned.lease_until.borrow_and_update()))
+            }
+            () = clock::sleep_until(turn_over), if turn.is_some() => {
+                turn = None;
+                continue;
             }
         };
         if let Some(order) = order {

@@ -32,14 +32,14 @@ impl WorkFolders {
         self.identity
     }
 
-    /// Where the folder of `lease` is.
-    pub(crate) fn path(&self, lease: &LeaseKey) -> PathBuf {
-        self.root.join(format!("{}-{}", lease.task, lease.attempt))
-    }
-
     /// Makes an empty folder for `lease`.
     pub(super) fn make(&self, lease: &LeaseKey) -> io::Result<PathBuf> {
-        let path = self.path(lease);
+        self.make_named(&name(lease))
+    }
+
+    /// Makes an empty folder with this name.
+    pub(super) fn make_named(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.root.join(name);
         match DirBuilder::new().mode(0o700).create(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 remove(&path)?;
@@ -68,6 +68,11 @@ impl WorkFolders {
         }
         Ok(found)
     }
+}
+
+/// The name of an attempt's folder, and of its control groups.
+pub(super) fn name(lease: &LeaseKey) -> String {
+    format!("{}-{}", lease.task, lease.attempt)
 }
 
 /// Removes a folder and all below it.

@@ -7,9 +7,11 @@ mod attempt;
 mod environment;
 mod folder;
 mod leftovers;
+mod probe;
 mod spawner;
 
-pub(crate) use attempt::{Assigned, CommandEnd, run};
+pub(crate) use attempt::{Assigned, CommandEnd, UNABLE_HOLD, run};
 pub(crate) use folder::WorkFolders;
 pub(crate) use leftovers::clean;
+pub(crate) use probe::probe;
 pub(crate) use spawner::Spawner;

@@ -1,22 +1,31 @@
-//! Starts supervisors, all from one thread that lives as long as the agent.
+//! Starts supervisors, all from one thread that lives as long as the agent, and few at a time.
+//!
+//! A start costs milliseconds of processor time, and an executor may be given all its work in one message. Started at once
+//! they would leave the agent, and what else is in its process, one share in a hundred: heartbeats would be late. In turn,
+//! each starts sooner and none later.
 //!
 //! The kernel ties "tell me when my parent dies" to the thread that forked, not to the process: from
 //! one of tokio's threads that ends when idle, supervisors would hear of a death that did not happen.
 
 use crate::supervise::HIDDEN_ARGUMENT;
 use std::io;
+use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// This very binary, even when its file has been replaced by a newer one.
 const OURSELVES: &str = "/proc/self/exe";
+
+/// Starts under way for each processor: they wait for the disk and for locks of the kernel, too.
+const STARTS_PER_CORE: usize = 4;
 
 /// A supervisor that waits for its job.
 #[derive(Debug)]
@@ -35,7 +44,12 @@ type Reply = oneshot::Sender<io::Result<Supervisor>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Spawner {
     requests: Sender<Reply>,
+    turns: Arc<Semaphore>,
 }
+
+/// The right to start now, given up when this is dropped.
+#[derive(Debug)]
+pub(super) struct Turn(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 impl Spawner {
     /// Starts the thread.
@@ -45,7 +59,14 @@ impl Spawner {
         thread::Builder::new()
             .name("berth-spawner".to_owned())
             .spawn(move || serve(&inbox, &runtime))?;
-        Ok(Self { requests })
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        Ok(Self { requests, turns: Arc::new(Semaphore::new(cores * STARTS_PER_CORE)) })
+    }
+
+    /// Waits until few enough starts are under way.
+    pub(super) async fn turn(&self) -> io::Result<Turn> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        turn.map(Turn).map_err(io::Error::other)
     }
 
     /// A new supervisor.

@@ -27,8 +27,17 @@ pub(crate) struct Link {
     pub(crate) address: String,
     pub(crate) stage: Stage,
     pub(crate) sender: mpsc::Sender<FromExecutor>,
-    /// It works, but another is wanted.
-    pub(crate) retiring: bool,
+    /// It works, but another is wanted: why.
+    pub(crate) retiring: Option<Retiring>,
+}
+
+/// Why another link is wanted beside one that works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Retiring {
+    /// A heartbeat is late.
+    Doubt,
+    /// The resource manager asks for it.
+    Asked,
 }
 
 #[derive(Debug)]
@@ -49,12 +58,16 @@ impl Line {
 
     /// The pause before a dial that is due now; none when none is.
     pub(crate) fn dial_due(&mut self) -> Option<Duration> {
-        let wanted = self.link.as_ref().is_none_or(|link| link.retiring);
-        if !wanted || self.dialling {
+        if !self.is_wanted() || self.dialling {
             return None;
         }
         self.dialling = true;
         Some(std::mem::take(&mut self.pause))
+    }
+
+    /// True unless the link is there to stay.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.link.as_ref().is_none_or(|link| link.retiring.is_some())
     }
 
     /// The dial failed: wait before the next.
@@ -90,19 +103,69 @@ impl Line {
     }
 
     /// Keeps the link but looks for another; at once, unless this one is quite new.
-    pub(crate) fn retire(&mut self, now: Instant) {
+    pub(crate) fn retire(&mut self, why: Retiring, now: Instant) {
         let Some(link) = &mut self.link else { return };
-        if link.retiring {
+        if link.retiring.is_some() {
+            // To be asked weighs more: an answer does not end it.
+            link.retiring = link.retiring.max(Some(why));
             return;
         }
-        link.retiring = true;
+        link.retiring = Some(why);
         let lived =
             matches!(link.stage, Stage::Live(since) if now - since >= Duration::from_secs(1));
         self.pause = if lived { Duration::ZERO } else { self.dialer.pause() };
     }
 
+    /// The link answers after all. What is on its way over it would be lost with it.
+    pub(crate) fn trust(&mut self) {
+        if let Some(link) = &mut self.link
+            && link.retiring == Some(Retiring::Doubt)
+        {
+            link.retiring = None;
+        }
+    }
+
     /// The next dial need not wait: the refusal asked for a new session, not for patience.
     pub(crate) const fn hurry(&mut self) {
         self.pause = Duration::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::clock;
+
+    fn live() -> Line {
+        let mut line = Line::new(Dialer::new(&["http://127.0.0.1:9".to_owned()]).unwrap());
+        let (sender, _) = mpsc::channel(1);
+        let stage = Stage::Live(clock::monotonic());
+        let number = line.dialled();
+        line.link = Some(Link { number, address: String::new(), stage, sender, retiring: None });
+        line
+    }
+
+    #[test]
+    fn a_late_answer_keeps_the_link_also_while_another_is_dialled() {
+        let (mut line, now) = (live(), clock::monotonic());
+        assert_eq!(line.dial_due(), None);
+        line.retire(Retiring::Doubt, now);
+        assert!(line.dial_due().is_some());
+        line.trust();
+        assert!(!line.is_wanted());
+        line.dialled();
+        assert_eq!(line.dial_due(), None);
+    }
+
+    #[test]
+    fn who_is_asked_to_go_goes_whatever_is_answered() {
+        let (mut line, now) = (live(), clock::monotonic());
+        line.retire(Retiring::Doubt, now);
+        line.retire(Retiring::Asked, now);
+        line.trust();
+        assert!(line.is_wanted());
+        line.retire(Retiring::Doubt, now);
+        line.trust();
+        assert!(line.is_wanted());
     }
 }

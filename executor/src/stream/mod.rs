@@ -9,5 +9,5 @@ mod open;
 
 pub use dial::DialError;
 pub(crate) use dial::Dialer;
-pub(crate) use line::{Line, Link, Stage};
+pub(crate) use line::{Line, Link, Retiring, Stage};
 pub(crate) use open::{Greeting, StreamEvent, open};

@@ -3,7 +3,9 @@
 //! Both ends are the same binary, so these may change freely. Times are nanoseconds of the machine's
 //! monotonic clock (`monotonic_ns`), so that a message that was slow to arrive grants nothing.
 
+use crate::cgroup::Place;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 
 /// The first message to a supervisor: what to start, and how long it may live.
@@ -25,6 +27,70 @@ pub(crate) struct Job {
     pub(crate) cap_until_ns: u64,
     /// When the executor's lease is over, unless an order prolongs it.
     pub(crate) lease_until_ns: u64,
+    /// What surrounds it; none: nothing does.
+    pub(crate) sandbox: Option<Sandbox>,
+    /// Where its control groups are made; empty: nowhere.
+    pub(crate) places: Vec<Place>,
+    /// The name of its control groups.
+    pub(crate) group: String,
+    /// What it may use.
+    pub(crate) limits: Limits,
+    /// Nothing is to be run: only whether the sandbox holds is of interest.
+    pub(crate) probe: bool,
+}
+
+/// What surrounds a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sandbox {
+    /// bubblewrap.
+    pub(crate) program: PathBuf,
+    /// Paths of the machine that are visible besides the usual ones.
+    pub(crate) visible: Vec<PathBuf>,
+    /// Whether the machine's network is open.
+    pub(crate) network: bool,
+    /// Size of /tmp and of /dev/shm, bytes.
+    pub(crate) tmp_bytes: u64,
+}
+
+/// What an attempt may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    pub(crate) memory_bytes: u64,
+    /// Thousandths of a core.
+    pub(crate) cpu_millis: u64,
+    /// Processes and threads.
+    pub(crate) processes: u64,
+    /// Of the work folder.
+    pub(crate) disk_bytes: u64,
+    /// Of each process.
+    pub(crate) open_files: u64,
+    /// Files and folders in the work folder and the private /tmp.
+    pub(crate) files: u64,
+}
+
+/// A limit that was passed: which, and how much it allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Passed {
+    /// Bytes.
+    Memory(u64),
+    Pids(u64),
+    /// Bytes.
+    Disk(u64),
+    Inodes(u64),
+    OpenFiles(u64),
+}
+
+impl fmt::Display for Passed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MIB: u64 = 1024 * 1024;
+        match self {
+            Self::Memory(bytes) => write!(f, "memory: over its {} MiB", bytes / MIB),
+            Self::Pids(most) => write!(f, "pids: over its {most} processes and threads"),
+            Self::Disk(bytes) => write!(f, "disk: over its {} MiB", bytes / MIB),
+            Self::Inodes(most) => write!(f, "inodes: over its {most} files and folders"),
+            Self::OpenFiles(most) => write!(f, "open files: {most} in one process"),
+        }
+    }
 }
 
 /// A user to run as.
@@ -65,6 +131,8 @@ pub(crate) enum NotStarted {
     LeaseOver,
     /// The system refused: no such program, no permission.
     Refused(String),
+    /// What it needs around it could not be made.
+    Unable(String),
 }
 
 /// How the main process ended, and on whose account.
@@ -96,6 +164,8 @@ pub(crate) enum Cause {
     Stop,
     /// `Order::Kill`.
     Kill,
+    /// It wanted more than it may use.
+    Passed(Passed),
     /// The executor's lease was over.
     Lease,
     /// The agent is gone. Nobody hears this report.

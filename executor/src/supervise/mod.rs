@@ -6,19 +6,34 @@
 //! hidden first argument, single-threaded and free of tokio. It holds the attempt to its cap and to
 //! the executor's lease by itself, so that an agent which was killed, paused or swapped out cannot
 //! make an attempt outlive its right to run.
+//!
+//! An isolated command has a second small process beside it (`inside`), in its own namespaces: bubblewrap
+//! tells neither a signal from an exit code nor a missing program from a failed one, and that process does.
 
+mod child;
 mod clock;
 mod control;
+mod disk;
 mod entry;
+mod guard;
+mod inside;
 mod job;
+mod oom;
 mod reaper;
+mod sandbox;
 mod start;
 mod sweep;
+mod wall;
 mod watch;
 
 pub(crate) use clock::monotonic_ns;
 pub(crate) use control::{Decoder, encode};
-pub(crate) use entry::HIDDEN_ARGUMENT;
 pub use entry::maybe_run;
-pub(crate) use job::{Cause, Ended, Identity, Job, NotStarted, Order, Report, Status};
+pub(crate) use entry::{HIDDEN_ARGUMENT, REST_ARGUMENT};
+#[cfg(test)]
+pub(crate) use job::Passed;
+pub(crate) use job::{
+    Cause, Ended, Identity, Job, Limits, NotStarted, Order, Report, Sandbox, Status,
+};
+pub(crate) use oom::protect;
 pub(crate) use sweep::{all_pids, kill_pids};

@@ -1,64 +1,107 @@
 //! Starts the command.
 //!
 //! Called once by a supervisor. No shell: the program is found through the `PATH` it is given. It gets
-//! its own process group, its own user and no other group, and inherits nothing but its three streams.
+//! its own session, its own user and no other group, and inherits nothing but its three streams.
 
-use super::job::Job;
-use nix::libc;
+use super::child::{Preparation, prepare};
+use super::guard::Guard;
+use super::job::{Job, NotStarted};
+use super::oom::{self, OomScore};
+use super::sandbox;
+use crate::cgroup::Group;
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::resource::Resource;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Seek, Write};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+
+/// Room for the last block of a file, so that a file at the limit is seen to be over it.
+const FILE_SLACK: u64 = 1024 * 1024;
+
+/// What runs now.
+#[derive(Debug)]
+pub(super) struct Started {
+    /// The command, or bubblewrap around it.
+    pub(super) main: Child,
+    /// Where the process beside an isolated command tells of it.
+    pub(super) inside: Option<UnixStream>,
+    /// Holds it to its limits.
+    pub(super) guard: Guard,
+}
 
 /// Starts what `job` says.
 ///
 /// # Errors
-/// What the system answers: no such program, no permission, a NUL in an argument.
-pub(super) fn command(job: &Job) -> Result<Child, Error> {
-    let (program, arguments) =
-        job.argv.split_first().ok_or_else(|| Error::new(ErrorKind::InvalidInput, "no program"))?;
+/// Refused: what the system answers; no such program, no permission, a NUL in an argument. Unable: what surrounds
+/// the command could not be made.
+pub(super) fn command(job: &Job, oom: &OomScore) -> Result<Started, NotStarted> {
+    let unable = |what: &str, error: &Error| NotStarted::Unable(format!("{what}: {error}"));
+    let group = Group::make(&job.places, &job.group, &job.limits)
+        .map_err(|error| unable("no control group", &error))?;
+    let spawned = match &job.sandbox {
+        Some(sandbox) => sandbox::spawn(job, sandbox, &group, oom)
+            .map(|(main, inside, work)| (main, Some(inside), work))
+            .map_err(|error| unable("no sandbox", &error)),
+        None => plain(job, &group, oom)
+            .map(|main| (main, None, job.folder.clone()))
+            .map_err(|error| NotStarted::Refused(error.to_string())),
+    };
+    match spawned {
+        Ok((main, inside, work)) => {
+            Ok(Started { main, inside, guard: Guard::new(group, job.limits, work) })
+        }
+        Err(why) => {
+            group.end();
+            Err(why)
+        }
+    }
+}
+
+fn plain(job: &Job, group: &Group, oom: &OomScore) -> Result<Child, Error> {
     // Entered here and not by the command, whose user may not be allowed to see the folders above.
     std::env::set_current_dir(&job.folder)?;
+    let mut command = program(&job.argv, &job.env, &job.stdin)?;
+    become_identity(&mut command, job);
+    let preparation =
+        Preparation { doors: group.doors()?, limits: own_limits(job), ..Preparation::default() };
+    prepare(&mut command, preparation);
+    oom.of_child(oom::COMMAND, || command.spawn())
+}
+
+/// The command itself, wherever it is started.
+pub(super) fn program(
+    argv: &[String],
+    env: &[(String, String)],
+    stdin: &[u8],
+) -> Result<Command, Error> {
+    let (program, arguments) =
+        argv.split_first().ok_or_else(|| Error::new(ErrorKind::InvalidInput, "no program"))?;
     let mut command = Command::new(program);
     command
         .args(arguments)
         .env_clear()
-        .envs(job.env.iter().map(|(name, value)| (name, value)))
-        .stdin(standard_input(&job.stdin)?)
-        .process_group(0);
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .stdin(standard_input(stdin)?);
+    Ok(command)
+}
+
+pub(super) fn become_identity(command: &mut Command, job: &Job) {
     if let Some(identity) = job.identity {
         // Under root std drops all other groups when a user is set.
         command.uid(identity.uid).gid(identity.gid);
     }
-    in_the_child(&mut command);
-    command.spawn()
 }
 
-/// What only the child itself can do: take off our signal mask, stop ignoring what whoever started the
-/// agent ignored, drop every file but the three streams, and ask to be killed should its supervisor be.
-///
-/// A file that leaks into a command is a way out of it, so a kernel that cannot close them (before Linux
-/// 5.11) starts nothing.
-#[expect(unsafe_code, reason = "std has no safe way to prepare a child between fork and exec")]
-fn in_the_child(command: &mut Command) {
-    let prepare = || {
-        SigSet::empty().thread_set_mask()?;
-        set_pdeathsig(Signal::SIGKILL)?;
-        for signal in 1..=64 {
-            // SAFETY: sets no handler; for numbers that cannot be changed it does nothing.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-        let flags = libc::CLOSE_RANGE_CLOEXEC;
-        // SAFETY: closes nothing now, so that std's own pipe works until the exec.
-        let marked = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flags) };
-        if marked == 0 { Ok(()) } else { Err(Error::last_os_error()) }
-    };
-    // SAFETY: between fork and exec only async-signal-safe calls are allowed. These are system calls on
-    // plain numbers: no allocation, no lock.
-    unsafe { command.pre_exec(prepare) };
+/// Limits of each process, which it hands on to its children.
+pub(super) fn own_limits(job: &Job) -> Vec<(Resource, u64)> {
+    vec![
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_NOFILE, job.limits.open_files),
+        (Resource::RLIMIT_FSIZE, job.limits.disk_bytes.saturating_add(FILE_SLACK)),
+    ]
 }
 
 /// Nothing, or a file in memory: a pipe would need somebody to write it while the command runs.
@@ -66,8 +109,16 @@ fn standard_input(text: &[u8]) -> Result<Stdio, Error> {
     if text.is_empty() {
         return Ok(Stdio::null());
     }
-    let mut file = File::from(memfd_create(c"stdin", MFdFlags::MFD_CLOEXEC)?);
+    Ok(in_memory(text)?.into())
+}
+
+/// A file in memory that holds `text`, to be read from its start.
+pub(super) fn in_memory(text: &[u8]) -> Result<File, Error> {
+    let mut file = File::from(memfd_create(c"berth", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(text)?;
     file.rewind()?;
-    Ok(file.into())
+    Ok(file)
 }
+
+/// Where the supervisor finds the work folder once it may have been moved.
+pub(super) type WorkPath = PathBuf;

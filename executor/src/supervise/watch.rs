@@ -7,18 +7,20 @@
 use super::clock::monotonic_ns;
 use super::control::Decoder;
 use super::entry::{SuperviseError, tell};
+use super::guard::Guard;
 use super::job::{Cause, Ended, Job, Order, Report, Status};
 use super::reaper::{Left, Reaper};
+use super::start::Started;
 use super::sweep;
+use super::wall::Wall;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::{Pid, getpid, getppid};
 use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::Child;
 use std::time::Duration;
 
 const NANOS_PER_MS: u64 = 1_000_000;
@@ -35,6 +37,9 @@ pub(super) struct Ears {
 pub(super) struct Watch {
     ears: Ears,
     reaper: Reaper,
+    guard: Guard,
+    /// bubblewrap and our process in it; none around a command that is not isolated.
+    wall: Option<Wall>,
     grace_ns: u64,
     cap_until_ns: u64,
     lease_until_ns: u64,
@@ -43,11 +48,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(ears: Ears, main: Child, job: &Job) -> Result<Self, SuperviseError> {
-        ears.control.set_nonblocking(true)?;
+    pub(super) fn new(ears: Ears, started: Started, job: &Job) -> Result<Self, SuperviseError> {
+        let Started { main, inside, guard } = started;
+        let main_pid = Pid::from_raw(main.id().cast_signed());
         Ok(Self {
             ears,
             reaper: Reaper::new(main),
+            guard,
+            wall: inside.map(|words| Wall::new(main_pid, words)).transpose()?,
             grace_ns: job.kill_grace_ms.saturating_mul(NANOS_PER_MS),
             cap_until_ns: job.cap_until_ns,
             lease_until_ns: job.lease_until_ns,
@@ -56,9 +64,44 @@ impl Watch {
     }
 
     pub(super) fn run(mut self) -> Result<(), SuperviseError> {
+        if self.wall.is_none() {
+            self.started();
+        }
+        self.ears.control.set_nonblocking(true)?;
         let cause = self.until_over();
         let status = self.kill_everything();
-        tell(&mut self.ears.control, &Report::Ended(Ended { status, cause }))
+        let report = self.report(cause, status);
+        self.guard.remove();
+        tell(&mut self.ears.control, &report)
+    }
+
+    /// The command runs. Nobody hears of it when the agent is gone; that comes to light anyway.
+    fn started(&mut self) {
+        self.guard.command_runs();
+        tell(&mut self.ears.control, &Report::Started).ok();
+        self.ears.control.set_nonblocking(true).ok();
+    }
+
+    /// What became of it, in the words of whoever was nearest.
+    fn report(&self, cause: Cause, status: Status) -> Report {
+        let told = self.wall.as_ref().map(|wall| wall.told(status));
+        let status = match told {
+            Some(Err(why)) if cause == Cause::Itself => return Report::NotStarted(why),
+            Some(Ok(status)) => status,
+            _ => status,
+        };
+        let cause = match cause {
+            Cause::Itself => self.guard.last_word(status).map_or(cause, Cause::Passed),
+            asked => asked,
+        };
+        Report::Ended(Ended { status, cause })
+    }
+
+    /// Hears what our process inside says.
+    fn heed_the_wall(&mut self) {
+        if self.wall.as_mut().is_some_and(Wall::listen) {
+            self.started();
+        }
     }
 
     /// Waits until the main process has ended or must be killed, and says why.
@@ -67,6 +110,7 @@ impl Watch {
             // The lease first: after a pause nothing else may happen before it.
             let now = monotonic_ns();
             self.reaper.reap();
+            self.heed_the_wall();
             if self.reaper.status().is_some() {
                 return self.asked.map_or(Cause::Itself, |(cause, _)| cause);
             }
@@ -78,6 +122,9 @@ impl Watch {
                 None if now >= self.cap_until_ns => self.ask(Cause::Cap, self.grace_ns),
                 _ => {}
             }
+            if let Some(passed) = self.guard.look() {
+                return Cause::Passed(passed);
+            }
             self.wait(self.next_deadline().saturating_sub(monotonic_ns()));
             if let Some(cause) = self.heed_signals().or_else(|| self.heed_orders()) {
                 return cause;
@@ -87,17 +134,17 @@ impl Watch {
 
     fn next_deadline(&self) -> u64 {
         let own = self.asked.map_or(self.cap_until_ns, |(_, kill_at)| kill_at);
-        own.min(self.lease_until_ns)
+        own.min(self.lease_until_ns).min(self.guard.next_look_ns())
     }
 
     /// Sleeps until something happened or so many nanoseconds are over, rounded up.
     fn wait(&self, nanos: u64) {
         let ms = i32::try_from(nanos.div_ceil(NANOS_PER_MS)).unwrap_or(i32::MAX);
         let timeout = PollTimeout::try_from(ms).unwrap_or(PollTimeout::MAX);
-        let mut sources = [
-            PollFd::new(self.ears.signals.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.ears.control.as_fd(), PollFlags::POLLIN),
-        ];
+        let source = |file| PollFd::new(file, PollFlags::POLLIN);
+        let mut sources =
+            vec![source(self.ears.signals.as_fd()), source(self.ears.control.as_fd())];
+        sources.extend(self.wall.as_ref().and_then(Wall::words).map(source));
         // An error here is an interruption: the caller looks at everything anyway.
         poll(&mut sources, timeout).ok();
     }
@@ -151,24 +198,34 @@ impl Watch {
             return;
         }
         self.asked = Some((cause, kill_at));
-        let tree = sweep::descendants(getpid().as_raw());
+        let mut tree = sweep::descendants(getpid().as_raw());
+        // bubblewrap would end at once, and everything in it would die without the grace.
+        tree.retain(|pid| self.wall.as_ref().is_none_or(|wall| wall.outer().as_raw() != *pid));
         sweep::kill_pids(tree.iter().copied(), Signal::SIGTERM);
         // One that is stopped would not see it.
         sweep::kill_pids(tree, Signal::SIGCONT);
     }
 
-    /// Returns only when no descendant is left.
+    /// Returns only when no descendant is left and the kernel lists nothing of it either.
     fn kill_everything(&mut self) -> Status {
         let mut pause = Duration::from_millis(1);
-        while self.reaper.reap() == Left::Something {
+        if let Some(wall) = &self.wall
+            && self.reaper.status().is_none()
+        {
+            // Everything inside dies with it, however much it forks.
+            kill(wall.outer(), Signal::SIGKILL).ok();
+        }
+        while self.reaper.reap() == Left::Something || !self.guard.is_empty() {
+            self.guard.kill();
             sweep::kill_descendants(getpid().as_raw());
-            if self.reaper.reap() == Left::Nothing {
+            if self.reaper.reap() == Left::Nothing && self.guard.is_empty() {
                 break;
             }
             // A killed process takes a moment to go; one that hangs in the kernel is asked for less often.
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(100));
         }
+        self.heed_the_wall();
         self.reaper.status().unwrap_or(Status::Signalled(Errno::UnknownErrno as i32))
     }
 }

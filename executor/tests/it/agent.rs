@@ -1,11 +1,13 @@
 //! One agent process and its folder.
 
-use crate::rm::SECRET;
+use crate::host::until;
+use crate::rm::{LIMIT, SECRET};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, geteuid};
 use runtime::clock;
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
@@ -14,7 +16,11 @@ use tempfile::TempDir;
 /// A folder that outlives agents: data, logs, and a place where commands may write.
 pub struct Home {
     folder: TempDir,
+    unprivileged: bool,
 }
+
+/// An ordinary user, for tests that are started by root.
+const NOBODY: u32 = 65534;
 
 impl Home {
     pub fn new() -> Self {
@@ -24,7 +30,17 @@ impl Home {
         let shared = folder.path().join("shared");
         fs::create_dir(&shared).unwrap();
         fs::set_permissions(&shared, Permissions::from_mode(0o777)).unwrap();
-        Self { folder }
+        Self { folder, unprivileged: false }
+    }
+
+    /// One in which agents run as an ordinary user, even when root runs the test.
+    pub fn unprivileged() -> Self {
+        let home = Self::new();
+        let unprivileged = geteuid().is_root();
+        if unprivileged {
+            chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        Self { unprivileged, ..home }
     }
 
     pub fn path(&self) -> &Path {
@@ -55,21 +71,52 @@ impl Agent {
         Self::start_with(home, addresses, &[])
     }
 
+    /// Starts an agent that does not isolate: for commands that use a file of this machine.
+    pub fn plain(home: &Home, addresses: &[&str]) -> Self {
+        Self::start_with(home, addresses, &[("EXECUTOR__ISOLATION", "none")])
+    }
+
     /// Starts an agent in `home`; `settings` are pairs such as `("EXECUTOR__DRAIN_GRACE", "1s")`.
     pub fn start_with(home: &Home, addresses: &[&str], settings: &[(&str, &str)]) -> Self {
         let settings: Vec<_> =
             settings.iter().map(|(name, value)| (format!("BERTH_{name}"), *value)).collect();
         let settings: Vec<_> = settings.iter().map(|(name, value)| (&name[..], *value)).collect();
-        Self::start_among(home, addresses, &settings)
+        Self::launch(home, addresses, &settings, &[])
     }
 
     /// The same with variables named in full.
     pub fn start_among(home: &Home, addresses: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::launch(home, addresses, variables, &[])
+    }
+
+    /// As `start_with`, by another program that is given the agent and its arguments.
+    pub fn start_below(
+        home: &Home,
+        addresses: &[&str],
+        settings: &[(&str, &str)],
+        program: &[&str],
+    ) -> Self {
+        let settings: Vec<_> =
+            settings.iter().map(|(name, value)| (format!("BERTH_{name}"), *value)).collect();
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (&name[..], *value)).collect();
+        Self::launch(home, addresses, &settings, program)
+    }
+
+    fn launch(
+        home: &Home,
+        addresses: &[&str],
+        variables: &[(&str, &str)],
+        program: &[&str],
+    ) -> Self {
         let log = home.path().join("agent.log");
         let output = File::options().create(true).append(true).open(&log).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_executor-agent"));
+        let mut words = program.to_vec();
+        words.push(env!("CARGO_BIN_EXE_executor-agent"));
+        let mut command = Command::new(words[0]);
         command
+            .args(&words[1..])
             .env_clear()
+            .env("PATH", "/usr/bin:/bin")
             .env("BERTH_EXECUTOR__ID", "test-1")
             .env("BERTH_EXECUTOR__RESOURCE_MANAGERS", addresses.join(","))
             .env("BERTH_EXECUTOR__DATA_DIR", home.path().join("data"))
@@ -79,7 +126,31 @@ impl Agent {
             .stdout(output.try_clone().unwrap())
             .stderr(output);
         command.envs(variables.iter().copied());
+        if home.unprivileged {
+            command.uid(NOBODY).gid(NOBODY);
+        }
         Self { child: command.spawn().unwrap(), log }
+    }
+
+    /// What it says it enforces.
+    pub async fn enforces(&self) -> String {
+        let report = || {
+            let log = self.log();
+            let rest = log.split(": enforced: ").nth(1)?;
+            Some(rest.lines().next()?.to_owned())
+        };
+        until("it says what it enforces", LIMIT, || report().is_some()).await;
+        report().unwrap()
+    }
+
+    /// Whether it isolates, by its own word. Where it does not, the reason is printed.
+    pub async fn isolates(&self) -> bool {
+        let report = self.enforces().await;
+        let isolates = report.split(';').next().unwrap().contains("seccomp");
+        if !isolates {
+            eprintln!("NOT ISOLATED: {report}");
+        }
+        isolates
     }
 
     pub fn pid(&self) -> i32 {

@@ -8,10 +8,15 @@ use protocol::Capacity;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
 
-#[tokio::test]
-async fn a_command_gets_its_environment_input_and_folder_and_nothing_else() {
+in_both_modes! {
+    a_command_gets_its_environment_input_and_folder_and_nothing_else,
+    exit_codes_and_signals_are_told_exactly,
+    what_cannot_be_run_is_told_apart,
+}
+
+async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let run = serde_json::json!({"command": {
         "argv": ["bash", "-c", "env | sort; echo in:$(cat); pwd; echo folder:$(ls -A | wc -l); echo oops >&2"],
@@ -29,8 +34,8 @@ async fn a_command_gets_its_environment_input_and_folder_and_nothing_else() {
         (outcome(&result), result.exit_code, result.signal),
         (Outcome::Succeeded, Some(0), None)
     );
-    let folder = home.path().join(format!("data/work/{}-1", lease.task));
-    let folder = folder.display();
+    let own = home.path().join(format!("data/work/{}-1", lease.task));
+    let folder = if agent.isolates().await { "/work" } else { own.to_str().unwrap() };
     let stdout = rm.output_text(lease, Stream::Stdout);
     let own = ["PWD=", "SHLVL=", "_=", "OLDPWD="];
     let lines: Vec<&str> =
@@ -49,7 +54,7 @@ async fn a_command_gets_its_environment_input_and_folder_and_nothing_else() {
 #[tokio::test]
 async fn a_command_runs_unprivileged_with_plain_signals_and_only_three_files() {
     let (rm, home) = (Rm::start().await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::plain(&home, &[&rm.address]);
     rm.hello(0).await;
     let script = format!(
         "id -u; id -G; touch mine; stat -c %u:%a .; grep -E '^(NoNewPrivs|SigBlk|SigIgn|CapEff):' /proc/self/status; \
@@ -79,10 +84,9 @@ async fn a_command_runs_unprivileged_with_plain_signals_and_only_three_files() {
     }
 }
 
-#[tokio::test]
-async fn exit_codes_and_signals_are_told_exactly() {
+async fn exit_codes_and_signals_are_told_exactly(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     for (script, exit_code, signal) in [
         ("exit 3", Some(3), None),
@@ -99,10 +103,9 @@ async fn exit_codes_and_signals_are_told_exactly() {
     }
 }
 
-#[tokio::test]
-async fn what_cannot_be_run_is_told_apart() {
+async fn what_cannot_be_run_is_told_apart(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     for (run, wanted, reason) in [
         (r#"{"container":{"image":"x"}}"#, Outcome::NotStarted, "no driver `container`"),

@@ -11,7 +11,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn running_work_may_finish_and_new_work_is_refused() {
     let (rm, home) = (Rm::start().await, Home::new());
-    let mut agent = Agent::start(&home, &[&rm.address]);
+    let mut agent = Agent::plain(&home, &[&rm.address]);
     rm.hello(0).await;
     let started = home.shared("started");
     let lease = rm.assign(&bash(&format!("touch {}; sleep 1; echo done", started.display())));

@@ -50,7 +50,7 @@ async fn a_cut_wire_kills_the_work_at_two_thirds_of_the_term() {
 #[tokio::test]
 async fn a_paused_agent_fences_before_it_does_anything_and_its_work_is_dead_already() {
     let (rm, home) = (Rm::start_with(|script| script.term = TERM).await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::plain(&home, &[&rm.address]);
     let first = rm.hello(0).await;
     let marker = unique_marker();
     let lease = rm.assign(&forever(&marker));

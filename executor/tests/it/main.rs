@@ -5,18 +5,39 @@
     reason = "these are tests, down to their helpers"
 )]
 
+/// Makes two tests of each function, which takes the value of `executor.isolation`: with bubblewrap where this
+/// machine has it, and without.
+macro_rules! in_both_modes {
+    ($($name:ident),* $(,)?) => {$(
+        mod $name {
+            #[tokio::test]
+            async fn isolated() {
+                super::$name("auto").await;
+            }
+
+            #[tokio::test]
+            async fn plain() {
+                super::$name("none").await;
+            }
+        }
+    )*};
+}
+
 mod agent;
 mod called;
 mod host;
 mod proxy;
 mod rm;
 
+mod bombs;
 mod commands;
 mod drains;
 mod fencing;
+mod hostile;
 mod http_answers;
 mod http_calls;
 mod http_ends;
+mod isolation;
 mod noops;
 mod outputs;
 mod probes;

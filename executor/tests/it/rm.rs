@@ -42,6 +42,8 @@ pub struct Script {
     pub leases: Option<Vec<LeaseKey>>,
     /// What the pool allows HTTP tasks.
     pub private_targets: bool,
+    /// What the pool lets commands do with the network.
+    pub network: bool,
 }
 
 /// One message heard, over which stream, and when.
@@ -84,6 +86,7 @@ impl Rm {
             output: true,
             leases: None,
             private_targets: false,
+            network: false,
         };
         change(&mut script);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -253,8 +256,8 @@ impl Rm {
                     kill_grace_ms: u32::try_from(script.kill_grace.as_millis()).unwrap(),
                     leases: listed.unwrap_or_else(|| hello.held.clone()),
                     pool_policy: Some(PoolPolicy {
+                        command_network: script.network,
                         private_targets: script.private_targets,
-                        ..PoolPolicy::default()
                     }),
                 };
                 Some(welcome.into())

@@ -34,7 +34,7 @@ async fn a_result_survives_the_agent_and_is_told_by_the_next_boot() {
 #[tokio::test]
 async fn a_result_that_nobody_heard_is_told_by_the_next_boot() {
     let (rm, home) = (Rm::start().await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::plain(&home, &[&rm.address]);
     rm.hello(0).await;
     let done = home.shared("done");
     let lease = rm.assign(&bash(&format!("sleep 0.3; touch {}", done.display())));

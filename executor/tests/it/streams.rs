@@ -44,7 +44,7 @@ async fn a_dead_address_and_a_refusal_lead_to_the_next_resource_manager() {
 async fn go_away_changes_the_stream_and_loses_nothing() {
     let (first, second) = (Rm::start().await, Rm::start().await);
     let home = Home::new();
-    let _agent = Agent::start(&home, &[&first.address, &second.address]);
+    let _agent = Agent::plain(&home, &[&first.address, &second.address]);
     until("one is chosen", LIMIT, || first.heard().len() + second.heard().len() > 0).await;
     let (from, to) = if first.heard().is_empty() { (second, first) } else { (first, second) };
     from.hello(0).await;
@@ -74,7 +74,7 @@ async fn go_away_changes_the_stream_and_loses_nothing() {
 #[tokio::test]
 async fn an_assignment_that_comes_again_runs_once() {
     let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::plain(&home, &[&rm.address]);
     rm.hello(0).await;
     let count = home.shared("count");
     let mut sent = Assignment::default();

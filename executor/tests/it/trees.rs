@@ -5,12 +5,23 @@ use crate::host::{marked, none_left, unique_marker, until};
 use crate::rm::{LIMIT, Rm, bash, outcome};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
 use runtime::clock;
 use std::fs;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(5);
+
+in_both_modes! {
+    a_tree_dies_at_its_cap,
+    a_tree_dies_when_it_is_stopped,
+    a_tree_dies_with_its_main_process,
+    a_tree_dies_when_the_agent_is_killed,
+    a_tree_whose_supervisor_was_killed_is_found_and_killed,
+    a_tree_that_forks_while_it_is_killed_does_not_escape,
+    a_polite_command_ends_within_its_grace,
+}
 
 /// Leaves children behind in every way there is, then waits for ever (or not).
 fn spread(marker: &str, end: &str) -> String {
@@ -33,13 +44,12 @@ async fn all_there(marker: &str) {
     until("the tree has grown", LIMIT, there).await;
 }
 
-#[tokio::test]
-async fn a_tree_dies_at_its_cap() {
+async fn a_tree_dies_at_its_cap(isolation: &str) {
     let (rm, home) = (
         Rm::start_with(|script| script.kill_grace = Duration::from_millis(300)).await,
         Home::new(),
     );
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
     let lease = rm.assign_with(&spread(&marker, "wait"), |assignment| assignment.cap_ms = 2500);
@@ -52,13 +62,12 @@ async fn a_tree_dies_at_its_cap() {
     assert!((2800..4500).contains(&result.ran_ms), "{}", result.ran_ms);
 }
 
-#[tokio::test]
-async fn a_tree_dies_when_it_is_stopped() {
+async fn a_tree_dies_when_it_is_stopped(isolation: &str) {
     let (rm, home) = (
         Rm::start_with(|script| script.kill_grace = Duration::from_millis(300)).await,
         Home::new(),
     );
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
     let lease = rm.assign(&spread(&marker, "wait"));
@@ -70,10 +79,9 @@ async fn a_tree_dies_when_it_is_stopped() {
     assert_eq!(outcome(&result), Outcome::Stopped);
 }
 
-#[tokio::test]
-async fn a_tree_dies_with_its_main_process() {
+async fn a_tree_dies_with_its_main_process(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
     let lease = rm.assign(&spread(&marker, "exit 4"));
@@ -82,10 +90,9 @@ async fn a_tree_dies_with_its_main_process() {
     assert_eq!((outcome(&result), result.exit_code), (Outcome::Failed, Some(4)));
 }
 
-#[tokio::test]
-async fn a_tree_dies_when_the_agent_is_killed() {
+async fn a_tree_dies_when_the_agent_is_killed(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let markers: Vec<String> = (0..3).map(|_| unique_marker()).collect();
     for marker in &markers {
@@ -99,12 +106,12 @@ async fn a_tree_dies_when_the_agent_is_killed() {
         none_left(marker, SOON).await;
     }
     // The next boot removes what the dead one could not.
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(1).await;
     assert_eq!(home.work_folders(), 0);
 }
 
-fn kill_supervisors(agent: &Agent) {
+pub fn kill_supervisors(agent: &Agent) {
     let agent = agent.pid().to_string();
     for pid in marked("__supervise") {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -118,7 +125,7 @@ fn kill_supervisors(agent: &Agent) {
 #[tokio::test]
 async fn a_tree_that_lost_agent_and_supervisor_is_killed_by_the_next_boot() {
     let (rm, home) = (Rm::start().await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::plain(&home, &[&rm.address]);
     rm.hello(0).await;
     let marker = unique_marker();
     rm.assign(&spread(&marker, "wait"));
@@ -134,10 +141,9 @@ async fn a_tree_that_lost_agent_and_supervisor_is_killed_by_the_next_boot() {
     assert_eq!(home.work_folders(), 0);
 }
 
-#[tokio::test]
-async fn a_tree_whose_supervisor_was_killed_is_found_and_killed() {
+async fn a_tree_whose_supervisor_was_killed_is_found_and_killed(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
     let lease = rm.assign(&spread(&marker, "wait"));
@@ -151,18 +157,17 @@ async fn a_tree_whose_supervisor_was_killed_is_found_and_killed() {
     );
 }
 
-#[tokio::test]
-async fn a_tree_that_forks_while_it_is_killed_does_not_escape() {
+async fn a_tree_that_forks_while_it_is_killed_does_not_escape(isolation: &str) {
     let (rm, home) =
         (Rm::start_with(|script| script.kill_grace = Duration::ZERO).await, Home::new());
-    let agent = Agent::start(&home, &[&rm.address]);
+    let agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
     // Each link starts the next, detached, and goes: there is never a moment without a fork.
-    let link = home.shared("link");
-    fs::write(&link, "#!/bin/bash\nsetsid bash $0 $1 & setsid bash $0 $1 & sleep 0.$((RANDOM % 5)); kill -0 $PPID; exit\n").unwrap();
+    let link =
+        "setsid bash $0 $1 & setsid bash $0 $1 & sleep 0.$((RANDOM % 5)); kill -0 $PPID; exit";
     let limit = "ulimit -u 400 2>/dev/null;";
-    let chain = bash(&format!("{limit} bash {} {marker} & sleep 100", link.display()));
+    let chain = bash(&format!("{limit} echo '{link}' > link; bash link {marker} & sleep 100"));
     let chains: Vec<_> = (0..2).map(|_| rm.assign(&chain)).collect();
     until("it forks", LIMIT, || marked(&marker).len() > 20).await;
     rm.stop(chains[0]);
@@ -173,23 +178,19 @@ async fn a_tree_that_forks_while_it_is_killed_does_not_escape() {
     assert!(clock::monotonic() - began < SOON);
 }
 
-#[tokio::test]
-async fn a_polite_command_ends_within_its_grace() {
+async fn a_polite_command_ends_within_its_grace(isolation: &str) {
     let (rm, home) =
         (Rm::start_with(|script| script.kill_grace = Duration::from_secs(10)).await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
-    let ready = home.shared("ready");
-    let script = format!(
-        "trap 'echo bye; exit 0' TERM; touch {}; while :; do sleep 0.05; done",
-        ready.display()
-    );
-    let lease = rm.assign(&bash(&script));
-    until("its trap is set", LIMIT, || ready.exists()).await;
+    let script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+    let lease = rm.assign(&bash(script));
+    let said = || rm.output_text(lease, Stream::Stdout);
+    until("its trap is set", LIMIT, || said() == "ready\n").await;
     rm.stop(lease);
     let result = rm.result(lease).await;
     assert_eq!((outcome(&result), result.exit_code), (Outcome::Stopped, Some(0)));
-    assert_eq!(rm.output_text(lease, protocol::output_chunk::Stream::Stdout), "bye\n");
+    assert_eq!(said(), "ready\nbye\n");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement, trace_of};
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use crate::trace;
-use bus::{Bus, HintConsumer, Topic};
+use bus::{Bus, Hint, HintConsumer, Topic};
 use domain::id::{NodeId, PoolName, SessionId};
 use domain::task::AttemptOutcome;
 use runtime::backoff::Backoff;
@@ -25,8 +25,6 @@ use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
 const PAUSE_AFTER: Duration = Duration::from_millis(50);
-/// Beyond cap and kill grace, what a lease may last before its session is fenced.
-const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 pub(crate) struct PoolWorker {
     pub pool: PoolName,
@@ -143,7 +141,7 @@ impl PoolWorker {
         let sessions: Vec<_> =
             epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
         let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
-        let grace = self.settings.kill_grace + LEASE_SLACK;
+        let grace = self.settings.hard_end_grace();
         let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
         let mut by_task: HashMap<_, _> =
             granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
@@ -180,6 +178,9 @@ impl PoolWorker {
             self.fleet.unseat(&stream);
         }
         self.take_back_untold(&untold).await;
+        // After the grants are on their way, for whom every moment counts. Most are stale and stay what they are. One whose
+        // executor left in this moment is still queued: its turn comes again now, and not after the sweep.
+        self.unqueue(refused.iter().map(|placement| placement.hint)).await;
         Ok(count)
     }
 
@@ -239,12 +240,20 @@ impl PoolWorker {
             return;
         }
         let back = round.in_hand.remove(places);
-        let dispatches: Vec<_> =
-            back.iter().map(|w| (w.hint.tenant, w.hint.task, w.hint.dispatch_epoch)).collect();
-        if let Err(error) = unplaced(&self.db, &dispatches).await {
-            warn!(%error, pool = %self.pool, "Tasks without room could not be given back; the sweep does it");
-        }
+        self.unqueue(back.iter().map(|waiting| waiting.hint)).await;
         round.in_hand.ended(&back);
+    }
+
+    /// Gives those that are still queued back to the batcher.
+    async fn unqueue(&self, hints: impl Iterator<Item = Hint>) {
+        let dispatches: Vec<_> =
+            hints.map(|hint| (hint.tenant, hint.task, hint.dispatch_epoch)).collect();
+        if dispatches.is_empty() {
+            return;
+        }
+        if let Err(error) = unplaced(&self.db, &dispatches).await {
+            warn!(%error, pool = %self.pool, "Tasks that found no place could not be given back; the sweep does it");
+        }
         self.bus.wake(Topic::Batcher);
     }
 }

@@ -22,11 +22,15 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
             at_once(Event::AttemptKilled)
         }
         AttemptOutcome::Stopped => at_once(Event::Stopped),
-        AttemptOutcome::HandedBack => at_once(Event::HandedBack),
         AttemptOutcome::NotStarted => at_once(Event::NotStarted),
-        AttemptOutcome::Lost => {
+        // Both had begun to run: where that may happen once only, it has.
+        outcome @ (AttemptOutcome::HandedBack | AttemptOutcome::Lost) => {
             let held = reported.held.as_ref()?;
-            at_once(if held.at_most_once { Event::LeaseLapsedForGood } else { Event::LeaseLapsed })
+            at_once(match outcome {
+                _ if held.at_most_once => Event::LeaseLapsedForGood,
+                AttemptOutcome::HandedBack => Event::HandedBack,
+                _ => Event::LeaseLapsed,
+            })
         }
         AttemptOutcome::Failed => {
             let held = reported.held.as_ref()?;

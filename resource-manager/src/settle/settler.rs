@@ -178,7 +178,7 @@ impl Settler {
             Event::AttemptKilled => attempt_killed(db, &ended).await,
             Event::HandedBack => handed_back(db, &ended).await,
             Event::NotStarted => not_started(db, &ended).await,
-            Event::Stopped => self.stopped_or_handed_back(&ended).await,
+            Event::Stopped => self.stopped_or_handed_back(results, &ended).await,
             Event::AttemptFailed => {
                 let failed: Vec<_> = results
                     .iter()
@@ -204,14 +204,24 @@ impl Settler {
         }
     }
 
-    /// An executor that stopped what nobody asked it to stop has handed it back: the task runs again, uncharged.
+    /// An executor that stopped what nobody asked it to stop has handed it back: the task runs again, uncharged, unless it
+    /// may run once only.
     async fn stopped_or_handed_back(
         &self,
+        results: &[(Reported, Duration)],
         ended: &[EndedAttempt],
     ) -> Result<Vec<Answer>, StoreError> {
         let mut answers = stopped(&self.db, ended).await?;
-        let unasked: Vec<usize> =
-            (0..ended.len()).filter(|at| still_leased(&answers[*at])).collect();
+        let once_only =
+            |at: &usize| results[*at].0.held.as_ref().is_some_and(|held| held.at_most_once);
+        let (for_good, unasked): (Vec<usize>, Vec<usize>) =
+            (0..ended.len()).filter(|at| still_leased(&answers[*at])).partition(once_only);
+        if !for_good.is_empty() {
+            let leases: Vec<_> = for_good.iter().map(|at| (ended[*at].lease, true)).collect();
+            for (at, answer) in for_good.into_iter().zip(lease_lapsed(&self.db, &leases).await?) {
+                answers[at] = answer;
+            }
+        }
         if unasked.is_empty() {
             return Ok(answers);
         }

@@ -45,6 +45,10 @@ pub struct ApiConfig {
     /// Longest silence on a live stream.
     #[serde(deserialize_with = "duration")]
     pub stream_keep_alive: Duration,
+    /// Requests a second from one address; 0: no limit.
+    pub peer_requests_per_second: u32,
+    /// Requests from one address that may come at once.
+    pub peer_request_burst: u32,
 }
 
 impl ApiConfig {
@@ -65,5 +69,7 @@ impl ApiConfig {
         checks.number("api.max_streams", self.max_streams, 1..=100_000);
         checks.number("api.max_tenant_streams", self.max_tenant_streams, 1..=self.max_streams);
         checks.duration("api.stream_keep_alive", self.stream_keep_alive, secs(1)..=secs(300));
+        checks.number("api.peer_requests_per_second", self.peer_requests_per_second, 0..=1_000_000);
+        checks.number("api.peer_request_burst", self.peer_request_burst, 1..=10_000_000);
     }
 }

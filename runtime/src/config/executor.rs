@@ -9,8 +9,20 @@ use super::values::{address, duration};
 use domain::id::{ExecutorId, PoolName};
 use serde::Deserialize;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
+
+/// How commands are kept apart from the machine they run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IsolationMode {
+    /// In bubblewrap where it works, else without; the executor says which.
+    Auto,
+    /// In bubblewrap, or the executor does not start.
+    Bubblewrap,
+    /// Without bubblewrap.
+    None,
+}
 
 /// Settings of `[executor]`; `config/default.toml` says what each means.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,6 +41,16 @@ pub struct ExecutorConfig {
     pub data_dir: PathBuf,
     /// User that commands run as under root; empty: the executor's own.
     pub run_as_user: String,
+    /// Whether commands are isolated.
+    pub isolation: IsolationMode,
+    /// Further host paths that isolated commands see, read-only.
+    pub visible_paths: Vec<PathBuf>,
+    /// Processes and threads of one attempt.
+    pub max_processes: u32,
+    /// Open files of one process.
+    pub max_open_files: u32,
+    /// Files and folders in one work folder.
+    pub max_files: u32,
     /// Thousandths of a core; 0: detect.
     pub cpu_millis: u32,
     /// MiB of memory; 0: detect.
@@ -79,6 +101,14 @@ impl ExecutorConfig {
         );
         let data_dir = !self.data_dir.as_os_str().is_empty();
         checks.rule("executor.data_dir", data_dir, "must name a folder");
+        checks.rule(
+            "executor.visible_paths",
+            self.visible_paths.iter().all(|path| may_be_shown(path)),
+            "must list absolute paths without `..`, and neither / nor anything in /dev /proc /sys /tmp /work",
+        );
+        checks.number("executor.max_processes", self.max_processes, 8..=1_000_000);
+        checks.number("executor.max_open_files", self.max_open_files, 64..=1_000_000);
+        checks.number("executor.max_files", self.max_files, 100..=100_000_000);
         checks.number("executor.cpu_millis", self.cpu_millis, 0..=1_024_000);
         checks.number("executor.memory_mib", self.memory_mib, 0..=67_108_864);
         checks.number("executor.disk_mib", self.disk_mib, 0..=1_073_741_824);
@@ -96,6 +126,17 @@ impl ExecutorConfig {
         let spool = 1_048_576..=1_099_511_627_776;
         checks.number("executor.spool_max_bytes", self.spool_max_bytes, spool);
     }
+}
+
+/// The folders an isolated command has of its own cannot be the host's at the same time, and a path must
+/// mean the same to whoever resolves it.
+fn may_be_shown(path: &Path) -> bool {
+    let own = ["/dev", "/proc", "/sys", "/tmp", "/work"];
+    let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+    path.is_absolute()
+        && path.parent().is_some()
+        && path.components().all(plain)
+        && !own.iter().any(|own| path.starts_with(own))
 }
 
 /// The host's name, or empty. Linux tells it in /proc; elsewhere shells export it.
@@ -121,6 +162,16 @@ fn fitted(host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_plain_paths_outside_a_commands_own_folders_may_be_shown() {
+        for path in ["/opt", "/srv/models", "/etc/java-17-openjdk"] {
+            assert!(may_be_shown(Path::new(path)), "{path}");
+        }
+        for path in ["", "/", "opt", "/opt/../root", "/tmp/x", "/work", "/proc/1", "/dev/fuse"] {
+            assert!(!may_be_shown(Path::new(path)), "{path}");
+        }
+    }
 
     #[test]
     fn a_host_name_is_made_to_fit() {

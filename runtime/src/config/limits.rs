@@ -36,6 +36,9 @@ pub struct LimitsConfig {
     pub idempotency_retention: Duration,
     /// Days that history stays.
     pub history_retention_days: u32,
+    /// How long a deleted tenant's data stays.
+    #[serde(deserialize_with = "duration")]
+    pub deleted_tenant_grace: Duration,
     /// Days for which partitions are made in advance.
     pub partitions_ahead_days: u32,
 }
@@ -57,6 +60,13 @@ impl LimitsConfig {
         let retention = self.idempotency_retention;
         checks.duration("limits.idempotency_retention", retention, hours(24)..=hours(720));
         checks.number("limits.history_retention_days", self.history_retention_days, 1..=3650);
+        checks.rule(
+            "limits.idempotency_retention",
+            retention <= hours(24) * self.history_retention_days,
+            "must not outlast `limits.history_retention_days`: a repeated write is answered with its task",
+        );
+        let grace = self.deleted_tenant_grace;
+        checks.duration("limits.deleted_tenant_grace", grace, secs(60)..=year);
         checks.number("limits.partitions_ahead_days", self.partitions_ahead_days, 2..=60);
     }
 }

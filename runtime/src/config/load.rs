@@ -50,13 +50,6 @@ pub fn load_around(
     load_from(file, [weaker, &environment, stronger].concat())
 }
 
-/// Whether there is a setting `section.key`.
-#[must_use]
-pub fn is_known(key: &str) -> bool {
-    layers::parse("config/default.toml", DEFAULT_TOML)
-        .is_ok_and(|defaults| layers::keys(&defaults).any(|known| known == key))
-}
-
 /// The same with a given environment: pairs such as `("BERTH_API__LISTEN", "127.0.0.1:0")`. Does not
 /// look at the process's environment at all, so that tests and the embedded profile can set values.
 ///

@@ -1,11 +1,11 @@
 //! The settings in force, as TOML that may be shown to anyone.
 //!
-//! Called by `load`, for `berth config` and for support. A secret shows only whether it is set.
+//! Made by `load`, for support and for tests. A secret shows only whether it is set.
 
 use figment::value::{Dict, Value};
 
 /// Keys whose values are never shown; the fields of these are `SecretString`.
-const SECRETS: [&str; 13] = [
+const SECRETS: [&str; 14] = [
     "database.url",
     "database.service_password",
     "database.api_url",
@@ -14,6 +14,7 @@ const SECRETS: [&str; 13] = [
     "database.rm_url",
     "database.admin_url",
     "bus.url",
+    "redis.url",
     "auth.key_hash_secret",
     "auth.executor_secret",
     "auth.jwt_key",

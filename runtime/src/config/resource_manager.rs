@@ -38,7 +38,17 @@ pub struct ResourceManagerConfig {
     pub shutdown_grace: Duration,
 }
 
+/// What a lease may last beyond its cap, or beyond a cancel, and the kill grace.
+const LEASE_SLACK: Duration = Duration::from_secs(30);
+
 impl ResourceManagerConfig {
+    /// How long after its cap, or after it was cancelled, an attempt is over for certain: then its executor's session is
+    /// fenced.
+    #[must_use]
+    pub fn hard_end_grace(&self) -> Duration {
+        self.kill_grace + LEASE_SLACK
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
         checks.duration("resource_manager.lease_term", self.lease_term, secs(3)..=secs(300));
         checks.duration("resource_manager.kill_grace", self.kill_grace, secs(0)..=secs(300));

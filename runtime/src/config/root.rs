@@ -5,7 +5,7 @@
 
 use super::checks::Checks;
 use super::{
-    ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig,
+    ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig, RedisConfig,
     ResourceManagerConfig, SchedulerConfig, TelemetryConfig,
 };
 use serde::Deserialize;
@@ -17,6 +17,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// The message broker.
     pub bus: BusConfig,
+    /// Where api processes count together.
+    pub redis: RedisConfig,
     /// The HTTP API.
     pub api: ApiConfig,
     /// Keys and shared secrets.
@@ -48,6 +50,7 @@ impl Config {
 pub(super) struct Sections {
     database: DatabaseConfig,
     bus: BusConfig,
+    redis: RedisConfig,
     api: ApiConfig,
     auth: AuthConfig,
     limits: LimitsConfig,
@@ -61,6 +64,7 @@ impl Sections {
     pub(super) fn check(&self, checks: &mut Checks) {
         self.database.check(checks);
         self.bus.check(checks);
+        self.redis.check(checks);
         self.api.check(checks);
         self.auth.check(checks);
         self.limits.check(checks);
@@ -80,6 +84,7 @@ impl Sections {
         Config {
             database: self.database,
             bus: self.bus,
+            redis: self.redis,
             api: self.api,
             auth: self.auth,
             limits: self.limits,

@@ -2,7 +2,7 @@
 //! `*2` for the first two.
 //!
 //! Read from `BERTH_FAULTS` and from the file named by `BERTH_FAULTS_FILE`, entries separated by `;` or new lines:
-//! `rm.after_claim=kill@2; store.settle=delay:1s`.
+//! `executor.spooled=kill@2; api.submit.after_commit=delay:1s`.
 
 use domain::time::parse_duration;
 use std::str::FromStr;

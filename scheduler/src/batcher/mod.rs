@@ -2,6 +2,7 @@
 
 mod load;
 mod publish;
+mod tenants;
 mod tick;
 
 pub(crate) use tick::Batcher;

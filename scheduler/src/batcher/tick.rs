@@ -5,12 +5,13 @@
 
 use super::load::{PoolRate, PoolView};
 use super::publish::publish;
+use super::tenants::Tenants;
 use crate::leader::Leader;
 use crate::metrics::{BATCH, COMPLETION_RATE, DISPATCHED, FREE_SLOTS, LAG, QUEUED_SLOTS};
 use bus::{Bus, ConnectionState, Hint};
-use domain::batch::{Candidate, batch_slots, select};
+use domain::batch::{Candidate, Running, batch_slots, select};
 use domain::fairness::Accounts;
-use domain::id::{PoolName, TaskId};
+use domain::id::{PoolName, TaskId, TenantId};
 use runtime::clock::{self, Instant};
 use runtime::config::SchedulerConfig;
 use runtime::tick::TickOutcome;
@@ -20,9 +21,10 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::leadership::LeaderEpoch;
-use store::task::{CandidateRow, candidates, transition};
+use store::task::{CandidateRow, Look, candidates, transition};
+use tracing::info;
 
-/// How old the lists of pools and weights may be.
+/// How old the list of pools and the terms of tenants may be.
 const REFRESH: Duration = Duration::from_secs(1);
 /// What a task is expected to take before anything is known of it, at most.
 const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
@@ -35,6 +37,12 @@ const REST: Duration = Duration::from_millis(10);
 const LIMITED: Duration = Duration::from_millis(10);
 /// The next look where there was no room at all. Its end is told, unless it is the end of a long queue.
 const FULL: Duration = Duration::from_millis(50);
+/// Between two counts of what tenants hold, where one is at its limit: this many times what a count takes, within these bounds.
+const COUNT_REST: u32 = 20;
+const COUNT_LEAST: Duration = Duration::from_millis(20);
+const COUNT_MOST: Duration = Duration::from_secs(1);
+/// Hints of tenants that may not run any more, taken back at once; the sweep takes back the rest.
+const TAKEN_BACK: i64 = 5000;
 /// The rest after a tick whose hints the broker did not all take.
 const REFUSED_REST: Duration = Duration::from_millis(250);
 
@@ -47,6 +55,10 @@ pub(crate) struct Batcher {
     pools: Vec<PoolName>,
     refreshed: Option<Instant>,
     per_pool: HashMap<PoolName, PoolState>,
+    tenants: Tenants,
+    running: Running,
+    /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
+    count_from: Option<Instant>,
     rests_until: Option<Instant>,
     /// The broker did not take all of this tick's hints.
     refused: bool,
@@ -87,6 +99,9 @@ impl Batcher {
             pools: Vec::new(),
             refreshed: None,
             per_pool: HashMap::new(),
+            tenants: Tenants::default(),
+            running: Running::default(),
+            count_from: None,
             rests_until: None,
             refused: false,
         }
@@ -104,6 +119,7 @@ impl Batcher {
         if self.led != Some(epoch) {
             // What an earlier term knew of rates and turns is out of date.
             self.per_pool.clear();
+            (self.refreshed, self.count_from) = (None, None);
             self.led = Some(epoch);
         }
         if *self.bus.connection().borrow() != ConnectionState::Connected {
@@ -112,11 +128,16 @@ impl Batcher {
         }
         let began = clock::monotonic();
         self.refresh(began).await?;
+        self.count().await?;
         let (mut done, mut again) = (0, None);
         for pool in self.pools.clone() {
             let dispatched = self.dispatch(epoch, &pool).await?;
             done += dispatched.tasks();
             again = [again, dispatched.again()].into_iter().flatten().min();
+        }
+        if self.running.holds_back() {
+            let pause = self.count_from.map(|at| at.saturating_duration_since(clock::monotonic()));
+            again = [again, pause].into_iter().flatten().min();
         }
         if done > 0 {
             let tasks = u32::try_from(done).unwrap_or(u32::MAX);
@@ -132,13 +153,62 @@ impl Batcher {
             return Ok(());
         }
         self.pools = store::pool::list_for_dispatch(&self.db).await?;
-        let weights = store::tenant::weights(&self.db).await?;
+        let stopped = self.tenants.refresh(&self.db, now).await?;
         for pool in &self.pools {
-            let accounts = &mut self.per_pool.entry(pool.clone()).or_default().accounts;
-            accounts.forget_idle();
-            accounts.set_weights(weights.iter().copied());
+            self.per_pool.entry(pool.clone()).or_default().accounts.forget_idle();
         }
+        self.set_terms();
+        self.take_back(&stopped).await?;
         self.refreshed = Some(now);
+        Ok(())
+    }
+
+    /// Learns the terms of tenants that show work for the first time.
+    async fn learn(&mut self, rows: &[CandidateRow], now: Instant) -> Result<(), StoreError> {
+        let tenants = rows.iter().map(|row| row.tenant);
+        if let Some(stopped) = self.tenants.learn(&self.db, tenants, now).await? {
+            self.set_terms();
+            self.take_back(&stopped).await?;
+        }
+        Ok(())
+    }
+
+    fn set_terms(&mut self) {
+        for state in self.per_pool.values_mut() {
+            state.accounts.set_weights(self.tenants.weights());
+        }
+        self.running.set_limits(self.tenants.limits());
+    }
+
+    /// Hints of tenants that may not run any more are void.
+    async fn take_back(&self, tenants: &[TenantId]) -> Result<(), StoreError> {
+        if tenants.is_empty() {
+            return Ok(());
+        }
+        let queued = store::task::queued(&self.db, tenants, TAKEN_BACK).await?;
+        let back = transition::dispatch_stale(&self.db, &queued).await?;
+        info!(
+            tenants = tenants.len(),
+            tasks = back,
+            "Tenants may not run now; {back} tasks were taken back"
+        );
+        Ok(())
+    }
+
+    /// Counts what tenants hold: first of all, and where one is at its limit, now and then.
+    async fn count(&mut self) -> Result<(), StoreError> {
+        let began = clock::monotonic();
+        let wanted = match self.count_from {
+            None => true,
+            Some(from) => self.running.holds_back() && began >= from,
+        };
+        if wanted {
+            self.running.counted(store::task::held(&self.db).await?);
+            let took = began.elapsed();
+            LAG.with(&["count"]).observe_duration(took);
+            let rest = (took * COUNT_REST).clamp(COUNT_LEAST, COUNT_MOST);
+            self.count_from = Some(clock::monotonic() + rest);
+        }
         Ok(())
     }
 
@@ -157,30 +227,28 @@ impl Batcher {
         if most == 0 {
             return Ok(Dispatched::Full);
         }
-        let limit = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = candidates(&self.db, pool, limit, view.largest, &view.lacks).await?;
+        let fewer = self.running.fewer(most);
+        let look =
+            Look { per_tenant: most, fewer: &fewer, largest: view.largest, lacks: &view.lacks };
+        let rows = candidates(&self.db, pool, look).await?;
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         if rows.is_empty() {
             return Ok(Dispatched::All(0));
         }
+        self.learn(&rows, started).await?;
         let by_task: HashMap<TaskId, CandidateRow> =
             rows.iter().map(|row| (row.task, row.clone())).collect();
-        let picked = select(rows.iter().map(candidate).collect(), most, &mut state.accounts);
-        let keys: Vec<_> = picked.iter().map(|c| (c.tenant, c.task)).collect();
-        let marked = transition::dispatched(
-            &self.db,
-            self.leader.node(),
-            epoch,
-            &keys,
-            self.settings.sweep_age,
-        )
-        .await?;
-        let Some(marked) = marked else {
+        let admitted = self.running.admit(rows.iter().map(candidate).collect());
+        let state = self.per_pool.entry(pool.clone()).or_default();
+        let picked = select(admitted, most, &mut state.accounts);
+        if picked.is_empty() {
+            return Ok(Dispatched::All(0));
+        }
+        let Some(epochs) = self.mark(epoch, &picked).await? else {
             self.leader.lost();
             return Ok(Dispatched::All(0));
         };
-        let epochs: HashMap<TaskId, i32> =
-            marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
+        let state = self.per_pool.entry(pool.clone()).or_default();
         for lost in picked.iter().filter(|c| !epochs.contains_key(&c.task)) {
             // Cancelled or expired between the look and the mark.
             state.accounts.refund(lost.tenant, lost.cost);
@@ -212,6 +280,30 @@ impl Batcher {
         } else {
             Dispatched::Limited(tasks)
         })
+    }
+
+    /// Marks what was picked as queued: each task's dispatch. `None`: another leads.
+    async fn mark(
+        &mut self,
+        epoch: LeaderEpoch,
+        picked: &[Candidate],
+    ) -> Result<Option<HashMap<TaskId, i32>>, StoreError> {
+        let keys: Vec<_> = picked.iter().map(|c| (c.tenant, c.task)).collect();
+        for (tenant, _) in &keys {
+            self.running.started(*tenant);
+        }
+        let (node, age) = (self.leader.node(), self.settings.sweep_age);
+        let marked = transition::dispatched(&self.db, node, epoch, &keys, age).await;
+        if marked.as_ref().is_err_and(StoreError::outcome_unknown) {
+            // It may take effect even after the next count, which would not know of it.
+            self.leader.renounce();
+        }
+        let Some(marked) = marked? else { return Ok(None) };
+        let epochs: HashMap<_, _> = marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
+        for (tenant, _) in keys.iter().filter(|(_, task)| !epochs.contains_key(task)) {
+            self.running.undone(*tenant);
+        }
+        Ok(Some(epochs))
     }
 }
 

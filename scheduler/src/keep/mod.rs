@@ -7,7 +7,7 @@ use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
-use store::{StoreError, idempotency, load, partition, session};
+use store::{StoreError, idempotency, load, output, partition, session};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -34,6 +34,8 @@ impl KeepTick {
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
         loads?;
+        // Only now: what was not dropped is kept still, and counts.
+        output::forget(db, days, PURGE_BATCH).await?;
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }

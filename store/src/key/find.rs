@@ -2,8 +2,11 @@
 
 use crate::StoreError;
 use crate::connect::SubmitDb;
+use crate::plan::limits_of;
 use crate::statement::named;
 use domain::id::TenantId;
+use domain::plan::PlanLimits;
+use domain::tenant::TenantState;
 use domain::time::Timestamp;
 
 /// A stored key.
@@ -13,8 +16,10 @@ pub struct KeyRecord {
     pub id: String,
     /// Whose it is.
     pub tenant: TenantId,
-    /// False once the tenant is suspended or deleted.
-    pub tenant_active: bool,
+    /// How that tenant stands.
+    pub tenant_state: TenantState,
+    /// What that tenant's plan allows.
+    pub limits: PlanLimits,
     /// HMAC-SHA256 of the whole key.
     pub hash: Vec<u8>,
     /// `read`, `submit`, `admin`.
@@ -33,21 +38,28 @@ pub struct KeyRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select k.id, k.tenant_id, t.state = 'active' as "tenant_active!", k.hash, k.scopes,
-                k.expires_at, k.revoked_at, now() as "now!"
-            from api_key k join tenant t on t.id = k.tenant_id
+        r#"select k.id, k.tenant_id, t.state, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!",
+                p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
+                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight
+            from api_key k join tenant t on t.id = k.tenant_id join plan p on p.name = t.plan
             where k.id = $1"#,
         key_id
     );
     let row = named("key.find", query.fetch_optional(db.pool())).await?;
-    Ok(row.map(|row| KeyRecord {
-        id: row.id,
-        tenant: TenantId(row.tenant_id),
-        tenant_active: row.tenant_active,
-        hash: row.hash,
-        scopes: row.scopes,
-        expires_at: row.expires_at,
-        revoked_at: row.revoked_at,
-        now: row.now,
-    }))
+    row.map(|row| {
+        let limits = limits_of!(row);
+        let tenant_state = crate::tenant::state_of(&row.state, row.tenant_id)?;
+        Ok(KeyRecord {
+            id: row.id,
+            tenant: TenantId(row.tenant_id),
+            tenant_state,
+            limits,
+            hash: row.hash,
+            scopes: row.scopes,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+            now: row.now,
+        })
+    })
+    .transpose()
 }

@@ -11,7 +11,7 @@ use domain::resources::Resources;
 /// One resource manager's figures for a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnerLoad {
-    /// The resource manager; `None` in the row that says only what is queued.
+    /// The resource manager.
     pub owner: NodeId,
     /// Room for basic tasks now.
     pub free_slots: u64,

@@ -2,10 +2,12 @@
 
 mod follow;
 mod insert;
+mod quota;
 mod read;
 
 pub use follow::{FollowPosition, Pulse, pulses, read_from, wanted};
 pub use insert::{NewChunk, insert};
+pub use quota::{forget, kept};
 pub use read::{OutputChunk, OutputFilter, OutputPosition, read};
 
 /// Which of the two streams.

@@ -18,7 +18,7 @@ pub struct Account {
     pub token_version: i32,
 }
 
-/// The active user with this address in the active tenant of this name.
+/// The active user with this address in the tenant of this name, be it suspended: its users may read and cancel, as its keys may.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -30,7 +30,7 @@ pub async fn account(
     let query = sqlx::query!(
         r#"select u.tenant_id, u.id, u.password_hash as "password_hash!", u.token_version
             from tenant t join app_user u on u.tenant_id = t.id
-            where t.name = $1 and t.state = 'active' and u.email = $2 and u.state = 'active'"#,
+            where t.name = $1 and t.state <> 'deleted' and u.email = $2 and u.state = 'active'"#,
         tenant,
         email
     );

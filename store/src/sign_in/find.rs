@@ -2,8 +2,11 @@
 
 use crate::StoreError;
 use crate::connect::SubmitDb;
+use crate::plan::limits_of;
 use crate::statement::named;
 use domain::id::{SignInId, TenantId, UserId};
+use domain::plan::PlanLimits;
+use domain::tenant::TenantState;
 use domain::time::Timestamp;
 
 /// A sign-in, its user and its tenant.
@@ -11,8 +14,10 @@ use domain::time::Timestamp;
 pub struct SignInRecord {
     /// The tenant.
     pub tenant: TenantId,
-    /// False once the tenant is suspended or deleted.
-    pub tenant_active: bool,
+    /// How that tenant stands.
+    pub tenant_state: TenantState,
+    /// What that tenant's plan allows.
+    pub limits: PlanLimits,
     /// The user.
     pub user: UserId,
     /// The user's role now.
@@ -31,20 +36,29 @@ pub struct SignInRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state = 'active' as "tenant_active!", now() as "now!",
-                s.ended_at is null and u.state = 'active' and u.token_version = s.token_version as "usable!"
+        r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state, now() as "now!",
+                s.ended_at is null and u.state = 'active' and u.token_version = s.token_version as "usable!",
+                p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
+                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight
             from sign_in s join app_user u on u.id = s.user_id join tenant t on t.id = s.tenant_id
+                join plan p on p.name = t.plan
             where s.id = $1"#,
         id.uuid()
     );
     let row = named("sign_in.find", query.fetch_optional(db.pool())).await?;
-    Ok(row.map(|row| SignInRecord {
-        tenant: TenantId(row.tenant_id),
-        tenant_active: row.tenant_active,
-        user: UserId(row.user_id),
-        role: row.role,
-        usable: row.usable,
-        expires_at: row.expires_at,
-        now: row.now,
-    }))
+    row.map(|row| {
+        let limits = limits_of!(row);
+        let tenant_state = crate::tenant::state_of(&row.state, row.tenant_id)?;
+        Ok(SignInRecord {
+            tenant: TenantId(row.tenant_id),
+            tenant_state,
+            limits,
+            user: UserId(row.user_id),
+            role: row.role,
+            usable: row.usable,
+            expires_at: row.expires_at,
+            now: row.now,
+        })
+    })
+    .transpose()
 }

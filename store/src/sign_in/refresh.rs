@@ -52,7 +52,7 @@ pub async fn refresh(
         "update sign_in s set refreshed_at = now(), expires_at = now() + $2 * interval '1 second'
             from app_user u, tenant t
             where s.id = $1 and s.ended_at is null and s.expires_at > now() and u.id = s.user_id and u.state = 'active'
-                and u.token_version = s.token_version and t.id = s.tenant_id and t.state = 'active'
+                and u.token_version = s.token_version and t.id = s.tenant_id and t.state <> 'deleted'
             returning s.tenant_id, s.user_id",
         sign_in,
         life.as_secs_f64()

@@ -32,18 +32,33 @@ pub struct CandidateRow {
     pub prepaid: bool,
 }
 
-/// Per active tenant of `pool`, up to `per_tenant` ready tasks by start deadline. Leaves out what no
-/// executor could ever hold (`largest`), what finds no room now (`lacks`), and what is about to expire.
+/// What to look for.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    /// Tasks of each tenant, at most.
+    pub per_tenant: u64,
+    /// Tenants of which fewer are wanted, down to none.
+    pub fewer: &'a [(TenantId, u64)],
+    /// Per dimension the most any executor could ever hold.
+    pub largest: Resources,
+    /// Sizes that find no room now.
+    pub lacks: &'a Shapes,
+}
+
+/// Per active tenant of `pool`, its ready tasks by start deadline, as many as wanted. Leaves out what no executor could ever
+/// hold, what finds no room now, and what is about to expire.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn candidates(
     db: &SchedulerDb,
     pool: &PoolName,
-    per_tenant: i64,
-    largest: Resources,
-    lacks: &Shapes,
+    look: Look<'_>,
 ) -> Result<Vec<CandidateRow>, StoreError> {
+    let Look { per_tenant, fewer, largest, lacks } = look;
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let (few, few_of): (Vec<_>, Vec<_>) =
+        fewer.iter().map(|(tenant, most)| (tenant.uuid(), number(*most))).unzip();
     let most = largest.dimensions().map(|n| i32::try_from(n).unwrap_or(i32::MAX));
     let lacking: [Vec<i32>; 5] = std::array::from_fn(|d| {
         let sizes = lacks.least().iter();
@@ -73,11 +88,12 @@ pub async fn candidates(
                             and t.iops >= l.iops and t.ports >= l.ports))
                     and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                 order by t.state, t.start_deadline, t.id
-                limit $2
+                limit least($2, (select f.most from unnest($14::uuid[], $15::bigint[]) as f(tenant_id, most)
+                    where f.tenant_id = a.tenant_id limit 1))
             ) c
             where a.tenant_id is not null"#,
         pool.as_str(),
-        per_tenant,
+        number(per_tenant),
         most[0],
         most[1],
         most[2],
@@ -88,7 +104,9 @@ pub async fn candidates(
         &lacking[1],
         &lacking[2],
         &lacking[3],
-        &lacking[4]
+        &lacking[4],
+        &few,
+        &few_of
     );
     let rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
     Ok(rows

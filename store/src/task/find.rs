@@ -28,6 +28,8 @@ pub struct TaskFilter {
     pub created_from: Option<Timestamp>,
     /// Submitted before this.
     pub created_before: Option<Timestamp>,
+    /// Not those that ended before this: the plan keeps no more.
+    pub ended_from: Option<Timestamp>,
     /// Older than this task: the cursor.
     pub before: Option<TaskId>,
 }
@@ -69,6 +71,9 @@ pub async fn find(
         query.push(*columns).push(" from ").push(*table).push(" t");
         query.push(" cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s");
         push_conditions(&mut query, scope, filter);
+        if let Some(from) = filter.ended_from.filter(|_| *table == "task_history") {
+            query.push(" and t.finished_at >= ").push_bind(from);
+        }
         query.push(" order by t.id desc limit ").push_bind(i64::from(limit)).push(")");
     }
     if parts.len() > 1 {

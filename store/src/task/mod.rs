@@ -3,14 +3,18 @@
 mod candidates;
 mod find;
 mod get;
+mod held;
+mod queued;
 mod record;
 pub mod submit;
 pub mod transition;
 mod wake;
 
-pub use candidates::{CandidateRow, candidates};
+pub use candidates::{CandidateRow, Look, candidates};
 pub use find::{TaskFilter, find};
 pub use get::get;
+pub use held::held;
+pub use queued::queued;
 pub use record::TaskRecord;
 pub use wake::{Woken, due_for_a_look};
 

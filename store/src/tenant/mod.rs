@@ -1,9 +1,27 @@
 //! Tenants: the customers.
 
+mod change;
 mod create;
+mod event;
 mod find;
-mod weights;
+mod holding;
+mod purge;
+mod stand;
+mod terms;
 
-pub use create::create;
-pub use find::find_by_name;
-pub use weights::weights;
+pub use change::{Changed, TenantChange, change};
+pub use create::{Created, NewTenant, create};
+pub use event::{TenantEvent, events, plan_name, quota_level};
+pub use find::{TenantRecord, find_by_name, get, list};
+pub use holding::{Holding, holding};
+pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
+pub(crate) use stand::state_of;
+pub use stand::{Stood, delete, resume, suspend};
+pub use terms::{TenantTerms, terms};
+
+use crate::StoreError;
+
+/// A row that another one names, or was to name, is not as it must be.
+fn is_foreign_key(error: &StoreError) -> bool {
+    error.sqlstate().as_deref() == Some("23503")
+}

@@ -25,7 +25,7 @@ pub struct Accepted {
 pub async fn invited(db: &SubmitDb, hash: &[u8; 32]) -> Result<bool, StoreError> {
     let query = sqlx::query_scalar!(
         r#"select true as "invited!" from app_user u join tenant t on t.id = u.tenant_id
-            where u.invite_hash = $1 and u.invite_expires_at > now() and u.state = 'invited' and t.state = 'active'"#,
+            where u.invite_hash = $1 and u.invite_expires_at > now() and u.state = 'invited' and t.state <> 'deleted'"#,
         &hash[..]
     );
     Ok(named("user.invited", query.fetch_optional(db.pool())).await?.is_some())
@@ -46,6 +46,7 @@ pub async fn accept(
         "update app_user set state = 'active', password_hash = $2, invite_hash = null, invite_expires_at = null,
                 token_version = token_version + 1
             where invite_hash = $1 and invite_expires_at > now() and state = 'invited'
+                and exists (select from tenant t where t.id = tenant_id and t.state <> 'deleted')
             returning tenant_id, id, email, role",
         &hash[..],
         password_hash

@@ -14,7 +14,7 @@ use store::lease::LeaseKey;
 use store::session::lapse;
 use store::task::submit::{NewTask, insert};
 use store::task::transition::{self, FailedAttempt, SessionEpoch};
-use store::task::{candidates, due_for_a_look};
+use store::task::{Look, candidates, due_for_a_look};
 
 struct Bench {
     world: World,
@@ -159,7 +159,11 @@ async fn cost_of_a_row_on_the_hot_path() {
             .timed(
                 "candidates",
                 20 * 50,
-                candidates(&scheduler, &pool, 50, any, &Shapes::default()),
+                candidates(
+                    &scheduler,
+                    &pool,
+                    Look { per_tenant: 50, fewer: &[], largest: any, lacks: &Shapes::default() },
+                ),
             )
             .await
             .unwrap();

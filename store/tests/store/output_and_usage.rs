@@ -2,6 +2,7 @@
 
 use crate::support::{World, ended, new_task};
 use domain::id::NodeId;
+use domain::plan::PlanLimits;
 use domain::resources::{Resources, Tier};
 use domain::task::{AttemptOutcome, Event};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use store::lease::LeaseKey;
 use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
 use store::task::submit::NewTask;
 use store::task::transition::{self, EndedAttempt, FailedAttempt};
+use store::tenant::TenantChange;
 
 fn chunk(lease: LeaseKey, stream: Stream, seq: u32, data: &str) -> NewChunk {
     let LeaseKey { tenant, task, attempt, session } = lease;
@@ -167,4 +169,48 @@ async fn usage_is_the_sum_of_the_attempts_by_day_and_tier_to_the_last_unit() {
         .await
         .unwrap();
     assert_eq!(only.len(), 1);
+}
+
+#[tokio::test]
+async fn output_beyond_the_plans_quota_is_not_stored_and_its_attempt_says_so() {
+    let world = World::new().await;
+    let [one, other] = [world.tenant().await, world.tenant().await];
+    let plan: domain::id::PlanName = "little".parse().unwrap();
+    let limits = PlanLimits { stored_output_bytes: 25, ..PlanLimits::default() };
+    store::plan::put(&world.admin, &plan, &limits).await.unwrap();
+    let change = TenantChange { plan: Some(plan), weight: None };
+    store::tenant::change(&world.admin, one, &change).await.unwrap();
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let leases = world.run(leader, owned, one, 2).await;
+    let others = world.run(leader, owned, other, 1).await[0];
+    let ten = "0123456789";
+    let out = |lease, seq| chunk(lease, Stream::Stdout, seq, ten);
+    let scope = TenantScope::new(one);
+    let kept = async || store::output::kept(&world.api, &scope).await.unwrap();
+    let over = async |lease: LeaseKey| {
+        let found = store::attempt::list(&world.api, &scope, lease.task, 0, 9).await.unwrap();
+        found[0].output_over_quota
+    };
+    assert_eq!(insert(&world.rm, &[out(leases[0], 0)]).await.unwrap(), 1);
+    assert_eq!(insert(&world.rm, &[out(leases[0], 0)]).await.unwrap(), 0, "counted once");
+    assert_eq!((kept().await, over(leases[0]).await), (10, false));
+    let more = [out(leases[0], 1), out(leases[1], 0), out(others, 0), out(leases[1], 1)];
+    assert_eq!(insert(&world.rm, &more).await.unwrap(), 2, "one fits, and the other tenant's");
+    assert_eq!(kept().await, 20);
+    assert_eq!((over(leases[0]).await, over(leases[1]).await), (false, true));
+    // A small one still fits, and the task ends as it would have.
+    assert_eq!(
+        insert(&world.rm, &[chunk(leases[1], Stream::Stderr, 0, "12345")]).await.unwrap(),
+        1
+    );
+    assert_eq!(insert(&world.rm, &[chunk(leases[1], Stream::Stderr, 1, "6")]).await.unwrap(), 0);
+    transition::completed(&world.rm, &[ended(leases[1], Event::Completed)]).await.unwrap();
+    assert!(over(leases[1]).await);
+    let stored = "select coalesce(sum(length(data)), 0) from task_output where tenant_id = ";
+    assert_eq!(world.number(format!("{stored}'{}'", one.uuid())).await, 25);
+    assert_eq!(kept().await, 25);
+    // What was dropped with its day counts no more.
+    world.sql("update output_use set day = day - 40; update output_refused set at = at - interval '40 days'").await;
+    assert_eq!(store::output::forget(&world.scheduler, 30, 100).await.unwrap(), 1);
+    assert_eq!((kept().await, over(leases[1]).await), (0, false));
 }

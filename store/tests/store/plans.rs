@@ -202,6 +202,9 @@ async fn check(world: &World, when: &str) {
             if takes_the_first(&statement.sql) && plan.to_string().contains("\"Sort\"") {
                 wrong.push("sorts a backlog to take its first rows".to_owned());
             }
+            if statement.sql.contains("-- All of a tenant, up to") {
+                wrong.retain(|wrong| !wrong.starts_with("reads all of a tenant in \"task_pkey\""));
+            }
             if !wrong.is_empty() {
                 all.push(format!("{when}, as {role}: {wrong:?} in: {}", statement.sql));
             }

@@ -5,10 +5,12 @@ use domain::id::{NodeId, PoolName, TaskId};
 use domain::placement::Shapes;
 use domain::resources::{Resources, Tier};
 use domain::task::State;
+use std::collections::HashMap;
 use std::time::Duration;
 use store::load::{self, PoolReport};
 use store::task::submit::NewTask;
-use store::task::{CandidateRow, candidates, due_for_a_look, transition};
+use store::task::{CandidateRow, Look, candidates, due_for_a_look, transition};
+use store::tenant::{Created, NewTenant};
 
 fn pool() -> PoolName {
     "default".parse().unwrap()
@@ -16,6 +18,10 @@ fn pool() -> PoolName {
 
 fn any_size() -> Resources {
     Resources::from_dimensions([u32::MAX; 5])
+}
+
+fn of_each(per_tenant: u64, lacks: &Shapes) -> Look<'_> {
+    Look { per_tenant, fewer: &[], largest: any_size(), lacks }
 }
 
 #[tokio::test]
@@ -37,7 +43,7 @@ async fn each_tenant_shows_its_most_urgent_tasks_and_no_more_than_asked() {
     }
     expected.sort_by_key(|(tenant, _)| *tenant);
     let found =
-        candidates(&world.scheduler, &pool(), 3, any_size(), &Shapes::default()).await.unwrap();
+        candidates(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
     let found: Vec<_> = found.iter().map(|row| (row.tenant, row.task)).collect();
     assert_eq!(found, expected);
 }
@@ -63,7 +69,9 @@ async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candid
     world.make_late(late).await;
     let see = async |pool: &PoolName, largest: Resources, lacks: &[Resources]| {
         let lacks = lacks.iter().copied().collect();
-        let rows = candidates(&world.scheduler, pool, 100, largest, &lacks).await.unwrap();
+        let rows = candidates(&world.scheduler, pool, Look { largest, ..of_each(100, &lacks) })
+            .await
+            .unwrap();
         rows.into_iter().map(|row| row.task).collect::<Vec<_>>()
     };
     let (small, premium) = (Tier::Basic.resources(), Tier::Premium.resources());
@@ -83,7 +91,7 @@ async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() 
     let leader = world.lead(NodeId::fresh()).await;
     let tasks = world.store_ready(tenant, 2).await;
     let read = async || {
-        candidates(&world.scheduler, &pool(), 10, any_size(), &Shapes::default()).await.unwrap()
+        candidates(&world.scheduler, &pool(), of_each(10, &Shapes::default())).await.unwrap()
     };
     let before = read().await;
     assert!(before.iter().all(|row| !row.prepaid));
@@ -223,16 +231,32 @@ async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
 async fn weights_and_pools_are_listed() {
     let world = World::new().await;
     let (plain, heavy) = (world.tenant().await, domain::id::TenantId::fresh());
-    assert!(store::tenant::create(&world.admin, heavy, "heavy", 2.5).await.unwrap());
-    assert!(
-        !store::tenant::create(&world.admin, plain, "heavy", 1.0).await.unwrap(),
-        "the name is taken"
-    );
-    store::tenant::create(&world.admin, domain::id::TenantId::fresh(), "weightless", 0.0)
-        .await
-        .unwrap_err();
-    assert_eq!(store::tenant::weights(&world.scheduler).await.unwrap(), [(heavy, 2.5)]);
+    let new = NewTenant { id: heavy, weight: Some(2.5), ..NewTenant::named("heavy") };
+    let create = async |tenant: &NewTenant| store::tenant::create(&world.admin, tenant).await;
+    assert_eq!(create(&new).await.unwrap(), Created::Yes);
+    assert_eq!(create(&NewTenant::named("heavy")).await.unwrap(), Created::NameTaken);
+    let elsewhere = NewTenant { plan: "none".parse().unwrap(), ..NewTenant::named("elsewhere") };
+    assert_eq!(create(&elsewhere).await.unwrap(), Created::NoSuchPlan);
+    create(&NewTenant { weight: Some(0.0), ..NewTenant::named("weightless") }).await.unwrap_err();
+    let nobody = domain::id::TenantId::fresh();
+    let terms = store::tenant::terms(&world.scheduler, &[plain, heavy, nobody]).await.unwrap();
+    let weights: HashMap<_, _> = terms.iter().map(|t| (t.tenant, t.weight)).collect();
+    assert_eq!(weights, HashMap::from([(plain, 1.0), (heavy, 2.5)]));
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
     assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
     assert_eq!(store::pool::list_for_dispatch(&world.scheduler).await.unwrap(), [pool()]);
+}
+
+#[tokio::test]
+async fn of_a_tenant_near_its_limit_fewer_are_read_and_of_a_suspended_one_none() {
+    let world = World::new().await;
+    let [near, none, plain] = [world.tenant().await, world.tenant().await, world.tenant().await];
+    for tenant in [near, none, plain] {
+        world.store_ready(tenant, 5).await;
+    }
+    let lacks = Shapes::default();
+    let look = Look { fewer: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
+    let rows = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let of = |tenant| rows.iter().filter(|row| row.tenant == tenant).count();
+    assert_eq!((of(near), of(none), of(plain)), (2, 0, 4));
 }

@@ -3,6 +3,7 @@
 use crate::support::{World, ended, log_in, new_task, refused, two_tenants};
 use domain::id::NodeId;
 use domain::task::{Event, State};
+use domain::tenant::TenantState;
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
 use store::TenantScope;
@@ -104,9 +105,9 @@ async fn a_suspended_tenants_keys_say_so() {
     let [one, _] = two_tenants(&world).await;
     let find = async || store::key::find(&world.submit, "aaaaaaaaaaaa").await.unwrap().unwrap();
     let key = find().await;
-    assert_eq!((key.tenant, key.tenant_active, key.hash.len()), (one, true, 32));
+    assert_eq!((key.tenant, key.tenant_state, key.hash.len()), (one, TenantState::Active, 32));
     world.sql(format!("update tenant set state = 'suspended' where id = '{}'", one.uuid())).await;
-    assert!(!find().await.tenant_active);
+    assert_eq!(find().await.tenant_state, TenantState::Suspended);
     assert!(store::key::find(&world.submit, "zzzzzzzzzzzz").await.unwrap().is_none());
     store::key::touch_last_used(&world.submit, &["aaaaaaaaaaaa".to_owned(), "nobody".to_owned()])
         .await

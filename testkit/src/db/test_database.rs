@@ -67,6 +67,11 @@ impl TestDatabase {
     pub async fn sql(&self, sql: &str) -> anyhow::Result<String> {
         psql::run(&self.owner_url, sql).await
     }
+
+    /// A session of the owner, for many looks.
+    pub fn session(&self) -> anyhow::Result<psql::Session> {
+        psql::Session::open(&self.owner_url)
+    }
 }
 
 impl Drop for TestDatabase {

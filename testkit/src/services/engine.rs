@@ -178,7 +178,7 @@ impl Engine {
         Ok(kill(Pid::from_raw(i32::try_from(pid)?), signal)?)
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         self.run.path().join(self.recipe.name)
     }
 

@@ -10,9 +10,11 @@ mod ports;
 mod postgres;
 mod procfs;
 mod rabbit;
+mod redis;
 mod run_folder;
 
 pub use broker::TestBroker;
 pub use engine::Engine;
 pub use postgres::PrivatePostgres;
 pub use rabbit::PrivateRabbit;
+pub use redis::{PrivateRedis, TestRedis};

@@ -2,8 +2,10 @@
 //!
 //! Used by tests of broker outages. Other tests take [`super::TestBroker`] and a queue prefix of their own.
 
+use std::fs;
 use std::ops::{Deref, DerefMut};
 
+use anyhow::Context;
 use nix::sys::signal::Signal;
 
 use super::engine::{Engine, Recipe};
@@ -23,6 +25,13 @@ impl PrivateRabbit {
     /// Starts one, about 5 s. Fails when RabbitMQ is not installed.
     pub async fn start() -> anyhow::Result<Self> {
         Ok(Self(Engine::start(&RABBITMQ).await?))
+    }
+
+    /// Kills it and throws away all it held, as the loss of its disk would: the next start has no queue and no message.
+    pub fn lose_data(&mut self) -> anyhow::Result<()> {
+        self.0.kill9()?;
+        let data = self.0.folder().join("mnesia");
+        fs::remove_dir_all(&data).with_context(|| format!("removing {}", data.display()))
     }
 }
 

@@ -1,3 +1,5 @@
 //! `/v1/admin/…`: the platform's own operators.
 
 pub mod operator;
+pub mod plan;
+pub mod tenant;

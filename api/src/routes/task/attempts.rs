@@ -48,6 +48,8 @@ pub struct AttemptView<'a> {
     stdout_bytes: i64,
     /// Bytes written to standard error, stored or not.
     stderr_bytes: i64,
+    /// Some of its output was not stored: the quota `stored_output_bytes` of your plan was used up.
+    output_over_quota: bool,
 }
 
 impl<'a> From<&'a AttemptRecord> for AttemptView<'a> {
@@ -65,6 +67,7 @@ impl<'a> From<&'a AttemptRecord> for AttemptView<'a> {
             reason: row.reason.as_deref(),
             stdout_bytes: row.stdout_bytes,
             stderr_bytes: row.stderr_bytes,
+            output_over_quota: row.output_over_quota,
         }
     }
 }

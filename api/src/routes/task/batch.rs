@@ -4,22 +4,26 @@
 //! one transaction, or none is. Judging takes a thread of its own, and few groups are stored at once.
 
 use crate::answer::ShownProblem;
+use crate::auth::Caller;
+use crate::limit::{Meter, Shortage, of_item};
 use crate::problem::{Code, Problem};
+use crate::quota::Room;
 use crate::request::{Call, json};
 use crate::server::State;
 use crate::submit::REPEATS;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
 use bus::Topic;
 use domain::id::PoolName;
+use domain::plan::Quota;
 use domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use store::StoreError;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
-use store::{StoreError, TenantScope};
 use utoipa::ToSchema;
 
 /// What became of one task of a batch: `task` or `error`.
@@ -58,8 +62,9 @@ pub(super) struct Piece<'a> {
 #[derive(Clone)]
 pub(super) struct Sender {
     pub state: Arc<State>,
-    pub scope: TenantScope,
+    pub caller: Caller,
     pub origin: Origin,
+    meter: Arc<Meter>,
 }
 
 /// The tasks that can be stored, and where each task that was sent went.
@@ -84,7 +89,8 @@ impl Sender {
             traceparent: call.trace.to_string(),
             idempotency: None,
         };
-        Self { state: Arc::clone(&call.state), scope: call.scope(), origin }
+        let (state, meter) = (Arc::clone(&call.state), Arc::clone(&call.meter));
+        Self { state, caller: call.caller, origin, meter }
     }
 
     /// Runs `work`, which judges, on a thread that may take its time.
@@ -108,7 +114,7 @@ impl Sender {
         pieces: impl Iterator<Item = Piece<'a>>,
     ) -> Judged {
         let rules = Rules { limits: &self.state.limits, pools: &bench.pools, now: bench.now };
-        let most = self.state.max_task_bytes;
+        let most = self.state.task_limit(Some(self.caller.limits()));
         let mut judged = Judged::default();
         for Piece { index, base, text } in pieces {
             let task = match text.filter(|text| text.len() <= most) {
@@ -128,6 +134,64 @@ impl Sender {
         judged
     }
 
+    /// Admits of the tasks that can be stored as many as the tenant's rates allow, the first ones; says why where it is none.
+    pub(super) async fn ration(&self, judged: &mut Judged) -> Option<Shortage> {
+        let wanted = judged.tasks.len();
+        let admission = self.state.limiter.admit(&self.meter, wanted as u64).await;
+        let shortage = admission.shortage?;
+        let admitted = usize::try_from(admission.admitted).unwrap_or(wanted);
+        judged.keep(admitted, || of_item(shortage));
+        (admitted == 0).then_some(shortage)
+    }
+
+    /// The refusal of a request of which nothing was admitted.
+    pub(super) fn refusal(&self, shortage: Shortage) -> Problem {
+        self.state.limiter.refuse(shortage, &self.caller)
+    }
+
+    /// Keeps as many tasks as the backlog has room for; the rest is refused one by one, and does not count as submitted.
+    ///
+    /// # Errors
+    /// `quota_exceeded` when there is room for none and the batch was not answered before; what the database said.
+    pub(super) async fn admit(
+        &self,
+        key: Option<&IdempotencyKey>,
+        judged: Judged,
+    ) -> Result<(Judged, Room), Problem> {
+        let wanted = judged.tasks.len();
+        let admitted = self.admit_to_backlog(key, judged).await;
+        let kept = admitted.as_ref().map_or(0, |(judged, _)| judged.tasks.len());
+        self.state.limiter.give_back(&self.meter, (wanted - kept) as u64);
+        admitted
+    }
+
+    async fn admit_to_backlog(
+        &self,
+        key: Option<&IdempotencyKey>,
+        mut judged: Judged,
+    ) -> Result<(Judged, Room), Problem> {
+        let (state, caller) = (&self.state, &self.caller);
+        let wanted = judged.tasks.len();
+        let room = state.backlog.room(caller, wanted as u64).await?;
+        let tasks = usize::try_from(room.tasks()).unwrap_or(usize::MAX);
+        if tasks >= wanted {
+            return Ok((judged, room));
+        }
+        if let Some(key) = key
+            && store::idempotency::stands(&state.submit, &caller.scope(), key).await?
+        {
+            return Ok((judged, room));
+        }
+        let refusal =
+            state.refusals.used_up(caller, Quota::Backlog, room.used() + room.tasks()).await;
+        if tasks == 0 {
+            room.settle(0);
+            return Err(refusal);
+        }
+        judged.keep(tasks, || Problem::new(refusal.code(), refusal.detail().to_owned()));
+        Ok((judged, room))
+    }
+
     /// Stores what can be stored, with the answer that `render` makes of it.
     ///
     /// # Errors
@@ -135,15 +199,18 @@ impl Sender {
     pub(super) async fn store(
         &self,
         key: Option<&IdempotencyKey>,
-        judged: &Judged,
+        (judged, room): (&Judged, Room),
         render: impl Fn(&[SubmitAnswer]) -> Result<Vec<u8>, Problem>,
     ) -> Result<BatchAnswer, Problem> {
-        let state = &self.state;
+        let (state, scope) = (&self.state, self.caller.scope());
+        let stored = AtomicU64::new(0);
         let stopping = |_| Problem::new(Code::Unavailable, "The service is stopping.");
         let _turn = state.batches.acquire().await.map_err(stopping)?;
         let (ready, broken) = (AtomicBool::new(false), AtomicBool::new(false));
         let render = |answers: &[SubmitAnswer]| {
             let is_ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == domain::task::State::Ready);
+            let new = answers.iter().filter(|a| matches!(a, SubmitAnswer::Created(_))).count();
+            stored.store(new as u64, Ordering::Relaxed);
             ready.store(answers.iter().any(is_ready), Ordering::Relaxed);
             render(answers).unwrap_or_else(|problem| {
                 tracing::error!(cause = problem.cause(), "The answer to a batch cannot be written");
@@ -151,15 +218,8 @@ impl Sender {
                 Vec::new()
             })
         };
-        let insert = || {
-            store::task::submit::insert_batch(
-                &state.submit,
-                &self.scope,
-                key,
-                &judged.tasks,
-                render,
-            )
-        };
+        let insert =
+            || store::task::submit::insert_batch(&state.submit, &scope, key, &judged.tasks, render);
         let mut answer = insert().await;
         for _ in 0..REPEATS {
             match &answer {
@@ -168,7 +228,23 @@ impl Sender {
                 Ok(_) | Err(_) => break,
             }
         }
-        let answer = answer.map_err(|error| not_stored(&error))?;
+        match &answer {
+            Ok(BatchAnswer::Fresh(_)) => room.settle(stored.load(Ordering::Relaxed)),
+            Ok(BatchAnswer::Replayed(_) | BatchAnswer::KeyReused) => room.settle(0),
+            // Unless it may have been stored: then the room stays taken until the next count.
+            Err(error) if !error.outcome_unknown() => room.settle(0),
+            Err(_) => drop(room),
+        }
+        let answer = answer.map_err(|error| not_stored(&error));
+        let is_for_nothing = match &answer {
+            Ok(BatchAnswer::Fresh(_)) => false,
+            Ok(BatchAnswer::Replayed(_) | BatchAnswer::KeyReused) => true,
+            Err(problem) => !problem.may_have_happened(),
+        };
+        if is_for_nothing {
+            state.limiter.give_back(&self.meter, judged.tasks.len() as u64);
+        }
+        let answer = answer?;
         if broken.load(Ordering::Relaxed) {
             return Err(internal());
         }
@@ -180,12 +256,22 @@ impl Sender {
 }
 
 impl Judged {
+    /// Keeps the first `most` tasks that can be stored; the others are refused.
+    fn keep(&mut self, most: usize, refusal: impl Fn() -> Problem) {
+        self.tasks.truncate(most);
+        for (_, place) in &mut self.places {
+            if place.as_ref().is_ok_and(|place| *place >= most) {
+                *place = Err(refusal());
+            }
+        }
+    }
+
     /// Tasks that can be stored.
     pub(super) fn accepted(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Tasks with mistakes.
+    /// Tasks with mistakes, and those over a rate limit.
     pub(super) fn rejected(&self) -> usize {
         self.places.len() - self.tasks.len()
     }

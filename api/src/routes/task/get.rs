@@ -7,6 +7,7 @@ use crate::request::Call;
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use store::task::TaskRecord;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,6 +25,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
     let task = store::task::get(&call.state.api, &call.scope(), id).await?;
-    let task = task.ok_or_else(Problem::not_found)?;
+    let from = call.ended_from(runtime::clock::wall());
+    let shown =
+        |task: &TaskRecord| task.finished_at.is_none_or(|at| from.is_none_or(|from| at >= from));
+    let task = task.filter(shown).ok_or_else(Problem::not_found)?;
     Ok(raw_json(StatusCode::OK, TaskView::json(&task)?))
 }

@@ -50,6 +50,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             Some(TaskId(uuid::Uuid::from_bytes(bytes)))
         }
     };
+    filter.ended_from = call.ended_from(runtime::clock::wall());
     let mut tasks =
         store::task::find(&call.state.api, &call.scope(), &filter, page.limit + 1).await?;
     let more = tasks.len() > page.limit as usize;
@@ -95,6 +96,7 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
         label,
         created_from,
         created_before,
+        ended_from: None,
         before: None,
     })
 }

@@ -10,9 +10,11 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use domain::id::TaskId;
+use domain::plan::Quota;
 use domain::task::State;
 use domain::time::Timestamp;
 use std::time::Duration;
+use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::NewTask;
 
@@ -30,7 +32,13 @@ pub const DOC: Doc = Doc {
             content: Content::Json("Task"),
         },
     ],
-    problems: &[Code::ValidationFailed, Code::NotAvailable, Code::OutcomeUnknown],
+    problems: &[
+        Code::ValidationFailed,
+        Code::NotAvailable,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
     ..Doc::EMPTY
 };
 
@@ -39,6 +47,7 @@ pub const DOC: Doc = Doc {
 /// # Errors
 /// What is wrong with the task; `idempotency_key_reuse`; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
     call.query()?.finish()?;
     let spec: TaskSpec = json::parse(&call.body)?;
     let pools = call.state.pools.current().await?;
@@ -51,7 +60,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     };
     let task = rules.check(spec, String::new(), origin)?;
     let asked = Asked::of(&task);
-    match call.state.intake.submit(task).await? {
+    let limiter = &call.state.limiter;
+    if let Some(shortage) = limiter.admit(&call.meter, 1).await.shortage {
+        return Err(limiter.refuse(shortage, &call.caller));
+    }
+    let stored = store_in_backlog(&call, task).await;
+    if is_for_nothing(&stored) {
+        limiter.give_back(&call.meter, 1);
+    }
+    match stored? {
         Verdict::Created(task, created) => {
             answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)
         }
@@ -61,6 +78,37 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         }
         Verdict::KeyReused => Err(key_reused()),
     }
+}
+
+/// Stores the task where the tenant's backlog has room for it.
+async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem> {
+    let room = call.state.backlog.room(&call.caller, 1).await?;
+    if room.tasks() == 0 && !stands(call, task.idempotency.as_ref()).await? {
+        return Err(call.state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
+    }
+    let verdict = call.state.intake.submit(task).await;
+    room.settle(u64::from(
+        verdict.as_ref().map_or_else(Problem::may_have_happened, Verdict::is_new),
+    ));
+    verdict
+}
+
+/// Whether nothing was stored, for certain: then it does not count as submitted.
+fn is_for_nothing(stored: &Result<Verdict, Problem>) -> bool {
+    match stored {
+        Ok(Verdict::Created(..) | Verdict::Existing(_)) => false,
+        Ok(Verdict::Replayed(_) | Verdict::KeyReused) => true,
+        Err(problem) => !problem.may_have_happened(),
+    }
+}
+
+/// Whether this request was answered before: then it brings nothing new, and is answered again whatever the quota says.
+///
+/// # Errors
+/// What the database said.
+pub(super) async fn stands(call: &Call, key: Option<&IdempotencyKey>) -> Result<bool, Problem> {
+    let Some(key) = key else { return Ok(false) };
+    Ok(store::idempotency::stands(&call.state.submit, &call.scope(), key).await?)
 }
 
 /// What the first answer to a request followed from; a repeated request has the same.

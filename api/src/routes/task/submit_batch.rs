@@ -17,7 +17,9 @@ use utoipa::ToSchema;
 pub const DOC: Doc = Doc {
     summary: "Submit many tasks",
     description: "Each task is judged by itself; those without mistakes are stored durably before they are answered. A JSON \
-                  document is stored in one transaction and answered as a whole.\n\n\
+                  document is stored in one transaction and answered as a whole. Where the plan's rate does not allow all of them, \
+                  the first are stored and the others refused one by one as `rate_limited`; the status is 429 only where none \
+                  was admitted.\n\n\
                   With `Content-Type: application/x-ndjson` the body is a TaskSubmit a line, and the answer a BatchItem a line, in \
                   order, while the body is still being read: each 500 lines are stored together and then answered. Pointers are \
                   relative to the line. Blank lines are passed over but counted in `index`. The last line is a BatchSummary: \
@@ -31,7 +33,12 @@ pub const DOC: Doc = Doc {
         text: "What became of each, in order",
         content: Content::JsonOrLines("BatchResult", ["BatchItem", "BatchSummary"]),
     }],
-    problems: &[Code::ValidationFailed, Code::OutcomeUnknown],
+    problems: &[
+        Code::ValidationFailed,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
     ..Doc::EMPTY
 };
 
@@ -52,7 +59,7 @@ pub struct BatchSpec<'a> {
 pub struct BatchView<'a> {
     /// Tasks stored, or that existed under their `unique_key`.
     accepted: usize,
-    /// Tasks with mistakes.
+    /// Tasks with mistakes, and those over a rate limit (`rate_limited`).
     rejected: usize,
     /// One for each task, in order.
     results: Vec<ItemView<'a>>,
@@ -63,6 +70,7 @@ pub struct BatchView<'a> {
 /// # Errors
 /// What is wrong with the body as a whole; `idempotency_key_reuse`; what the database said.
 pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
     let mut query = call.query()?;
     let full = match query.one("return")?.as_deref() {
         None | Some("brief") => false,
@@ -76,14 +84,18 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     let key = idempotency_key(&call)?;
     let sender = Sender::of(&call);
     let body = call.body.clone();
-    let judged = sender
+    let mut judged = sender
         .judging(move |sender, bench| {
             let batch = read(&body, sender.state.max_batch_tasks)?;
             Ok(sender.judge(bench, pieces(&batch)))
         })
         .await?;
+    if let Some(shortage) = sender.ration(&mut judged).await {
+        return Err(sender.refusal(shortage));
+    }
+    let (judged, room) = sender.admit(key.as_ref(), judged).await?;
     let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
-    match sender.store(key.as_ref(), &judged, render).await? {
+    match sender.store(key.as_ref(), (&judged, room), render).await? {
         BatchAnswer::Fresh(body) => Ok(raw_json(StatusCode::OK, body)),
         BatchAnswer::Replayed(body) => {
             let mut answer = raw_json(StatusCode::OK, body);

@@ -6,6 +6,7 @@
 
 use super::batch::{Judged, Piece, Sender};
 use crate::answer::{ShownProblem, to_json};
+use crate::limit::Shortage;
 use crate::problem::{Code, Problem};
 use crate::request::{Call, KeyText, Line, Lines, idempotency_text, key_reused};
 use actix_web::HttpResponse;
@@ -15,6 +16,7 @@ use runtime::clock::timeout;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::time::Duration;
+use store::idempotency::IdempotencyKey;
 use store::task::submit::{BatchAnswer, SubmitAnswer};
 use tokio::sync::mpsc;
 use tracing::Instrument;
@@ -29,7 +31,7 @@ const SLICE: usize = 500;
 pub struct Summary<'a> {
     /// Tasks stored, or that existed under their `unique_key`.
     accepted: usize,
-    /// Tasks with mistakes.
+    /// Tasks with mistakes, and those over a rate limit (`rate_limited`).
     rejected: usize,
     /// Why it ended before the body did. Lines from `next` on were not answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +57,16 @@ struct Worker {
     next: usize,
 }
 
+/// Some lines that were judged and are to be stored.
+struct Slice {
+    key: Option<IdempotencyKey>,
+    judged: Judged,
+    /// Nothing of it was admitted. Then nothing is stored, and nothing is remembered under the key: sent again it is taken up.
+    is_refused: bool,
+    /// The line after it.
+    end: usize,
+}
+
 /// Answers line by line.
 pub(super) async fn answer(
     call: &Call,
@@ -68,10 +80,14 @@ pub(super) async fn answer(
     }
     let most = call.state.max_batch_tasks;
     within(most, &first)?;
+    let sender = Sender::of(call);
+    let (first, refused) = judge(&sender, key.as_ref(), first).await?;
+    if let Some(shortage) = refused {
+        return Err(sender.refusal(shortage));
+    }
     // Bounded by the number of lines, and needed: a client that sends everything before it reads must not wait for itself.
     let (answers, answered) = mpsc::unbounded_channel();
     let patience = call.state.request_timeout;
-    let sender = Sender::of(call);
     let worker = Worker {
         sender,
         lines,
@@ -96,7 +112,7 @@ pub(super) async fn answer(
 }
 
 impl Worker {
-    async fn run(mut self, first: Vec<Line>) {
+    async fn run(mut self, first: Slice) {
         let ended = self.work(first).await;
         let problem = ended.err();
         if let Some(problem) = &problem {
@@ -120,31 +136,38 @@ impl Worker {
         }
     }
 
-    async fn work(&mut self, first: Vec<Line>) -> Result<(), Problem> {
+    async fn work(&mut self, first: Slice) -> Result<(), Problem> {
         let mut slice = first;
-        while !slice.is_empty() && !self.answers.is_closed() {
-            let end = slice.last().map_or(self.next, |line| line.index + 1);
-            within(self.most, &slice)?;
-            self.slice(slice).await?;
+        loop {
+            let end = slice.end;
+            self.store(slice).await?;
             self.next = end;
+            if self.answers.is_closed() {
+                return Ok(());
+            }
             let late = |_| Problem::new(Code::Timeout, "The body did not go on in time.");
-            slice = timeout(self.patience, self.lines.take(SLICE)).await.map_err(late)??;
+            let lines = timeout(self.patience, self.lines.take(SLICE)).await.map_err(late)??;
+            if lines.is_empty() {
+                return Ok(());
+            }
+            within(self.most, &lines)?;
+            (slice, _) = judge(&self.sender, self.key.as_ref(), lines).await?;
         }
-        Ok(())
     }
 
     /// Stores one slice and answers its lines.
-    async fn slice(&mut self, slice: Vec<Line>) -> Result<(), Problem> {
-        let key = self.key.as_ref().map(|key| key.of_lines(&slice));
-        let judged = self
-            .sender
-            .judging(move |sender, bench| Ok(sender.judge(bench, slice.iter().map(piece))))
-            .await?;
+    async fn store(&mut self, slice: Slice) -> Result<(), Problem> {
+        let Slice { key, judged, is_refused, .. } = slice;
         let full = self.full;
-        let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
-        let lines = match self.sender.store(key.as_ref(), &judged, render).await? {
-            BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
-            BatchAnswer::KeyReused => return Err(key_reused()),
+        let lines = if is_refused {
+            rendered(&judged, &[], full)?
+        } else {
+            let (judged, room) = self.sender.admit(key.as_ref(), judged).await?;
+            let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
+            match self.sender.store(key.as_ref(), (&judged, room), render).await? {
+                BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
+                BatchAnswer::KeyReused => return Err(key_reused()),
+            }
         };
         // Counted in the answer itself: a replayed one may have been judged by other limits.
         let (accepted, rejected) = counted(&lines);
@@ -153,6 +176,21 @@ impl Worker {
         drop(self.answers.send(Bytes::from(lines)));
         Ok(())
     }
+}
+
+/// Judges some lines and admits what the tenant's rates allow; says why where that is none.
+async fn judge(
+    sender: &Sender,
+    key: Option<&KeyText>,
+    lines: Vec<Line>,
+) -> Result<(Slice, Option<Shortage>), Problem> {
+    let key = key.map(|key| key.of_lines(&lines));
+    let end = lines.last().map_or(0, |line| line.index + 1);
+    let mut judged = sender
+        .judging(move |sender, bench| Ok(sender.judge(bench, lines.iter().map(piece))))
+        .await?;
+    let refused = sender.ration(&mut judged).await;
+    Ok((Slice { key, judged, is_refused: refused.is_some(), end }, refused))
 }
 
 /// Refuses lines past the limit.

@@ -6,13 +6,15 @@
 use super::super::listen::{Choice, refused, settle};
 use crate::failure::{Exit, Failure};
 use crate::role::OwnBus;
-use executor::{Executor, ExecutorError};
+use bus::Bus;
+use executor::{Executor, ExecutorError, IsolationReport};
 use resource_manager::ResourceManager;
 use runtime::config::Config;
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::{TaskGroup, TaskHandle};
 use scheduler::Scheduler;
+use std::future::pending;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -22,85 +24,94 @@ const LAST_TICKS: Duration = Duration::from_secs(5);
 /// Others may take a free port between our look and our start.
 const LISTEN_TRIES: usize = 5;
 
-/// The running roles.
+/// The running roles, in the order in which they start; those not there have not been started yet.
+#[derive(Default)]
 pub struct Embedded {
-    api: api::Handle,
-    scheduler: Scheduler,
-    manager: ResourceManager,
-    executor: TaskHandle<Result<(), ExecutorError>>,
-    executor_health: SocketAddr,
+    bus: Option<OwnBus>,
+    manager: Option<(ResourceManager, ShutdownHandle)>,
     manager_grace: Duration,
-    bus: OwnBus,
-    stop_api: ShutdownHandle,
-    stop_scheduler: ShutdownHandle,
-    stop_executor: ShutdownHandle,
-    stop_manager: ShutdownHandle,
+    scheduler: Option<(Scheduler, ShutdownHandle)>,
+    executor: Option<Agent>,
+    api: Option<(api::Handle, ShutdownHandle)>,
+}
+
+/// The executor.
+struct Agent {
+    ended: TaskHandle<Result<(), ExecutorError>>,
+    health: SocketAddr,
+    isolation: IsolationReport,
+    stop: ShutdownHandle,
 }
 
 impl Embedded {
-    /// Starts all of them on a migrated database.
-    pub async fn start(mut config: Config, choice: Choice) -> Result<Self, Failure> {
+    /// Starts all of them on a migrated database. On an error those that were started are left to be stopped.
+    pub async fn start(&mut self, mut config: Config, choice: Choice) -> Result<(), Failure> {
         let caused =
             |error: &(dyn std::error::Error + 'static)| Failure::caused(Exit::Failed, error);
-        let bus = OwnBus::connect(&config.bus)?;
-        let (stop_manager, stopping) = Shutdown::new();
-        let manager = ResourceManager::start(&config, bus.bus.clone(), &stopping)
+        let bus = self.bus.insert(OwnBus::connect(&config.bus)?).bus.clone();
+        let (stop, stopping) = Shutdown::new();
+        let manager = ResourceManager::start(&config, bus.clone(), &stopping)
             .await
             .map_err(|error| caused(&error))?;
-        let (stop_scheduler, stopping) = Shutdown::new();
-        let scheduler = Scheduler::start(&config, bus.bus.clone(), &stopping)
-            .await
-            .map_err(|error| caused(&error))?;
-
         config.executor.resource_managers = vec![format!("http://{}", manager.addr)];
-        let (stop_executor, stopping) = Shutdown::new();
+        self.manager = Some((manager, stop));
+        self.manager_grace = config.resource_manager.shutdown_grace;
+
+        let (stop, stopping) = Shutdown::new();
+        let scheduler = Scheduler::start(&config, bus.clone(), &stopping)
+            .await
+            .map_err(|error| caused(&error))?;
+        self.scheduler = Some((scheduler, stop));
+
+        let (stop, stopping) = Shutdown::new();
         let secret = config.auth.executor_secret()?.clone();
         let executor = Executor::start(&config.executor, &secret, stopping)
             .await
             .map_err(|error| caused(&error))?;
-        let executor_health = executor.health_address();
-        let executor = TaskGroup::new().spawn("up_executor", executor.wait());
+        let (health, isolation) = (executor.health_address(), executor.isolation().clone());
+        let ended = TaskGroup::new().spawn("up_executor", executor.wait());
+        self.executor = Some(Agent { ended, health, isolation, stop });
 
-        let (stop_api, stopping) = Shutdown::new();
-        let api = start_api(&mut config, choice, &bus, &stopping).await?;
-        let manager_grace = config.resource_manager.shutdown_grace;
-        Ok(Self {
-            api,
-            scheduler,
-            manager,
-            executor,
-            executor_health,
-            manager_grace,
-            bus,
-            stop_api,
-            stop_scheduler,
-            stop_executor,
-            stop_manager,
-        })
+        let (stop, stopping) = Shutdown::new();
+        self.api = Some((start_api(&mut config, choice, &bus, &stopping).await?, stop));
+        Ok(())
     }
 
-    /// Where the API listens.
-    pub const fn listen(&self) -> SocketAddr {
-        self.api.addr
+    /// Where the API listens, once it does.
+    pub fn listen(&self) -> Option<SocketAddr> {
+        self.api.as_ref().map(|(api, _)| api.addr)
+    }
+
+    /// What commands are held to on this machine.
+    pub fn isolation(&self) -> Option<&IsolationReport> {
+        self.executor.as_ref().map(|executor| &executor.isolation)
     }
 
     /// Waits until every role is ready.
     pub async fn ready(&self) -> Result<(), Failure> {
-        let broken = || self.executor.is_finished().then(|| Failure::failed("the executor ended"));
+        let executor = self.executor.as_ref();
+        let broken = || {
+            executor
+                .is_some_and(|executor| executor.ended.is_finished())
+                .then(|| Failure::failed("the executor ended"))
+        };
         for (role, address) in [
-            ("resource manager", self.manager.health_addr),
-            ("scheduler", self.scheduler.health_addr),
-            ("executor", self.executor_health),
-            ("api", self.api.addr),
+            ("resource manager", self.manager.as_ref().map(|(manager, _)| manager.health_addr)),
+            ("scheduler", self.scheduler.as_ref().map(|(scheduler, _)| scheduler.health_addr)),
+            ("executor", executor.map(|executor| executor.health)),
+            ("api", self.listen()),
         ] {
-            super::ready(role, address, broken).await?;
+            if let Some(address) = address {
+                super::ready(role, address, broken).await?;
+            }
         }
         Ok(())
     }
 
     /// Waits for a role that ends before its time, which is a bug.
     pub async fn broken(&mut self) -> Failure {
-        match self.executor.join().await {
+        let Some(executor) = &mut self.executor else { return pending().await };
+        match executor.ended.join().await {
             Ok(Err(error)) => Failure::caused(Exit::Failed, &error),
             Ok(Ok(())) => Failure::failed("the executor ended"),
             Err(error) => Failure::caused(Exit::Failed, &error),
@@ -108,35 +119,45 @@ impl Embedded {
     }
 
     /// Ends them: no new requests, no new hand-outs; then what runs may end and is settled; then its owner goes.
-    pub async fn stop(mut self) {
-        self.stop_api.shut_down();
-        if let Err(error) = self.api.stopped().await {
-            tracing::warn!(%error, "The API did not end in time: {error}");
+    pub async fn stop(self) {
+        if let Some((api, stop)) = self.api {
+            stop.shut_down();
+            if let Err(error) = api.stopped().await {
+                tracing::warn!(%error, "The API did not end in time: {error}");
+            }
         }
-        self.stop_scheduler.shut_down();
-        self.scheduler.stopped(LAST_TICKS).await;
-        self.stop_executor.shut_down();
-        if !self.executor.is_finished()
-            && let Ok(Err(error)) = self.executor.join().await
-        {
-            tracing::warn!(error = %ErrorChain(&error), "The executor did not end as it should");
+        if let Some((scheduler, stop)) = self.scheduler {
+            stop.shut_down();
+            scheduler.stopped(LAST_TICKS).await;
         }
-        self.stop_manager.shut_down();
-        self.manager.stopped(self.manager_grace).await;
-        self.bus.close().await;
+        if let Some(mut executor) = self.executor {
+            executor.stop.shut_down();
+            if !executor.ended.is_finished()
+                && let Ok(Err(error)) = executor.ended.join().await
+            {
+                tracing::warn!(error = %ErrorChain(&error), "The executor did not end as it should");
+            }
+        }
+        if let Some((manager, stop)) = self.manager {
+            stop.shut_down();
+            manager.stopped(self.manager_grace).await;
+        }
+        if let Some(bus) = self.bus {
+            bus.close().await;
+        }
     }
 }
 
 async fn start_api(
     config: &mut Config,
     choice: Choice,
-    bus: &OwnBus,
+    bus: &Bus,
     stopping: &Shutdown,
 ) -> Result<api::Handle, Failure> {
     let mut tries = 0;
     loop {
         tries += 1;
-        match api::start(config, bus.bus.clone(), stopping.clone()).await {
+        match api::start(config, bus.clone(), stopping.clone()).await {
             Ok(api) => return Ok(api),
             Err(api::StartError::Listen { address, source }) => {
                 let next = source.kind() == ErrorKind::AddrInUse && choice == Choice::Default;

@@ -221,8 +221,11 @@ fn executor(
     managers: &str,
 ) -> Result<Vec<(String, String)>, Failure> {
     let executor = &plan.config.executor;
-    let mut settings =
-        if count == 1 { Vec::new() } else { share::of_executor(plan.config, number, count) };
+    let mut settings = if count == 1 {
+        Vec::new()
+    } else {
+        share::of_executor(plan.config, &::executor::offered(executor), number, count)
+    };
     let mut set = |name: &str, value: String| settings.push((name.to_owned(), value));
     set("BERTH_EXECUTOR__RESOURCE_MANAGERS", managers.to_owned());
     if count > 1 {

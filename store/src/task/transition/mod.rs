@@ -28,6 +28,7 @@ mod lease_lapsed;
 mod not_started;
 mod placed;
 mod stopped;
+mod tenant_deleted;
 mod unplaced;
 
 pub use answer::Answer;
@@ -48,4 +49,5 @@ pub(crate) use lease_lapsed::lease_lapsed_of_sessions;
 pub use not_started::not_started;
 pub use placed::{Claim, Placed, SessionEpoch, placed};
 pub use stopped::stopped;
+pub use tenant_deleted::tenant_deleted;
 pub use unplaced::unplaced;

@@ -3,6 +3,7 @@
 use super::world::World;
 use domain::access::Role;
 use domain::id::{NodeId, SignInId, TenantId, UserId};
+use domain::plan::Quota;
 use domain::task::State;
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
@@ -56,6 +57,9 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             expires_at: None,
         };
         store::key::create(&world.admin, key).await.unwrap();
+        let hour = domain::rate::Hour::of(runtime::clock::wall());
+        let used = store::rate::HourlyUse { tenant, hour, used: 1 };
+        store::rate::checkpoint(&world.submit, &[used]).await.unwrap();
         let scope = TenantScope::new(tenant);
         let user = NewUser {
             id: UserId::fresh(),
@@ -80,9 +84,10 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             key: "k".to_owned(),
             body_hash: [1; 32],
         };
-        store::idempotency::begin(&world.api, &TenantScope::new(tenant), &idempotency)
-            .await
-            .unwrap();
+        let scope = TenantScope::new(tenant);
+        store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
+        let told = store::tenant::quota_level(&world.submit, &scope, Quota::Backlog, (9, 10), true);
+        assert!(told.await.unwrap());
     }
     tenants
 }

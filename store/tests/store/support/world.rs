@@ -9,6 +9,7 @@ use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, RmDb, SchedulerDb, SubmitDb};
 use store::leadership::{self, LeaderEpoch};
 use store::session::{self, NewSession, Opened};
+use store::tenant::{Created, NewTenant};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 
 pub const TERM: Duration = Duration::from_secs(30);
@@ -96,9 +97,8 @@ impl World {
     /// A tenant that exists.
     pub async fn tenant(&self) -> TenantId {
         let tenant = TenantId::fresh();
-        assert!(
-            store::tenant::create(&self.admin, tenant, &tenant.to_string(), 1.0).await.unwrap()
-        );
+        let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()) };
+        assert_eq!(store::tenant::create(&self.admin, &new).await.unwrap(), Created::Yes);
         tenant
     }
 

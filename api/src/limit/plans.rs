@@ -1,0 +1,67 @@
+//! Which plans there are, so that a refusal can say which one allows more.
+//!
+//! Read by a tick, never for a request: a tenant over its limit must not cost a look-up each time.
+
+use super::admission::{Limit, Rates};
+use domain::id::PlanName;
+use domain::plan::PlanLimits;
+use std::sync::{Arc, PoisonError, RwLock};
+use store::StoreError;
+use store::connect::SubmitDb;
+
+/// The plans, as of a minute ago.
+#[derive(Debug, Default)]
+pub(super) struct Plans(RwLock<Arc<[(PlanName, PlanLimits)]>>);
+
+impl Plans {
+    /// Reads them; says how many there are.
+    pub(super) async fn read(&self, db: &SubmitDb) -> Result<u64, StoreError> {
+        let plans = store::plan::list_for_customers(db).await?;
+        let count = plans.len() as u64;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = plans.into();
+        Ok(count)
+    }
+
+    /// The plan that allows more of `limit` than `rates`, and of these the least.
+    pub(super) fn that_lifts(&self, limit: Limit, rates: Rates) -> Option<PlanName> {
+        let plans = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        next(&plans, limit, rates).cloned()
+    }
+}
+
+fn next<N>(plans: &[(N, PlanLimits)], limit: Limit, present: Rates) -> Option<&N> {
+    let of = |rates: Rates| match (limit, rates.per_hour) {
+        (Limit::Peer, _) => 0,
+        (Limit::PerSecond, _) => rates.per_second,
+        // None is more than any.
+        (Limit::PerHour, 0) => u32::MAX,
+        (Limit::PerHour, per_hour) => per_hour,
+    };
+    let more = plans.iter().filter(|(_, limits)| of(Rates::from(limits)) > of(present));
+    more.min_by_key(|(_, limits)| of(Rates::from(limits))).map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_plan_that_allows_more_is_named() {
+        let plan = |submits_per_second, submits_per_hour| PlanLimits {
+            submits_per_second,
+            submits_per_hour,
+            ..PlanLimits::default()
+        };
+        let plans = [("big", plan(1000, 0)), ("free", plan(10, 100)), ("small", plan(50, 500))];
+        let next = |limit, name| {
+            let (_, limits) = plans.iter().find(|(n, _)| *n == name).unwrap();
+            next(&plans, limit, Rates::from(limits)).copied()
+        };
+        assert_eq!(next(Limit::PerSecond, "free"), Some("small"));
+        assert_eq!(next(Limit::PerHour, "free"), Some("small"));
+        assert_eq!(next(Limit::PerHour, "small"), Some("big"));
+        assert_eq!(next(Limit::PerSecond, "big"), None);
+        assert_eq!(next(Limit::PerHour, "big"), None);
+        assert_eq!(next(Limit::Peer, "free"), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! What limits need beside requests: probing Redis, giving back what nobody used, heartbeats, checkpoints, forgetting.
+//!
+//! Each is a tick. At the end of the process what is in hand goes back, the hours are written down and the process counts no more.
+
+use super::limiter::Limiter;
+use super::shared::Redis;
+use super::state::BLIP;
+use domain::id::NodeId;
+use runtime::error_chain::ErrorChain;
+use runtime::metrics::Counter;
+use runtime::shutdown::Shutdown;
+use runtime::tasks::TaskGroup;
+use runtime::tick::{TickOutcome, TickPolicy, Ticker};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use store::StoreError;
+
+/// How often a Redis that answers is asked whether it still knows.
+const PROBE: Duration = Duration::from_secs(1);
+/// How often one that is away is.
+const PROBE_AWAY: Duration = Duration::from_millis(200);
+/// After an outage buckets begin anew so much later: by then every process has heard of it.
+const ANEW_IN: Duration = Duration::from_secs(1);
+const SETTLE: Duration = Duration::from_secs(1);
+/// Meters settled in one tick.
+const SETTLED_AT_ONCE: usize = 1000;
+const HEARTBEAT: Duration = Duration::from_secs(5);
+const CHECKPOINT: Duration = Duration::from_secs(60);
+const READ_PLANS: Duration = Duration::from_secs(30);
+const FORGET: Duration = Duration::from_secs(10);
+/// Rows written, or deleted, in one statement.
+const ROWS: usize = 1000;
+
+/// Runs until `until`, which comes after the last request.
+pub(crate) fn keep_up(limiter: &Arc<Limiter>, tasks: &TaskGroup, until: &Shutdown) {
+    let of = || (Arc::clone(limiter), until.clone());
+    if let Some(redis) = limiter.redis.clone() {
+        let (l, until) = of();
+        tasks.spawn("api.limit_probe", probe(l, redis, until));
+        let (l, until) = of();
+        tasks.spawn("api.limit_settle", settle(l, until));
+    }
+    let (l, until) = of();
+    tasks.spawn("api.heartbeat", heartbeat(l, until));
+    let (l, until) = of();
+    tasks.spawn("api.limit_checkpoint", checkpoint(l, until));
+    let (l, until) = of();
+    tasks.spawn("api.limit_plans", async move {
+        let ticker = Ticker::new("api_limit_plans", TickPolicy::every(READ_PLANS));
+        ticker.run(until, || async { l.plans.read(&l.db).await.map(TickOutcome::idle) }).await;
+    });
+    let (l, until) = of();
+    tasks.spawn("api.limit_forget", async move {
+        let ticker = Ticker::new("api_limit_forget", TickPolicy::every(FORGET));
+        let forget = || async {
+            let kept = l.peers.forget_quiet() + l.meters.forget_quiet(&l.now()) as u64;
+            Ok::<_, Infallible>(TickOutcome::idle(kept))
+        };
+        ticker.run(until, forget).await;
+    });
+}
+
+/// Asks Redis whether it counts, and goes over to it when it does.
+async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown) {
+    let calls = limiter.figures.calls("probe");
+    // Whether this outage has been answered by a new beginning.
+    let announced = AtomicBool::new(true);
+    let wake = Arc::clone(&limiter.probe_now);
+    let ticker = Ticker::new("api_limit_probe", TickPolicy::every(PROBE)).wake(wake);
+    let tick =
+        || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls, &announced).await) };
+    ticker.run(until, tick).await;
+}
+
+async fn one_probe(
+    limiter: &Limiter,
+    redis: &Redis,
+    calls: &Counter,
+    announced: &AtomicBool,
+) -> TickOutcome {
+    let away = limiter.counting.away_since();
+    let is_back =
+        away.is_some_and(|since| since.elapsed() > BLIP) && !announced.load(Ordering::Relaxed);
+    calls.inc();
+    match redis.probe(is_back, ANEW_IN).await {
+        Ok(Duration::ZERO) => {
+            announced.store(false, Ordering::Relaxed);
+            if away.is_some() {
+                limiter.counting.join();
+                limiter.figures.local.set(0.0);
+                tracing::info!("Rate limits are counted in Redis");
+            }
+            TickOutcome::idle(1)
+        }
+        Ok(wait) => {
+            announced.store(true, Ordering::Relaxed);
+            limiter.leave("its counts begin anew");
+            TickOutcome::after(wait, 1)
+        }
+        Err(error) => {
+            limiter.figures.failures.inc();
+            announced.store(false, Ordering::Relaxed);
+            limiter.leave(&ErrorChain(&error).to_string());
+            TickOutcome::after(PROBE_AWAY, 0)
+        }
+    }
+}
+
+/// Gives back what tenants leased and did not use, where no request of theirs does.
+async fn settle(limiter: Arc<Limiter>, until: Shutdown) {
+    let calls = limiter.figures.calls("return");
+    let ticker = Ticker::new("api_limit_settle", TickPolicy::every(SETTLE));
+    let tick = || async {
+        let mut settled = 0;
+        for meter in limiter.meters.all() {
+            // Who has the turn leases, and gives back with it.
+            let Some(_turn) = meter.free_turn() else { continue };
+            if let Some(ask) = meter.idle(limiter.counting.now(), &limiter.now()) {
+                limiter.lease(&meter, &ask, &calls).await;
+                settled += 1;
+            }
+            if settled == SETTLED_AT_ONCE {
+                break;
+            }
+        }
+        Ok::<_, Infallible>(TickOutcome::idle(settled as u64))
+    };
+    ticker.run(until, tick).await;
+    for meter in limiter.meters.all() {
+        if let Some(ask) = meter.all_back() {
+            limiter.lease(&meter, &ask, &calls).await;
+        }
+    }
+}
+
+/// Says that this process lives, and hears how many do.
+async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown) {
+    let node = NodeId::fresh();
+    let ticker = Ticker::new("api_heartbeat", TickPolicy::every(HEARTBEAT));
+    let tick = || async {
+        let replicas = store::replica::beat(&limiter.db, node).await?;
+        limiter.counting.set_replicas(replicas);
+        limiter.figures.replicas.set(f64::from(replicas));
+        Ok::<_, StoreError>(TickOutcome::idle(1))
+    };
+    ticker.run(until, tick).await;
+    if let Err(error) = store::replica::leave(&limiter.db, node).await {
+        tracing::debug!(error = %ErrorChain(&error), "The heartbeat stays for 15 s: {error}");
+    }
+}
+
+/// Writes down what was used of the hour, and deletes what is of no use.
+async fn checkpoint(limiter: Arc<Limiter>, until: Shutdown) {
+    let ticker = Ticker::new("api_limit_checkpoint", TickPolicy::every(CHECKPOINT));
+    let tick = || async {
+        let written = write_down(&limiter).await?;
+        store::rate::prune(&limiter.db, ROWS as i64).await?;
+        store::replica::prune(&limiter.db).await?;
+        Ok::<_, StoreError>(TickOutcome::idle(written))
+    };
+    ticker.run(until, tick).await;
+    if let Err(error) = write_down(&limiter).await {
+        tracing::warn!(error = %ErrorChain(&error), "The last minute's use was not written down: {error}");
+    }
+}
+
+async fn write_down(limiter: &Limiter) -> Result<u64, StoreError> {
+    let now = limiter.now();
+    let meters = limiter.meters.all();
+    let uses: Vec<_> = meters.iter().filter_map(|meter| meter.to_write(&now)).collect();
+    for some in uses.chunks(ROWS) {
+        store::rate::checkpoint(&limiter.db, some).await?;
+    }
+    Ok(uses.len() as u64)
+}

@@ -1,0 +1,71 @@
+//! Says which quota is used up, by how much, and which plan allows more.
+//!
+//! The plans are read at most every ten seconds, whoever is refused how often.
+
+use crate::auth::Caller;
+use crate::problem::{Code, Problem};
+use domain::id::PlanName;
+use domain::plan::{PlanLimits, Quota, next_plan};
+use runtime::clock::{Instant, monotonic};
+use std::sync::Arc;
+use std::time::Duration;
+use store::connect::SubmitDb;
+use tokio::sync::Mutex;
+
+const TTL: Duration = Duration::from_secs(10);
+
+type Plans = Arc<[(PlanName, PlanLimits)]>;
+
+/// Makes refusals.
+#[derive(Debug)]
+pub(crate) struct Refusals {
+    db: SubmitDb,
+    plans: Mutex<Option<(Instant, Plans)>>,
+}
+
+impl Refusals {
+    pub(crate) fn new(db: SubmitDb) -> Self {
+        Self { db, plans: Mutex::new(None) }
+    }
+
+    /// `quota` is used up: `used` of what the plan allows.
+    pub(crate) async fn used_up(&self, caller: &Caller, quota: Quota, used: u64) -> Problem {
+        let limit = caller.limits().of(quota);
+        let lift = self.lift(quota, limit).await;
+        let detail = format!(
+            "The quota `{quota}` of your plan is used up: {used} of {limit}. Wait until tasks have ended.{lift}"
+        );
+        Problem::new(Code::QuotaExceeded, detail)
+    }
+
+    /// A task is larger than the plan allows.
+    pub(crate) async fn too_large(&self, caller: &Caller) -> Problem {
+        let limit = caller.limits().of(Quota::PayloadBytes);
+        let lift = self.lift(Quota::PayloadBytes, limit).await;
+        let detail =
+            format!("A task may have {limit} bytes at most (`payload_bytes` of your plan).{lift}");
+        Problem::new(Code::PayloadTooLarge, detail)
+    }
+
+    async fn lift(&self, quota: Quota, limit: u64) -> String {
+        let plans = self.plans().await;
+        next_plan(&plans, quota, limit).map_or_else(String::new, |(name, limits)| {
+            format!(" The plan `{name}` allows {}.", limits.of(quota))
+        })
+    }
+
+    /// The last known ones, where the database gives no answer.
+    async fn plans(&self) -> Plans {
+        let mut kept = self.plans.lock().await;
+        if let Some((_, plans)) = kept.as_ref().filter(|(at, _)| at.elapsed() < TTL) {
+            return Arc::clone(plans);
+        }
+        let plans: Plans = match (store::plan::list_for_customers(&self.db).await, &*kept) {
+            (Ok(plans), _) => plans.into(),
+            (Err(_), Some((_, plans))) => Arc::clone(plans),
+            (Err(_), None) => Arc::from([]),
+        };
+        *kept = Some((monotonic(), Arc::clone(&plans)));
+        plans
+    }
+}

@@ -1,0 +1,29 @@
+//! `GET /v1/admin/plans`: every plan, by name. They are few: one page.
+
+use super::view::PlanView;
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::pagination::Sheet;
+use crate::problem::Problem;
+use crate::request::OperatorCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List plans",
+    description: "All of them, by name.",
+    answers: &[AnswerDoc { status: 200, text: "The plans", content: Content::Page("Plan") }],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let plans = store::plan::list(&call.state.admin).await?;
+    let data: Vec<_> = plans.into_iter().map(PlanView::from).collect();
+    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+}

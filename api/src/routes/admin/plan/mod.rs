@@ -1,0 +1,8 @@
+//! `/v1/admin/plans`: what subscriptions allow.
+
+pub mod delete;
+pub mod list;
+pub mod put;
+mod view;
+
+pub use view::PlanView;

@@ -1,0 +1,72 @@
+//! A plan as operators see it, and how one is named in a path.
+
+use crate::problem::{Code, Problem};
+use crate::request::OperatorCall;
+use domain::id::PlanName;
+use domain::time::Timestamp;
+use serde::Serialize;
+use store::plan::PlanRecord;
+use utoipa::ToSchema;
+
+/// A plan.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Plan)]
+pub struct PlanView {
+    /// Its name.
+    name: String,
+    /// Tasks submitted per second.
+    submits_per_second: u32,
+    /// Tasks that may be submitted at once after a pause.
+    submit_burst: u32,
+    /// Tasks submitted per hour; 0 is no limit.
+    submits_per_hour: u32,
+    /// Tasks queued, running or cancelling at once.
+    running_tasks: u32,
+    /// Tasks that have not ended, at once.
+    backlog: u32,
+    /// Live schedules at once.
+    schedules: u32,
+    /// Largest body of one task, bytes.
+    payload_bytes: u32,
+    /// Output kept, bytes.
+    stored_output_bytes: u64,
+    /// Days that ended tasks are shown.
+    retention_days: u16,
+    /// Share where tenants compete.
+    weight: f64,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// When it was changed last.
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl From<PlanRecord> for PlanView {
+    fn from(plan: PlanRecord) -> Self {
+        let limits = plan.limits;
+        Self {
+            name: plan.name.to_string(),
+            submits_per_second: limits.submits_per_second,
+            submit_burst: limits.submit_burst,
+            submits_per_hour: limits.submits_per_hour,
+            running_tasks: limits.running_tasks,
+            backlog: limits.backlog,
+            schedules: limits.schedules,
+            payload_bytes: limits.payload_bytes,
+            stored_output_bytes: limits.stored_output_bytes,
+            retention_days: limits.retention_days,
+            weight: limits.weight,
+            created_at: plan.created_at,
+            updated_at: plan.updated_at,
+        }
+    }
+}
+
+/// The plan named in the path.
+pub(super) fn name_of(call: &OperatorCall) -> Result<PlanName, Problem> {
+    let text = call.request.match_info().get("name").unwrap_or_default();
+    text.parse().map_err(|error: domain::id::ParseNameError| {
+        Problem::at(Code::InvalidParameter, "path:name", error.to_string())
+    })
+}

@@ -1,0 +1,59 @@
+//! `PATCH /v1/admin/tenants/{id}`: another plan, another weight.
+
+use super::view::{answer, check_weight, id_of, no_such_plan, unknown};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{OperatorCall, json};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::PlanName;
+use serde::{Deserialize, Deserializer};
+use store::tenant::{Changed, TenantChange};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Change a tenant's plan or weight",
+    description: "Acts within two seconds, on tasks that wait too. A tenant over a smaller plan's quotas keeps what it has.",
+    request: Some("TenantChange"),
+    answers: &[AnswerDoc { status: 200, text: "The tenant", content: Content::Json("Tenant") }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// What to change; what is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = TenantChange)]
+pub struct ChangeSpec {
+    /// Its plan.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    plan: Option<PlanName>,
+    /// Its share where tenants compete; null: its plan's.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<f64>)]
+    weight: Option<Option<f64>>,
+}
+
+/// Tells null from nothing.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with it; `not_found`, also for a deleted tenant; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let id = id_of(&call)?;
+    let spec: ChangeSpec = json::parse(&call.body)?;
+    check_weight(spec.weight.flatten())?;
+    let change = TenantChange { plan: spec.plan, weight: spec.weight };
+    match store::tenant::change(&call.state.admin, id, &change).await? {
+        Changed::Yes => answer(&call, StatusCode::OK, id).await,
+        Changed::NotFound => Err(unknown()),
+        Changed::NoSuchPlan => Err(no_such_plan()),
+    }
+}

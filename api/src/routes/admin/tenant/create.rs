@@ -1,0 +1,61 @@
+//! `POST /v1/admin/tenants`: a new customer.
+
+use super::view::{answer, check_weight, no_such_plan};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{OperatorCall, json};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::{PlanName, TenantId};
+use serde::Deserialize;
+use store::tenant::{Created, NewTenant};
+use utoipa::ToSchema;
+
+const MAX_NAME: usize = 200;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Create a tenant",
+    request: Some("TenantCreate"),
+    answers: &[AnswerDoc { status: 201, text: "The new tenant", content: Content::Json("Tenant") }],
+    problems: &[Code::Conflict],
+    ..Doc::EMPTY
+};
+
+/// A tenant to create.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = TenantCreate)]
+pub struct TenantSpec {
+    /// 1 to 200 characters, unique.
+    name: String,
+    /// `default` when left out.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    plan: PlanName,
+    /// Its share where tenants compete: more than 0, up to 1000. Its plan's when left out.
+    #[serde(default)]
+    weight: Option<f64>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with it; `conflict` when the name is taken; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let spec: TenantSpec = json::parse(&call.body)?;
+    let length = spec.name.chars().count();
+    if !(1..=MAX_NAME).contains(&length) || spec.name.contains('\0') {
+        let detail = format!("must have 1 to {MAX_NAME} characters, none of them NUL");
+        return Err(Problem::at(Code::ValidationFailed, "/name", detail));
+    }
+    check_weight(spec.weight)?;
+    let new =
+        NewTenant { id: TenantId::fresh(), name: spec.name, plan: spec.plan, weight: spec.weight };
+    match store::tenant::create(&call.state.admin, &new).await? {
+        Created::Yes => answer(&call, StatusCode::CREATED, new.id).await,
+        Created::NameTaken => Err(Problem::new(Code::Conflict, "A tenant has this name already.")),
+        Created::NoSuchPlan => Err(no_such_plan()),
+    }
+}

@@ -1,0 +1,49 @@
+//! `GET /v1/admin/tenants`: the customers, newest first.
+
+use super::view::TenantView;
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::OperatorCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::TenantId;
+use domain::tenant::TenantState;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List tenants",
+    description: "Newest first.",
+    query: &[PAGE[0], PAGE[1], Param { name: "state", text: "`active`, `suspended` or `deleted`" }],
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Tenant") }],
+    problems: &[Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Cursors are signed for a tenant; those of operators for none.
+const NOBODY: TenantId = TenantId(uuid::Uuid::nil());
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with the parameters; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    let state: Option<TenantState> = query.parsed("state", "active, suspended or deleted")?;
+    query.finish()?;
+    let context = Context::new(List::Tenants, state.map(TenantState::as_str));
+    let position = page.position(&call.state.sealer, NOBODY, context)?;
+    let before = position
+        .map(|bytes| uuid::Uuid::from_slice(&bytes).map(TenantId).map_err(|_| outdated_cursor()))
+        .transpose()?;
+    let mut found = store::tenant::list(&call.state.admin, state, before, page.limit + 1).await?;
+    let more = found.len() > page.limit as usize;
+    found.truncate(page.limit as usize);
+    let last = found.last().filter(|_| more).map(|tenant| *tenant.id.uuid().as_bytes());
+    let next_cursor = last.map(|id| call.state.sealer.seal(NOBODY, context, &id));
+    let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
+    json(StatusCode::OK, &Sheet { data, next_cursor })
+}

@@ -1,0 +1,10 @@
+//! `/v1/admin/tenants`: the customers, as operators see them.
+
+pub mod change;
+pub mod create;
+pub mod get;
+pub mod list;
+pub mod stand;
+mod view;
+
+pub use view::TenantView;

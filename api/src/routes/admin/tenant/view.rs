@@ -1,0 +1,89 @@
+//! A tenant as operators see it, and how one is named in a path.
+
+use crate::answer::json;
+use crate::problem::{Code, Problem};
+use crate::request::OperatorCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::TenantId;
+use domain::time::Timestamp;
+use serde::Serialize;
+use store::tenant::TenantRecord;
+use utoipa::ToSchema;
+
+/// A customer.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Tenant)]
+pub struct TenantView {
+    /// `tenant_` and 32 hex digits.
+    id: String,
+    /// Its name; null once it is purged.
+    name: Option<String>,
+    /// The plan it is on.
+    plan: String,
+    /// Its share where tenants compete; null: its plan's.
+    weight: Option<f64>,
+    /// `active`, `suspended` or `deleted`.
+    state: &'static str,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// Since when it is suspended, where it is.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    suspended_at: Option<Timestamp>,
+    /// When it was deleted.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    deleted_at: Option<Timestamp>,
+    /// When the last of its data was gone.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    purged_at: Option<Timestamp>,
+}
+
+impl From<TenantRecord> for TenantView {
+    fn from(tenant: TenantRecord) -> Self {
+        Self {
+            id: tenant.id.to_string(),
+            name: tenant.name,
+            plan: tenant.plan.to_string(),
+            weight: tenant.weight,
+            state: tenant.state.as_str(),
+            created_at: tenant.created_at,
+            suspended_at: tenant.suspended_at,
+            deleted_at: tenant.deleted_at,
+            purged_at: tenant.purged_at,
+        }
+    }
+}
+
+/// The tenant named in the path. A malformed id is one that does not exist.
+pub(super) fn id_of(call: &OperatorCall) -> Result<TenantId, Problem> {
+    let text = call.request.match_info().get("id").unwrap_or_default();
+    text.parse().map_err(|_| unknown())
+}
+
+/// Answers with the tenant as it is now.
+pub(super) async fn answer(
+    call: &OperatorCall,
+    status: StatusCode,
+    id: TenantId,
+) -> Result<HttpResponse, Problem> {
+    let tenant = store::tenant::get(&call.state.admin, id).await?.ok_or_else(unknown)?;
+    json(status, &TenantView::from(tenant))
+}
+
+pub(super) fn unknown() -> Problem {
+    Problem::new(Code::NotFound, "There is no such tenant.")
+}
+
+/// The named plan does not exist.
+pub(super) fn no_such_plan() -> Problem {
+    Problem::at(Code::ValidationFailed, "/plan", "is no plan of this installation")
+}
+
+/// Refuses a weight out of its range.
+pub(super) fn check_weight(weight: Option<f64>) -> Result<(), Problem> {
+    if weight.is_none_or(|weight| weight > 0.0 && weight <= 1000.0) {
+        return Ok(());
+    }
+    Err(Problem::at(Code::ValidationFailed, "/weight", "must be more than 0, up to 1000"))
+}

@@ -1,0 +1,121 @@
+//! `GET /v1/limits`: what the plan allows, and what is used of it.
+
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::Problem;
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::plan::Quota;
+use domain::time::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use store::tenant::TenantEvent;
+use utoipa::ToSchema;
+
+/// Warnings shown.
+const WARNINGS: u32 = 20;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read the plan's limits and what is used of them",
+    description: "Figures of use are as of a moment ago: within a second, or a percent.",
+    answers: &[AnswerDoc { status: 200, text: "The limits", content: Content::Json("Limits") }],
+    ..Doc::EMPTY
+};
+
+/// What the plan allows, and what is used.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Limits)]
+pub struct LimitsView {
+    /// The plan.
+    plan: Option<String>,
+    /// How the account stands: `active` or `suspended`.
+    state: &'static str,
+    /// Tasks submitted per second, refilled continuously.
+    submits_per_second: u32,
+    /// Tasks that may be submitted at once after a pause.
+    submit_burst: u32,
+    /// Tasks submitted per hour; 0 is no limit.
+    submits_per_hour: u32,
+    /// Largest body of one task, bytes.
+    payload_bytes: usize,
+    /// Days that ended tasks are shown.
+    retention_days: u32,
+    /// Share where customers compete for room.
+    weight: f64,
+    /// What may be held at once, and what is.
+    quotas: Vec<QuotaView>,
+    /// The latest warnings, newest first.
+    warnings: Vec<WarningView>,
+}
+
+/// One quota.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = QuotaUse)]
+pub struct QuotaView {
+    /// Its name.
+    name: &'static str,
+    /// What the plan allows.
+    limit: u64,
+    /// What is used.
+    used: u64,
+}
+
+/// Something to know of.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LimitWarning)]
+pub struct WarningView {
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// What: `quota_nearly_used`, when 80 % are.
+    kind: String,
+    /// Its particulars.
+    #[schema(value_type = Object)]
+    detail: Box<RawValue>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// What the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let (caller, state) = (&call.caller, &call.state);
+    let (limits, scope) = (caller.limits(), call.scope());
+    let holding = state.backlog.holding(caller).await?;
+    let kept = store::output::kept(&state.api, &scope).await?;
+    let used = |quota| match quota {
+        Quota::Backlog => Some(holding.backlog),
+        Quota::RunningTasks => Some(holding.running_tasks),
+        // There are none yet.
+        Quota::Schedules => Some(0),
+        Quota::StoredOutputBytes => Some(kept),
+        // No amount that is held.
+        Quota::PayloadBytes => None,
+    };
+    let quota = |quota: Quota| {
+        used(quota).map(|used| QuotaView { name: quota.as_str(), limit: limits.of(quota), used })
+    };
+    let events = store::tenant::events(&state.api, &scope, WARNINGS).await?;
+    let view = LimitsView {
+        plan: store::tenant::plan_name(&state.api, &scope).await?,
+        state: caller.tenant_state().as_str(),
+        submits_per_second: limits.submits_per_second,
+        submit_burst: limits.submit_burst,
+        submits_per_hour: limits.submits_per_hour,
+        payload_bytes: state.task_limit(Some(limits)),
+        retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
+        weight: limits.weight,
+        quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
+        warnings: events.into_iter().filter_map(warning).collect(),
+    };
+    json(StatusCode::OK, &view)
+}
+
+/// The database holds only JSON there.
+fn warning(event: TenantEvent) -> Option<WarningView> {
+    let detail = RawValue::from_string(event.detail_json).ok()?;
+    Some(WarningView { at: event.at, kind: event.kind, detail })
+}

@@ -1,0 +1,277 @@
+//! Rate limits of one api process: what is refused, how it is told, and what costs nothing.
+
+use crate::client::{Answer, request};
+use crate::server::{NOOP, Server};
+use domain::id::PlanName;
+use domain::plan::PlanLimits;
+use serde_json::{Value, json};
+
+/// A server whose tenant may submit `per_second` tasks a second, `burst` at once and `per_hour` an hour.
+pub async fn limited(settings: &[(&str, &str)], rates: (u32, u32, u32)) -> Server {
+    let server = Server::start_with(settings).await;
+    put_on_plan(&server, rates).await;
+    server
+}
+
+/// Makes the tenant's plan; one that is in use already is felt when the key's look-up is a second old.
+pub async fn put_on_plan(server: &Server, (per_second, burst, per_hour): (u32, u32, u32)) {
+    let limits = PlanLimits {
+        submits_per_second: per_second,
+        submit_burst: burst,
+        submits_per_hour: per_hour,
+        ..PlanLimits::default()
+    };
+    let plan: PlanName = "tested".parse().unwrap();
+    store::plan::put(&server.admin, &plan, &limits).await.unwrap();
+    let id = server.tenant.uuid();
+    server.db.sql(&format!("update tenant set plan = 'tested' where id = '{id}'")).await.unwrap();
+}
+
+/// A test that counts an hour must not meet its end.
+pub async fn early_in_the_hour() {
+    let now = runtime::clock::wall();
+    let left = domain::rate::Hour::of(now).left(now);
+    if left < std::time::Duration::from_secs(30) {
+        runtime::clock::sleep(left).await;
+    }
+}
+
+fn batch(count: usize) -> String {
+    json!({ "tasks": vec![json!({"run": {"noop": {}}}); count] }).to_string()
+}
+
+async fn lines(server: &Server, count: usize, key: Option<&str>) -> Answer {
+    let body = format!("{NOOP}\n").repeat(count);
+    let bearer = format!("Bearer {}", server.key);
+    let mut headers =
+        vec![("Authorization", bearer.as_str()), ("Content-Type", "application/x-ndjson")];
+    headers.extend(key.map(|key| ("Idempotency-Key", key)));
+    request(server.addr, "POST", "/v1/tasks/batch", &headers, body.as_bytes()).await
+}
+
+fn parsed(answer: &Answer) -> Vec<Value> {
+    let text = std::str::from_utf8(&answer.body).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+async fn stored_tasks(server: &Server) -> u64 {
+    server.db.sql("select count(*) from task").await.unwrap().trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn over_its_rate_a_tenant_is_told_which_limit_when_to_come_back_and_what_lifts_it() {
+    let server = limited(&[], (1, 5, 0)).await;
+    for _ in 0..5 {
+        assert_eq!(server.post("/v1/tasks", NOOP).await.status, 201);
+    }
+    let answer = server.post("/v1/tasks", NOOP).await;
+    assert_eq!((answer.status, answer.code().as_str()), (429, "rate_limited"));
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    let problem = answer.json();
+    assert_eq!(problem["limit"], "submits_per_second");
+    assert_eq!(problem["retryable"], true);
+    let retry_at: chrono::DateTime<chrono::Utc> =
+        problem["retry_at"].as_str().unwrap().parse().unwrap();
+    let ahead = retry_at - runtime::clock::wall();
+    assert!(ahead <= chrono::TimeDelta::seconds(1), "{ahead}");
+    // The plans of a new installation: `free` allows 10 a second, and of those that allow more the least is named.
+    let named = || async {
+        let answer = server.post("/v1/tasks", NOOP).await;
+        (answer.status == 429 && answer.json()["lifted_by"] == "free").then_some(())
+    };
+    let limit = std::time::Duration::from_secs(10);
+    testkit::poll::until_some("the plan that lifts it to be named", limit, named).await.unwrap();
+    // Reading costs nothing, and after the named time there is room again.
+    assert_eq!(server.get("/v1/tasks").await.status, 200);
+    let again = || async { (server.post("/v1/tasks", NOOP).await.status == 201).then_some(()) };
+    testkit::poll::until_some("a token", limit, again).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_answer_to_a_tenant_says_what_is_left() {
+    let server = limited(&[], (2, 10, 100)).await;
+    let policy = "\"default\";q=2;w=1;berth-burst=10, \"hourly\";q=100;w=3600";
+    let read = server.get("/v1/tasks").await;
+    assert_eq!(read.header("ratelimit-policy"), Some(policy));
+    let left = read.header("ratelimit").unwrap();
+    assert!(left.starts_with("\"default\";r=10;t=0, \"hourly\";r=100;t="), "{left}");
+    let made = server.post("/v1/tasks", NOOP).await;
+    let left = made.header("ratelimit").unwrap();
+    assert!(left.starts_with("\"default\";r=9;t=1, \"hourly\";r=99;t="), "{left}");
+    for (status, answer) in [
+        (404, server.get(&format!("/v1/tasks/task_{}", "0".repeat(32))).await),
+        (422, server.post("/v1/tasks", "{\"run\": {}}").await),
+        (400, server.post("/v1/tasks", "{").await),
+    ] {
+        assert_eq!(answer.status, status, "{answer:?}");
+        assert_eq!(answer.header("ratelimit-policy"), Some(policy), "{answer:?}");
+        assert!(answer.header("ratelimit").is_some());
+    }
+    // Nobody is told of a tenant without its key.
+    for key in ["", "berth_live_x"] {
+        assert_eq!(server.get_as(key, "/v1/tasks").await.header("ratelimit-policy"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_batch_is_admitted_as_far_as_the_tokens_go_and_the_rest_is_refused_one_by_one() {
+    let server = limited(&[], (1, 20, 0)).await;
+    let answer = server.post("/v1/tasks/batch", batch(30)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let json = answer.json();
+    assert_eq!((&json["accepted"], &json["rejected"]), (&json!(20), &json!(10)));
+    for (index, result) in json["results"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(result["index"], index);
+        assert_eq!(result.get("task").is_some(), index < 20, "{result}");
+        if index >= 20 {
+            let error = &result["error"];
+            assert_eq!((&error["code"], &error["status"]), (&json!("rate_limited"), &json!(429)));
+            assert!(error["retry_at"].is_string() && error["limit"] == "submits_per_second");
+        }
+    }
+    assert_eq!(stored_tasks(&server).await, 20);
+    // Nothing is left: now the whole request is refused.
+    let answer = server.post("/v1/tasks/batch", batch(3)).await;
+    assert_eq!((answer.status, answer.code().as_str()), (429, "rate_limited"));
+    assert!(answer.header("retry-after").is_some());
+}
+
+#[tokio::test]
+async fn lines_are_admitted_slice_by_slice() {
+    let server = limited(&[], (1, 620, 0)).await;
+    let answer = lines(&server, 1200, None).await;
+    assert_eq!(answer.status, 200);
+    let said = parsed(&answer);
+    let summary = said.last().unwrap();
+    let accepted = summary["accepted"].as_u64().unwrap();
+    // 500 of the first slice, the rest of the second, and what flowed in meanwhile of the third.
+    assert!((620..640).contains(&accepted), "{summary}");
+    assert_eq!(summary["rejected"].as_u64().unwrap(), 1200 - accepted);
+    assert_eq!(stored_tasks(&server).await, accepted);
+    for line in &said[1100..1150] {
+        assert_eq!(line["error"]["code"], "rate_limited", "{line}");
+        assert!(line["error"]["retry_at"].is_string());
+    }
+    let answer = lines(&server, 700, None).await;
+    // A token may have flowed in; then its one line is admitted.
+    let (status, admitted) = (answer.status, stored_tasks(&server).await - accepted);
+    assert!(status == 429 && admitted == 0 || status == 200 && admitted > 0, "{status} {admitted}");
+}
+
+#[tokio::test]
+async fn a_slice_of_which_nothing_was_admitted_can_be_sent_again_under_its_key() {
+    let server = limited(&[], (1, 500, 0)).await;
+    let first = parsed(&lines(&server, 520, Some("k")).await);
+    let accepted = first.last().unwrap()["accepted"].as_u64().unwrap();
+    assert!((500..520).contains(&accepted));
+    if accepted > 500 {
+        return; // Slow enough for a token to flow in: then the slice was admitted in part, and is remembered.
+    }
+    put_on_plan(&server, (1000, 1000, 0)).await;
+    let again = || async {
+        let answer = lines(&server, 520, Some("k")).await;
+        let said = parsed(&answer);
+        (answer.status == 200 && said.last().unwrap()["accepted"] == 520).then_some(said)
+    };
+    let limit = std::time::Duration::from_secs(10);
+    let said = testkit::poll::until_some("the rest", limit, again).await.unwrap();
+    assert_eq!(said[..500], first[..500], "the first slice is replayed");
+    assert_eq!(stored_tasks(&server).await, 520);
+}
+
+#[tokio::test]
+async fn a_repeated_request_and_one_with_mistakes_cost_nothing() {
+    early_in_the_hour().await;
+    let server = limited(&[], (1, 40, 40)).await;
+    let key = [("Idempotency-Key", "once")];
+    for n in 0..30 {
+        let answer = server.post_with("/v1/tasks", &key, NOOP).await;
+        assert_eq!(answer.status, 201);
+        assert_eq!(answer.header("idempotency-replayed").is_some(), n > 0);
+    }
+    let key = [("Idempotency-Key", "batch")];
+    for _ in 0..10 {
+        let answer = server.post_with("/v1/tasks/batch", &key, batch(9)).await;
+        assert_eq!(answer.json()["accepted"], 9, "{answer:?}");
+    }
+    for _ in 0..50 {
+        assert_eq!(server.post("/v1/tasks", r#"{"run": {"noop": {"nap": 1}}}"#).await.status, 422);
+    }
+    let other = r#"{"run": {"noop": {}}, "name": "other"}"#;
+    let other = server.post_with("/v1/tasks", &[("Idempotency-Key", "once")], other).await;
+    assert_eq!(other.code(), "idempotency_key_reuse");
+    let left = server.get("/v1/tasks").await;
+    let left = left.header("ratelimit").unwrap();
+    assert!(left.contains("\"hourly\";r=30;"), "1 and 9 of 40: {left}");
+    assert_eq!(server.post("/v1/tasks/batch", batch(40)).await.json()["accepted"], 30);
+    assert_eq!(stored_tasks(&server).await, 40);
+}
+
+#[tokio::test]
+async fn an_hour_has_its_limit_over_a_restart() {
+    early_in_the_hour().await;
+    let mut server = limited(&[], (1000, 1000, 30)).await;
+    assert_eq!(server.post("/v1/tasks/batch", batch(12)).await.json()["accepted"], 12);
+    server.stop.shut_down();
+    server.handle.take().unwrap().stopped().await.unwrap();
+    let twin = server.twin().await;
+    server.addr = twin.addr;
+    let answer = server.post("/v1/tasks/batch", batch(30)).await;
+    assert_eq!(answer.json()["accepted"], 18, "{answer:?}");
+    let refused = server.post("/v1/tasks", NOOP).await;
+    assert_eq!((refused.status, &refused.json()["limit"]), (429, &json!("submits_per_hour")));
+    let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=3600).contains(&seconds));
+}
+
+#[tokio::test]
+async fn a_peer_has_a_limit_before_its_key_is_looked_at_whatever_its_headers_say() {
+    let settings =
+        [("BERTH_API__PEER_REQUESTS_PER_SECOND", "1"), ("BERTH_API__PEER_REQUEST_BURST", "5")];
+    let server = Server::start_with(&settings).await;
+    let mut refused = 0;
+    for n in 0..10 {
+        let forged = format!("192.0.2.{n}");
+        let headers = [
+            ("X-Forwarded-For", forged.as_str()),
+            ("Forwarded", "for=198.51.100.1"),
+            ("X-Real-IP", forged.as_str()),
+        ];
+        let answer = request(server.addr, "GET", "/v1/tasks", &headers, b"").await;
+        if answer.status == 429 {
+            assert_eq!(answer.json()["limit"], "peer_requests_per_second");
+            assert_eq!(answer.header("ratelimit"), None);
+            refused += 1;
+        } else {
+            assert_eq!(answer.status, 401);
+        }
+    }
+    // One or two tokens may have come back meanwhile.
+    assert!((3..=5).contains(&refused), "{refused}");
+    for _ in 0..20 {
+        assert_eq!(request(server.addr, "GET", "/healthz", &[], b"").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_each_client_has_a_rate_of_its_own_and_forges_none() {
+    let settings = [
+        ("BERTH_API__PEER_REQUESTS_PER_SECOND", "1"),
+        ("BERTH_API__PEER_REQUEST_BURST", "5"),
+        ("BERTH_API__TRUSTED_PROXIES", "127.0.0.1"),
+    ];
+    let server = Server::start_with(&settings).await;
+    for client in ["198.51.100.1", "198.51.100.2"] {
+        let mut refused = 0;
+        for n in 0..10 {
+            // The proxy adds where the request came from; what the client wrote before that is not believed.
+            let forwarded = format!("192.0.2.{n}, {client}");
+            let headers = [("X-Forwarded-For", forwarded.as_str())];
+            let answer = request(server.addr, "GET", "/v1/tasks", &headers, b"").await;
+            assert!([401, 429].contains(&answer.status), "{answer:?}");
+            refused += u32::from(answer.status == 429);
+        }
+        // One or two tokens may have come back meanwhile; without a rate of its own the second client would have none.
+        assert!((3..=5).contains(&refused), "{client}: {refused}");
+    }
+}

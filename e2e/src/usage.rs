@@ -1,0 +1,78 @@
+//! Holds what a customer is told it used against the attempts, one by one: the bill is their sum, to the last unit.
+
+use crate::{Customer, Oracle};
+use anyhow::Context;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// In the order of [`FIGURES`].
+type Sums = [i64; 5];
+
+const FIGURES: [&str; 5] =
+    ["attempts", "charged_attempts", "run_ms", "cpu_millis_ms", "memory_mib_ms"];
+
+/// What is wrong with `GET /v1/usage` of the only customer there is; and the tiers that were used, `none` for tasks that gave
+/// resources instead.
+pub async fn usage_faults(
+    oracle: &Oracle<'_>,
+    customer: &Customer,
+) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+    let mut wanted: BTreeMap<(String, String), Sums> = BTreeMap::new();
+    let attempts = oracle
+        .rows(
+            "select to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD'), coalesce(tier::text, 'none'), charged::integer,
+                usage_ms, cpu_millis, memory_mib from attempt",
+        )
+        .await?;
+    for attempt in attempts {
+        let [day, tier, numbers @ ..] = attempt.as_slice() else {
+            anyhow::bail!("{attempt:?} is no attempt");
+        };
+        let numbers = numbers.iter().map(|n| n.parse()).collect::<Result<Vec<i64>, _>>()?;
+        let &[charged, ms, cpu, memory] = numbers.as_slice() else {
+            anyhow::bail!("{attempt:?} is no attempt");
+        };
+        let sums = wanted.entry((day.clone(), tier.clone())).or_default();
+        add(sums, [1, charged, ms, ms * cpu, ms * memory]);
+    }
+    let (Some(first), Some(last)) = (wanted.keys().next(), wanted.keys().next_back()) else {
+        anyhow::bail!("there are no attempts: nothing to compare");
+    };
+    let path = format!("/v1/usage?from={}&to={}", first.0, last.0);
+    let (status, usage) = customer.call("GET", &path, None, None).await?;
+    anyhow::ensure!(status == 200, "{path} answered {status}: {usage}");
+    let mut told: BTreeMap<(String, String), Sums> = BTreeMap::new();
+    for row in usage["data"].as_array().context("no data")? {
+        let day = row["day"].as_str().context("no day")?.to_owned();
+        let tier = row["tier"].as_str().unwrap_or("none").to_owned();
+        add(told.entry((day, tier)).or_default(), figures(row)?);
+    }
+    let mut faults = Vec::new();
+    if told != wanted {
+        faults.push(format!("usage is told as {told:?}, and the attempts say {wanted:?}"));
+    }
+    let mut total = Sums::default();
+    wanted.values().for_each(|sums| add(&mut total, *sums));
+    if figures(&usage["total"])? != total {
+        faults.push(format!("the total is told as {}, and is {total:?}", usage["total"]));
+    }
+    if total[2] == 0 {
+        faults.push("nothing was billed at all".to_owned());
+    }
+    let mut tiers: Vec<String> = wanted.into_keys().map(|(_, tier)| tier).collect();
+    tiers.sort_unstable();
+    tiers.dedup();
+    Ok((faults, tiers))
+}
+
+fn figures(row: &Value) -> anyhow::Result<Sums> {
+    let mut sums = Sums::default();
+    for (sum, name) in sums.iter_mut().zip(FIGURES) {
+        *sum = row[name].as_i64().with_context(|| format!("no {name} in {row}"))?;
+    }
+    Ok(sums)
+}
+
+fn add(sums: &mut Sums, more: Sums) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}

@@ -1,0 +1,160 @@
+//! Settles at the executor's start how commands are isolated, by trying it.
+
+use super::ceilings::Ceilings;
+use super::report::{IsolationReport, Works};
+use crate::cgroup::{self, Claim, Controller, Found, Place};
+use crate::command::{Spawner, WorkFolders, probe};
+use crate::supervise::{Limits, Sandbox};
+use protocol::Capacity;
+use runtime::config::{ExecutorConfig, IsolationMode};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use tokio::task::spawn_blocking;
+
+/// Where programs of the system are. Not the `PATH`: this one must be the system's.
+const FOLDERS: [&str; 5] =
+    ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/run/current-system/sw/bin"];
+const PROGRAM: &str = "bwrap";
+
+/// `executor.isolation` asks for what this machine does not have.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`executor.isolation` is \"bubblewrap\", and {why}. Install bubblewrap (Debian: `apt-get install bubblewrap`) and \
+     allow user namespaces, or set it to \"auto\" to run commands without"
+)]
+pub struct IsolationError {
+    why: String,
+}
+
+/// How commands are isolated here.
+#[derive(Debug)]
+pub(crate) struct Isolation {
+    bubblewrap: Option<PathBuf>,
+    places: Vec<Place>,
+    ceilings: Ceilings,
+    report: IsolationReport,
+    /// Of the folders of `places`.
+    _claim: Claim,
+}
+
+/// What surrounds and limits one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Measures {
+    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) limits: Limits,
+}
+
+impl Isolation {
+    pub(crate) const fn report(&self) -> &IsolationReport {
+        &self.report
+    }
+
+    /// For an attempt that was given `resources`, in a pool that opens the network or not.
+    pub(crate) fn measures(&self, resources: &Capacity, network: bool) -> Measures {
+        measures(&self.ceilings, self.bubblewrap.as_deref(), &self.places, (resources, network))
+    }
+}
+
+fn measures(
+    ceilings: &Ceilings,
+    bubblewrap: Option<&Path>,
+    places: &[Place],
+    (resources, network): (&Capacity, bool),
+) -> Measures {
+    let limits = ceilings.limits(resources);
+    let sandbox = bubblewrap.map(|program| ceilings.sandbox(program.to_owned(), &limits, network));
+    Measures { sandbox, places: places.to_vec(), limits }
+}
+
+/// Tries what this machine has.
+///
+/// # Errors
+/// When bubblewrap is demanded and does not work.
+pub(crate) async fn establish(
+    config: &ExecutorConfig,
+    folders: &WorkFolders,
+    spawner: &Spawner,
+) -> Result<Isolation, IsolationError> {
+    let ceilings = Ceilings::of(config);
+    let name = group_name(&config.data_dir);
+    let found = spawn_blocking(move || {
+        let (found, claim) = find_and_claim(&name);
+        let left = cgroup::clean(&found.places);
+        if left > 0 {
+            tracing::info!(left, "{left} control groups were left by an earlier boot; removed");
+        }
+        (found, claim)
+    });
+    let (found, claim) = found.await.unwrap_or_default();
+    let mut notes: Vec<String> = found
+        .missing
+        .iter()
+        .map(|(controller, why)| format!("no control group for {}: {why}", controller.name()))
+        .collect();
+    let bubblewrap = match config.isolation {
+        IsolationMode::None => {
+            notes.push("`executor.isolation` is \"none\"".to_owned());
+            None
+        }
+        mode => {
+            let tried = try_bubblewrap(&ceilings, &found.places, folders, spawner).await;
+            match (tried, mode) {
+                (Err(why), IsolationMode::Bubblewrap) => return Err(IsolationError { why }),
+                (Err(why), _) => {
+                    notes.push(why);
+                    None
+                }
+                (Ok(program), _) => Some(program),
+            }
+        }
+    };
+    let limits = |controller| found.places.iter().any(|place| place.controller == controller);
+    let works = Works {
+        sandbox: bubblewrap.is_some(),
+        memory: limits(Controller::Memory),
+        pids: limits(Controller::Pids),
+        cpu: limits(Controller::Cpu),
+    };
+    let report = IsolationReport::new(works, notes);
+    Ok(Isolation { bubblewrap, places: found.places, ceilings, report, _claim: claim })
+}
+
+/// Blocks.
+fn find_and_claim(name: &str) -> (Found, Claim) {
+    loop {
+        let found = cgroup::find(name);
+        match Claim::of(&found.places) {
+            Ok(claim) => return (found, claim),
+            // Removed by another executor's sweep just before it was claimed.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                tracing::warn!(%error, "Control groups cannot be marked as in use: {error}");
+                return (found, Claim::default());
+            }
+        }
+    }
+}
+
+async fn try_bubblewrap(
+    ceilings: &Ceilings,
+    places: &[Place],
+    folders: &WorkFolders,
+    spawner: &Spawner,
+) -> Result<PathBuf, String> {
+    let found = FOLDERS.iter().map(|folder| Path::new(folder).join(PROGRAM)).find(|p| p.is_file());
+    let program = found.ok_or_else(|| "bubblewrap is not installed".to_owned())?;
+    let whole = Capacity::default();
+    let measures = measures(ceilings, Some(&program), places, (&whole, false));
+    match probe(spawner, folders, measures).await {
+        Ok(()) => Ok(program),
+        Err(why) => Err(format!("bubblewrap does not work here: {why}")),
+    }
+}
+
+/// One folder for each executor's data, the same at each of its starts.
+fn group_name(data_dir: &Path) -> String {
+    let path = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
+    format!("{}{:08x}", cgroup::PREFIX, crc32fast::hash(path.as_os_str().as_bytes()))
+}

@@ -1,0 +1,182 @@
+//! Holds an attempt to its limits.
+//!
+//! Where the kernel does (control groups), this asks it whether it had to; where it does not, this looks for itself,
+//! twice a second. Either way an attempt that wants more than it may have is over, with a reason that
+//! says what it wanted.
+
+use super::clock::monotonic_ns;
+use super::disk::{Usage, usage};
+use super::job::{Limits, Passed, Status};
+use super::sweep;
+use crate::cgroup::{Controller, Group};
+use nix::libc::SIGXFSZ;
+use nix::sys::statvfs::statvfs;
+use nix::unistd::getpid;
+use std::fs;
+use std::path::PathBuf;
+
+const NANOS_PER_MS: u64 = 1_000_000;
+/// Between two looks. Looking at large folders takes long; then it is done less often, but not never.
+const PAUSE_NS: u64 = 500 * NANOS_PER_MS;
+const LONGEST_PAUSE_NS: u64 = 1000 * NANOS_PER_MS;
+/// Part of the time that looking may take: one in so many.
+const SHARE: u64 = 10;
+
+const PAGE: u64 = 4096;
+
+#[derive(Debug)]
+pub(super) struct Guard {
+    group: Group,
+    limits: Limits,
+    work: PathBuf,
+    next_look_ns: u64,
+}
+
+impl Guard {
+    pub(super) fn new(group: Group, limits: Limits, work: PathBuf) -> Self {
+        Self { group, limits, work, next_look_ns: monotonic_ns().saturating_add(PAUSE_NS) }
+    }
+
+    /// The command runs now: from here on the processor time counts as its own.
+    pub(super) fn command_runs(&self) {
+        // Tried at the executor's start; should it fail now, the attempt is only not slowed down.
+        self.group.limit_cpu(&self.limits).ok();
+    }
+
+    /// When the next look is due.
+    pub(super) const fn next_look_ns(&self) -> u64 {
+        self.next_look_ns
+    }
+
+    /// Looks if that is due.
+    pub(super) fn look(&mut self) -> Option<Passed> {
+        let began = monotonic_ns();
+        if began < self.next_look_ns {
+            return None;
+        }
+        let passed = self.passed();
+        let took = monotonic_ns().saturating_sub(began);
+        let pause = took.saturating_mul(SHARE).clamp(PAUSE_NS, LONGEST_PAUSE_NS);
+        self.next_look_ns = monotonic_ns().saturating_add(pause);
+        passed
+    }
+
+    /// What an attempt that has ended has to answer for, though nobody noticed in time.
+    pub(super) fn last_word(&self, status: Status) -> Option<Passed> {
+        let too_large = status == Status::Signalled(SIGXFSZ);
+        self.refused_by_the_kernel()
+            .or_else(|| too_large.then_some(Passed::Disk(self.limits.disk_bytes)))
+    }
+
+    /// Kills what the kernel lists. To be repeated until `is_empty`.
+    pub(super) fn kill(&self) {
+        self.group.kill();
+    }
+
+    /// True when the kernel lists nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.group.is_empty()
+    }
+
+    /// Removes the groups; one that the kernel still holds on to is removed at the executor's next start.
+    pub(super) fn remove(&self) {
+        self.group.remove();
+    }
+
+    fn refused_by_the_kernel(&self) -> Option<Passed> {
+        if self.group.oom_kills() > 0 {
+            return Some(Passed::Memory(self.limits.memory_bytes));
+        }
+        (self.group.refused_forks() > 0).then_some(Passed::Pids(self.limits.processes))
+    }
+
+    fn passed(&self) -> Option<Passed> {
+        if let Some(passed) = self.refused_by_the_kernel() {
+            return Some(passed);
+        }
+        let pids: Vec<i32> = match self.group.pids() {
+            Some(pids) => pids.into_iter().collect(),
+            None => sweep::descendants(getpid().as_raw()),
+        };
+        self.passed_by_processes(&pids).or_else(|| self.passed_on_disk(&pids))
+    }
+
+    fn passed_by_processes(&self, pids: &[i32]) -> Option<Passed> {
+        let limits = &self.limits;
+        if !self.group.has(Controller::Memory) {
+            let used: u64 = pids.iter().map(|pid| private_bytes(*pid)).sum();
+            if used > limits.memory_bytes {
+                return Some(Passed::Memory(limits.memory_bytes));
+            }
+        }
+        if !self.group.has(Controller::Pids) && pids.len() as u64 >= limits.processes {
+            return Some(Passed::Pids(limits.processes));
+        }
+        let full = |pid: &i32| open_files(*pid) >= limits.open_files;
+        pids.iter().any(full).then_some(Passed::OpenFiles(limits.open_files))
+    }
+
+    fn passed_on_disk(&self, pids: &[i32]) -> Option<Passed> {
+        let most = Usage { bytes: self.limits.disk_bytes, files: self.limits.files };
+        let found = usage(&self.work, &most);
+        if found.bytes > most.bytes {
+            return Some(Passed::Disk(most.bytes));
+        }
+        (found.files.saturating_add(files_in_memory(pids)) > most.files)
+            .then_some(Passed::Inodes(most.files))
+    }
+}
+
+/// Files in the attempt's own /tmp and /dev/shm, seen through the youngest of its processes.
+fn files_in_memory(pids: &[i32]) -> u64 {
+    let Some(pid) = pids.iter().max() else { return 0 };
+    let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+    // Not isolated: its /tmp is everybody's.
+    if mounts(&pid.to_string()) == mounts("self") {
+        return 0;
+    }
+    ["tmp", "dev/shm"]
+        .iter()
+        .filter_map(|folder| statvfs(format!("/proc/{pid}/root/{folder}").as_str()).ok())
+        .map(|found| {
+            let (all, free): (u64, u64) = (found.files(), found.files_free());
+            all.saturating_sub(free)
+        })
+        .sum()
+}
+
+/// Memory that a process does not share, bytes.
+fn private_bytes(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let mut fields = text.split(' ').skip(1).map(|field| field.parse::<u64>().unwrap_or(0));
+    let (resident, shared) = (fields.next().unwrap_or(0), fields.next().unwrap_or(0));
+    resident.saturating_sub(shared).saturating_mul(PAGE)
+}
+
+/// Files that a process has open; 0 when it may not be looked at.
+fn open_files(pid: i32) -> u64 {
+    let folder = format!("/proc/{pid}/fd");
+    match fs::metadata(&folder).map(|found| found.len()) {
+        // Kernels before 6.2 do not count for us.
+        Ok(0) => fs::read_dir(folder).map_or(0, |entries| entries.count() as u64),
+        counted => counted.unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_files_of_a_process_are_seen() {
+        let own = getpid().as_raw();
+        let before = open_files(own);
+        let held: Vec<_> = (0..10).map(|_| fs::File::open("/dev/null").unwrap()).collect();
+        assert!(open_files(own) >= before.max(3) && open_files(own) >= 10);
+        drop(held);
+        let block = vec![1_u8; 64 * 1024 * 1024];
+        assert!(private_bytes(own) > 64 * 1024 * 1024);
+        drop(block);
+        assert_eq!((private_bytes(-1), open_files(-1)), (0, 0));
+    }
+}

@@ -1,0 +1,65 @@
+//! Deleted tenants: their work is cancelled at once, and their data purged when the grace is over.
+//!
+//! Every scheduler runs it, each second. Small pieces with a rest between them, off the hot path; the database decides what a
+//! piece may touch, so that one may be killed, repeated, or done by two at once.
+
+use bus::{Bus, Topic};
+use runtime::tick::TickOutcome;
+use std::time::Duration;
+use store::StoreError;
+use store::connect::SchedulerDb;
+use store::task::transition;
+use store::tenant::{self, LAST_PART};
+use tracing::{debug, info};
+
+/// Tenants looked after in one tick.
+const TENANTS: i64 = 100;
+/// Tasks cancelled in one statement.
+const CANCELLED: i64 = 1000;
+/// Rows purged in one statement; chunks of output are 64 KiB.
+const PURGED: i32 = 500;
+/// The rest between two pieces, for everybody else's work.
+const REST: Duration = Duration::from_millis(50);
+
+pub(crate) struct TenantTick {
+    db: SchedulerDb,
+    bus: Bus,
+    grace: Duration,
+    cancel_grace: Duration,
+}
+
+impl TenantTick {
+    pub(crate) const fn new(
+        db: SchedulerDb,
+        bus: Bus,
+        grace: Duration,
+        cancel_grace: Duration,
+    ) -> Self {
+        Self { db, bus, grace, cancel_grace }
+    }
+
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let (mut done, mut more) = (0, false);
+        for gone in tenant::deleted(&self.db, self.grace, TENANTS).await? {
+            let id = gone.tenant;
+            if gone.has_tasks {
+                let (cancelled, asked) =
+                    transition::tenant_deleted(&self.db, id, self.cancel_grace, CANCELLED).await?;
+                if asked > 0 {
+                    self.bus.wake(Topic::ResourceManager);
+                }
+                if cancelled + asked > 0 {
+                    debug!(tenant.id = %id, cancelled, asked, "Tasks of deleted tenant `{id}` were cancelled");
+                }
+                done += cancelled + asked;
+                more |= cancelled + asked >= CANCELLED.unsigned_abs();
+            } else if let Some(part) = tenant::purge(&self.db, id, self.grace, PURGED).await? {
+                (done, more) = (done + 1, true);
+                if part == LAST_PART {
+                    info!(tenant.id = %id, "Deleted tenant `{id}` is purged");
+                }
+            }
+        }
+        Ok(if more { TickOutcome::after(REST, done) } else { TickOutcome::idle(done) })
+    }
+}

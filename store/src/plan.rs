@@ -1,0 +1,199 @@
+//! Plans: what subscriptions allow. Written by the platform's operators, read by everybody.
+//!
+//! Few and small: they are read whole. What is written here has passed [`PlanLimits::check`]; the table holds the same ranges.
+
+use crate::StoreError;
+use crate::connect::{AdminDb, SubmitDb};
+use crate::statement::named;
+use domain::id::PlanName;
+use domain::plan::PlanLimits;
+use domain::time::Timestamp;
+
+/// More plans than an installation has; a list ends here.
+const MOST: i64 = 1000;
+
+/// A plan as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanRecord {
+    /// Its name.
+    pub name: PlanName,
+    /// What it allows.
+    pub limits: PlanLimits,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+/// What became of a plan that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// It is gone.
+    Yes,
+    /// Tenants are on it.
+    InUse,
+    /// There is none of this name.
+    NotFound,
+}
+
+/// The columns of a plan's limits, as the database has them.
+pub(crate) struct Columns {
+    pub submits_per_second: i32,
+    pub submit_burst: i32,
+    pub submits_per_hour: i32,
+    pub running_tasks: i32,
+    pub backlog: i32,
+    pub schedules: i32,
+    pub payload_bytes: i32,
+    pub stored_output_bytes: i64,
+    pub retention_days: i16,
+    pub weight: f64,
+}
+
+impl From<Columns> for PlanLimits {
+    fn from(c: Columns) -> Self {
+        Self {
+            submits_per_second: c.submits_per_second.unsigned_abs(),
+            submit_burst: c.submit_burst.unsigned_abs(),
+            submits_per_hour: c.submits_per_hour.unsigned_abs(),
+            running_tasks: c.running_tasks.unsigned_abs(),
+            backlog: c.backlog.unsigned_abs(),
+            schedules: c.schedules.unsigned_abs(),
+            payload_bytes: c.payload_bytes.unsigned_abs(),
+            stored_output_bytes: c.stored_output_bytes.unsigned_abs(),
+            retention_days: c.retention_days.unsigned_abs(),
+            weight: c.weight,
+        }
+    }
+}
+
+/// Makes [`PlanLimits`] of a row that holds a plan's columns.
+macro_rules! limits_of {
+    ($row:expr) => {
+        domain::plan::PlanLimits::from($crate::plan::Columns {
+            submits_per_second: $row.submits_per_second,
+            submit_burst: $row.submit_burst,
+            submits_per_hour: $row.submits_per_hour,
+            running_tasks: $row.running_tasks,
+            backlog: $row.backlog,
+            schedules: $row.schedules,
+            payload_bytes: $row.payload_bytes,
+            stored_output_bytes: $row.stored_output_bytes,
+            retention_days: $row.retention_days,
+            weight: $row.weight,
+        })
+    };
+}
+pub(crate) use limits_of;
+
+/// Reads a name that the table's check admitted.
+pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
+    text.parse().map_err(|_| StoreError::Malformed {
+        what: "name",
+        row: "a plan".into(),
+        value: text,
+    })
+}
+
+/// Every plan, by name.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
+    let query = sqlx::query!(
+        "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+            stored_output_bytes, retention_days, weight, created_at, updated_at from plan order by name limit $1",
+        MOST
+    );
+    let rows = named("plan.list", query.fetch_all(db.pool())).await?;
+    rows.into_iter()
+        .map(|row| {
+            let limits = limits_of!(row);
+            let (created_at, updated_at) = (row.created_at, row.updated_at);
+            Ok(PlanRecord { name: name_of(row.name)?, limits, created_at, updated_at })
+        })
+        .collect()
+}
+
+/// Every plan with what it allows, for telling a customer which one allows more.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimits)>, StoreError> {
+    let query = sqlx::query!(
+        "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+            stored_output_bytes, retention_days, weight from plan order by name limit $1",
+        MOST
+    );
+    let rows = named("plan.list_for_customers", query.fetch_all(db.pool())).await?;
+    rows.into_iter()
+        .map(|row| {
+            let limits = limits_of!(row);
+            Ok((name_of(row.name)?, limits))
+        })
+        .collect()
+}
+
+/// The plan of this name.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
+    let query = sqlx::query!(
+        "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+            stored_output_bytes, retention_days, weight, created_at, updated_at from plan where name = $1",
+        name.as_str()
+    );
+    let row = named("plan.find", query.fetch_optional(db.pool())).await?;
+    row.map(|row| {
+        let limits = limits_of!(row);
+        let (created_at, updated_at) = (row.created_at, row.updated_at);
+        Ok(PlanRecord { name: name_of(row.name)?, limits, created_at, updated_at })
+    })
+    .transpose()
+}
+
+/// Stores a plan, new or changed; true when it is new. `limits` have passed [`PlanLimits::check`]. Tenants on it feel the
+/// change within two seconds.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn put(db: &AdminDb, name: &PlanName, limits: &PlanLimits) -> Result<bool, StoreError> {
+    let int = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
+    let query = sqlx::query_scalar!(
+        r#"insert into plan (name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
+                payload_bytes, stored_output_bytes, retention_days, weight)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            on conflict (name) do update set submits_per_second = $2, submit_burst = $3, submits_per_hour = $4,
+                running_tasks = $5, backlog = $6, schedules = $7, payload_bytes = $8, stored_output_bytes = $9,
+                retention_days = $10, weight = $11, updated_at = now()
+            returning xmax = 0 as "made!""#,
+        name.as_str(),
+        int(limits.submits_per_second),
+        int(limits.submit_burst),
+        int(limits.submits_per_hour),
+        int(limits.running_tasks),
+        int(limits.backlog),
+        int(limits.schedules),
+        int(limits.payload_bytes),
+        i64::try_from(limits.stored_output_bytes).unwrap_or(i64::MAX),
+        i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
+        limits.weight
+    );
+    named("plan.put", query.fetch_one(db.pool())).await
+}
+
+/// Deletes a plan that no tenant is on; a deleted tenant that is not purged yet counts.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn delete(db: &AdminDb, name: &PlanName) -> Result<Deleted, StoreError> {
+    let query = sqlx::query!("delete from plan where name = $1", name.as_str());
+    match named("plan.delete", query.execute(db.pool())).await {
+        Ok(done) if done.rows_affected() == 1 => Ok(Deleted::Yes),
+        Ok(_) => Ok(Deleted::NotFound),
+        // A foreign key: the database decides, however two requests meet.
+        Err(error) if error.sqlstate().as_deref() == Some("23503") => Ok(Deleted::InUse),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,62 @@
+//! `cancel_requested`, for all that a deleted tenant still has: what waits ends cancelled, what runs is asked to stop.
+//!
+//! Raised again and again by the scheduler's housekeeping until nothing lives. A bounded piece each time, of rows that nobody
+//! else holds; the statement itself looks whether the tenant is deleted.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::{named, repeated};
+use domain::id::TenantId;
+use domain::time::millis;
+use std::time::Duration;
+
+/// Moves up to `limit` tasks of `tenant`: how many were cancelled, and how many were asked to stop. What runs must have ended
+/// `grace` from now, else its session is fenced. Where both are less than `limit`, all that is left is stopping.
+///
+/// # Errors
+/// When the database cannot answer; then nothing moved.
+pub async fn tenant_deleted(
+    db: &SchedulerDb,
+    tenant: TenantId,
+    grace: Duration,
+    limit: i64,
+) -> Result<(u64, u64), StoreError> {
+    repeated(|| async {
+        let query = sqlx::query!(
+            r#"with picked as materialized (
+                    select t.tenant_id, t.id, t.state from task t
+                    -- All of a tenant, up to the limit.
+                    where t.tenant_id = $1 and t.state <> 'cancelling'
+                        and exists (select from tenant d where d.id = $1 and d.state = 'deleted')
+                    order by t.id limit $2
+                    for update of t skip locked
+                ), gone as (
+                    delete from task t using picked p
+                    where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id
+                        and t.state in ('scheduled', 'ready', 'queued', 'retrying')
+                    returning t.*
+                ), asked as (
+                    update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $3 * interval '1 millisecond')
+                    from picked p
+                    where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id and t.state = 'running'
+                    returning t.id
+                ), told as (
+                    insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                        run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once,
+                        unique_key, first_started_at, finished_at, reason)
+                    select tenant_id, id, pool, 'cancelled', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
+                        start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
+                        first_started_at, now(), 'its tenant was deleted'
+                    from gone
+                    returning id
+                )
+                select (select count(*) from told) as "cancelled!", (select count(*) from asked) as "asked!""#,
+            tenant.uuid(),
+            limit,
+            millis(grace) as f64
+        );
+        let rows = named("tenant_deleted", query.fetch_all(db.pool())).await?;
+        Ok(rows.first().map_or((0, 0), |row| (row.cancelled.unsigned_abs(), row.asked.unsigned_abs())))
+    })
+    .await
+}

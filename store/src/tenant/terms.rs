@@ -1,0 +1,45 @@
+//! On which terms tenants run, for the batcher.
+
+use super::state_of;
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::named;
+use domain::id::TenantId;
+use domain::tenant::TenantState;
+
+/// What the batcher must know of a tenant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TenantTerms {
+    /// Which.
+    pub tenant: TenantId,
+    /// Its share where tenants compete: its own, else its plan's.
+    pub weight: f64,
+    /// Tasks that may be queued, running or cancelling at once.
+    pub running_tasks: u32,
+    /// How it stands.
+    pub state: TenantState,
+}
+
+/// The terms of those of `tenants` that exist.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantTerms>, StoreError> {
+    let ids: Vec<_> = tenants.iter().map(|tenant| tenant.uuid()).collect();
+    let query = sqlx::query!(
+        r#"select t.id, coalesce(t.weight, p.weight) as "weight!", p.running_tasks, t.state
+            from tenant t join plan p on p.name = t.plan where t.id = any ($1)"#,
+        &ids
+    );
+    let rows = named("tenant.terms", query.fetch_all(db.pool())).await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(TenantTerms {
+                tenant: TenantId(row.id),
+                weight: row.weight,
+                running_tasks: row.running_tasks.unsigned_abs(),
+                state: state_of(&row.state, row.id)?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,343 @@
+//! Plans, and what becomes of suspended and deleted tenants.
+
+use crate::support::{World, id_days_off, new_task, two_tenants};
+use domain::id::{NodeId, PlanName, TenantId};
+use domain::plan::{PlanLimits, Quota};
+use domain::task::State;
+use domain::tenant::TenantState;
+use std::time::Duration;
+use store::TenantScope;
+use store::plan::{self, Deleted};
+use store::task::transition;
+use store::tenant::{self, Changed, Stood, TenantChange};
+
+const GRACE: Duration = Duration::from_secs(3600);
+
+fn name(text: &str) -> PlanName {
+    text.parse().unwrap()
+}
+
+/// Rows of a tenant, in whatever table knows tenants.
+async fn rows_of(world: &World, tenant: TenantId) -> i64 {
+    let id = tenant.uuid();
+    let tables = world
+        .text(
+            "select string_agg(c.relname, ' ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                join pg_attribute a on a.attrelid = c.oid
+                where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'tenant_id'",
+        )
+        .await
+        .unwrap();
+    let counts: Vec<_> = tables
+        .split(' ')
+        .map(|table| format!("(select count(*) from {table} where tenant_id = '{id}')"))
+        .collect();
+    assert!(counts.len() > 12, "{tables}");
+    world.number(format!("select {}", counts.join(" + "))).await
+}
+
+/// As if it had been deleted before the grace began.
+async fn grace_is_over(world: &World, tenant: TenantId) {
+    let sql = "update tenant set deleted_at = now() - interval '2 hours' where id = ";
+    world.sql(format!("{sql}'{}'", tenant.uuid())).await;
+}
+
+#[tokio::test]
+async fn the_two_plans_of_a_new_installation_are_as_documented() {
+    let world = World::new().await;
+    let plans = plan::list(&world.admin).await.unwrap();
+    let names: Vec<_> = plans.iter().map(|plan| plan.name.as_str()).collect();
+    assert_eq!(names, ["default", "free"]);
+    assert_eq!(plans[0].limits, PlanLimits::default());
+    let free = plans[1].limits;
+    assert_eq!((free.submits_per_second, free.submit_burst, free.submits_per_hour), (10, 20, 1000));
+    assert_eq!((free.running_tasks, free.backlog), (5, 1000));
+    assert!(plans.iter().all(|plan| plan.limits.check().is_ok()));
+}
+
+#[tokio::test]
+async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
+    let world = World::new().await;
+    let team = name("team");
+    let limits = PlanLimits { backlog: 77, weight: 2.5, ..PlanLimits::default() };
+    assert!(plan::put(&world.admin, &team, &limits).await.unwrap());
+    let changed = PlanLimits { backlog: 78, ..limits };
+    assert!(!plan::put(&world.admin, &team, &changed).await.unwrap(), "it is there");
+    let found = plan::find(&world.admin, &team).await.unwrap().unwrap();
+    assert_eq!(found.limits, changed);
+    let shown = plan::list_for_customers(&world.submit).await.unwrap();
+    assert!(shown.contains(&(team.clone(), changed)));
+
+    let tenant = world.tenant().await;
+    let to = |plan: &PlanName| TenantChange { plan: Some(plan.clone()), weight: None };
+    assert_eq!(tenant::change(&world.admin, tenant, &to(&team)).await.unwrap(), Changed::Yes);
+    assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::InUse);
+    let none = name("none");
+    assert_eq!(
+        tenant::change(&world.admin, tenant, &to(&none)).await.unwrap(),
+        Changed::NoSuchPlan
+    );
+    let terms = tenant::terms(&world.scheduler, &[tenant]).await.unwrap();
+    assert_eq!(terms[0].weight, 2.5, "the plan's");
+    let own = TenantChange { plan: Some(PlanName::default()), weight: Some(Some(9.0)) };
+    assert_eq!(tenant::change(&world.admin, tenant, &own).await.unwrap(), Changed::Yes);
+    let terms = tenant::terms(&world.scheduler, &[tenant]).await.unwrap();
+    assert_eq!(terms[0].weight, 9.0, "its own");
+    let plans = TenantChange { plan: None, weight: Some(None) };
+    tenant::change(&world.admin, tenant, &plans).await.unwrap();
+    assert_eq!(tenant::get(&world.admin, tenant).await.unwrap().unwrap().weight, None);
+
+    assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::Yes);
+    assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::NotFound);
+}
+
+#[tokio::test]
+async fn the_database_refuses_what_the_ranges_refuse() {
+    let world = World::new().await;
+    let good = PlanLimits::default();
+    for (column, bad) in [
+        ("submits_per_second", PlanLimits { submits_per_second: 0, ..good }),
+        ("submit_burst", PlanLimits { submit_burst: 10_000_001, ..good }),
+        ("submits_per_hour", PlanLimits { submits_per_hour: 2_000_000_001, ..good }),
+        ("running_tasks", PlanLimits { running_tasks: 0, ..good }),
+        ("backlog", PlanLimits { backlog: 100_000_001, ..good }),
+        ("schedules", PlanLimits { schedules: 10_000_001, ..good }),
+        ("payload_bytes", PlanLimits { payload_bytes: 1023, ..good }),
+        ("stored_output_bytes", PlanLimits { stored_output_bytes: (1 << 50) + 1, ..good }),
+        ("retention_days", PlanLimits { retention_days: 3651, ..good }),
+        ("weight", PlanLimits { weight: 0.0, ..good }),
+    ] {
+        assert_eq!(bad.check().unwrap_err()[0].limit, column);
+        let refused = plan::put(&world.admin, &name("bad"), &bad).await.unwrap_err();
+        assert_eq!(refused.sqlstate().as_deref(), Some("23514"), "{column}");
+    }
+}
+
+#[tokio::test]
+async fn a_tenant_stands_as_it_was_told_and_each_word_may_be_repeated() {
+    let world = World::new().await;
+    let (admin, tenant) = (&world.admin, world.tenant().await);
+    let state = async || tenant::get(admin, tenant).await.unwrap().unwrap().state;
+    for _ in 0..2 {
+        assert_eq!(tenant::suspend(admin, tenant).await.unwrap(), Stood::Yes);
+        assert_eq!(state().await, TenantState::Suspended);
+    }
+    for _ in 0..2 {
+        assert_eq!(tenant::resume(admin, tenant).await.unwrap(), Stood::Yes);
+        assert_eq!(state().await, TenantState::Active);
+    }
+    for _ in 0..2 {
+        assert_eq!(tenant::delete(admin, tenant).await.unwrap(), Stood::Yes);
+        assert_eq!(state().await, TenantState::Deleted);
+    }
+    let deleted = Stood::Not(TenantState::Deleted);
+    assert_eq!(tenant::resume(admin, tenant).await.unwrap(), deleted);
+    assert_eq!(tenant::suspend(admin, tenant).await.unwrap(), deleted);
+    let change = TenantChange::default();
+    assert_eq!(tenant::change(admin, tenant, &change).await.unwrap(), Changed::NotFound);
+    let nobody = TenantId::fresh();
+    assert_eq!(tenant::suspend(admin, nobody).await.unwrap(), Stood::NotFound);
+    assert_eq!(tenant::get(admin, nobody).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn tenants_are_listed_newest_first_page_by_page() {
+    let world = World::new().await;
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        all.insert(0, world.tenant().await);
+    }
+    tenant::suspend(&world.admin, all[1]).await.unwrap();
+    let ids = async |state, before, limit| -> Vec<TenantId> {
+        let found = tenant::list(&world.admin, state, before, limit).await.unwrap();
+        found.iter().map(|tenant| tenant.id).collect()
+    };
+    assert_eq!(ids(None, None, 3).await, all[..3]);
+    assert_eq!(ids(None, Some(all[2]), 3).await, all[3..]);
+    assert_eq!(ids(Some(TenantState::Suspended), None, 9).await, all[1..2]);
+}
+
+#[tokio::test]
+async fn what_a_tenant_holds_is_counted_from_its_rows() {
+    let world = World::new().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let [one, other] = [world.tenant().await, world.tenant().await];
+    for state in [State::Queued, State::Running, State::Cancelling] {
+        world.put(leader, owned, one, state).await;
+    }
+    for state in [State::Ready, State::Scheduled, State::Retrying, State::Succeeded] {
+        world.put(leader, owned, one, state).await;
+    }
+    world.put(leader, owned, other, State::Running).await;
+    world.store(new_task(other)).await;
+    let mut held = store::task::held(&world.scheduler).await.unwrap();
+    held.sort_unstable();
+    let mut expected = [(one, 3), (other, 1)];
+    expected.sort_unstable();
+    assert_eq!(held, expected);
+    let holding =
+        async |most| tenant::holding(&world.submit, &TenantScope::new(one), most).await.unwrap();
+    let all = holding(1000).await;
+    assert_eq!((all.backlog, all.running_tasks), (6, 3));
+    assert_eq!(holding(4).await.backlog, 4, "up to what was asked");
+}
+
+#[tokio::test]
+async fn hints_of_a_tenant_are_found_with_their_dispatches() {
+    let world = World::new().await;
+    let leader = world.lead(NodeId::fresh()).await;
+    let [one, other] = [world.tenant().await, world.tenant().await];
+    let tasks = world.store_ready(one, 3).await;
+    let mut dispatched = world.dispatch(leader, &tasks[..2]).await;
+    world.dispatch(leader, &world.store_ready(other, 2).await).await;
+    let mut queued = store::task::queued(&world.scheduler, &[one], 100).await.unwrap();
+    queued.sort_unstable();
+    dispatched.sort_unstable();
+    assert_eq!(queued, dispatched);
+    assert_eq!(transition::dispatch_stale(&world.scheduler, &queued).await.unwrap(), 2);
+    assert!(store::task::queued(&world.scheduler, &[one], 100).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_deleted_tenants_tasks_are_cancelled_in_pieces_and_nobody_elses() {
+    let world = World::new().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let [one, other] = [world.tenant().await, world.tenant().await];
+    let mut put = Vec::new();
+    for tenant in [one, other] {
+        for state in [
+            State::Scheduled,
+            State::Ready,
+            State::Queued,
+            State::Running,
+            State::Cancelling,
+            State::Retrying,
+        ] {
+            put.push((tenant, state, world.put(leader, owned, tenant, state).await.task));
+        }
+    }
+    let before = rows_of(&world, other).await;
+    let raise = async || {
+        transition::tenant_deleted(&world.scheduler, one, Duration::from_secs(40), 2).await.unwrap()
+    };
+    assert_eq!(raise().await, (0, 0), "it is not deleted");
+    tenant::delete(&world.admin, one).await.unwrap();
+    let mut moved = (0, 0);
+    for _ in 0..4 {
+        let (cancelled, asked) = raise().await;
+        assert!(cancelled + asked <= 2, "a bounded piece");
+        moved = (moved.0 + cancelled, moved.1 + asked);
+    }
+    assert_eq!(moved, (4, 1));
+    assert_eq!(raise().await, (0, 0), "again changes nothing");
+    for (tenant, state, task) in put {
+        let wanted = match state {
+            _ if tenant == other => state,
+            State::Running | State::Cancelling => State::Cancelling,
+            _ => State::Cancelled,
+        };
+        assert_eq!(world.state(task).await, Some(wanted), "{state}");
+    }
+    assert_eq!(rows_of(&world, other).await, before);
+    world.check_promises(12).await;
+}
+
+#[tokio::test]
+async fn a_purge_waits_for_the_grace_and_for_the_last_task() {
+    let world = World::new().await;
+    let [one, _] = two_tenants(&world).await;
+    let due = async || tenant::deleted(&world.scheduler, GRACE, 100).await.unwrap();
+    let purge = async || tenant::purge(&world.scheduler, one, GRACE, 100).await.unwrap();
+    assert_eq!((due().await.len(), purge().await), (0, None), "it is not deleted");
+    tenant::delete(&world.admin, one).await.unwrap();
+    let found = due().await;
+    assert_eq!((found.len(), found[0].tenant, found[0].has_tasks), (1, one, true));
+    grace_is_over(&world, one).await;
+    assert_eq!(purge().await, None, "tasks of it live");
+    world.sql(format!("delete from task where tenant_id = '{}'", one.uuid())).await;
+    world.sql(format!("update tenant set deleted_at = now() where id = '{}'", one.uuid())).await;
+    assert_eq!((due().await.len(), purge().await), (0, None), "its grace is not over");
+    grace_is_over(&world, one).await;
+    assert!(!due().await[0].has_tasks);
+    assert_eq!(purge().await, Some("task_output"));
+}
+
+/// Each step is killed before it commits, done, and the whole is begun anew after each.
+#[tokio::test]
+async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_nothing_else() {
+    let world = World::new().await;
+    let [one, other] = two_tenants(&world).await;
+    // A spec that outlived its history, kept for somebody else's sake.
+    let old = id_days_off(-40);
+    let spec = "insert into task_spec (id, tenant_id, created_at, run_at, run, delay_tolerance_ms, key_id)";
+    for (id, tenant) in [(old, one), (id_days_off(-40), other)] {
+        let (id, tenant) = (id.uuid(), tenant.uuid());
+        world
+            .sql(format!("{spec} values ('{id}', '{tenant}', now(), now(), '{{}}', 1, 'k')"))
+            .await;
+    }
+    tenant::delete(&world.admin, one).await.unwrap();
+    world
+        .sql(format!(
+            "delete from task_spec where tenant_id = '{}' and id in (select id from task)",
+            one.uuid()
+        ))
+        .await;
+    world.sql(format!("delete from task where tenant_id = '{}'", one.uuid())).await;
+    grace_is_over(&world, one).await;
+    let (others, all) = (rows_of(&world, other).await, rows_of(&world, one).await);
+    assert!(all > 15, "{all}");
+
+    let mut steps = Vec::new();
+    loop {
+        let before = rows_of(&world, one).await;
+        for part in ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others"]
+        {
+            // Killed in the middle: undone.
+            world
+                .sql(format!(
+                    "begin; select berth_tenant_purge('{part}', '{}', interval '1 hour', 1); rollback",
+                    one.uuid()
+                ))
+                .await;
+        }
+        assert_eq!(rows_of(&world, one).await, before);
+        let Some(part) = tenant::purge(&world.scheduler, one, GRACE, 1).await.unwrap() else {
+            break;
+        };
+        steps.push(part);
+        assert!(steps.len() < 200, "{steps:?}");
+    }
+    assert_eq!(rows_of(&world, one).await, 0);
+    assert!(steps.iter().filter(|part| **part == "task_history").count() >= 7, "{steps:?}");
+    assert_eq!(steps.last(), Some(&tenant::LAST_PART));
+    let tombstone = tenant::get(&world.admin, one).await.unwrap().unwrap();
+    assert_eq!((tombstone.name, tombstone.state), (None, TenantState::Deleted));
+    assert!(tombstone.purged_at.is_some());
+    assert!(tenant::deleted(&world.scheduler, GRACE, 100).await.unwrap().is_empty());
+    assert_eq!(rows_of(&world, other).await, others, "nobody else's");
+}
+
+#[tokio::test]
+async fn a_crossing_is_told_once_however_many_see_it() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let scope = TenantScope::new(tenant);
+    let say = async |above, used| {
+        tenant::quota_level(&world.submit, &scope, Quota::Backlog, (used, 100), above)
+            .await
+            .unwrap()
+    };
+    assert!(!say(false, 10).await);
+    let (a, b, c, d) = tokio::join!(say(true, 85), say(true, 85), say(true, 86), say(true, 87));
+    assert_eq!([a, b, c, d].into_iter().filter(|news| *news).count(), 1);
+    assert!(!say(false, 60).await);
+    assert!(say(true, 90).await, "a second crossing");
+    let events = tenant::events(&world.api, &scope, 10).await.unwrap();
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[0].kind, "quota_nearly_used");
+    let detail: serde_json::Value = serde_json::from_str(&events[0].detail_json).unwrap();
+    assert_eq!(detail, serde_json::json!({"quota": "backlog", "used": 90, "limit": 100}));
+    let other = TenantScope::new(world.tenant().await);
+    assert!(tenant::events(&world.api, &other, 10).await.unwrap().is_empty());
+}
