@@ -3,11 +3,15 @@
 //! Few and small: they are read whole. What is written here has passed [`PlanLimits::check`]; the table holds the same ranges.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::{AdminDb, SubmitDb};
 use crate::statement::named;
+use domain::audit::PLATFORM;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use domain::time::Timestamp;
+use serde_json::{Value, json};
+use sqlx::PgConnection;
 
 /// More plans than an installation has; a list ends here.
 const MOST: i64 = 1000;
@@ -153,21 +157,45 @@ pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, S
     .transpose()
 }
 
-/// Stores a plan, new or changed; true when it is new. `limits` have passed [`PlanLimits::check`]. Tenants on it feel the
-/// change within two seconds.
+/// Stores a plan, new or changed, in the request of `by`; true when it is new. `limits` have passed [`PlanLimits::check`].
+/// Tenants on it feel the change within two seconds.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn put(db: &AdminDb, name: &PlanName, limits: &PlanLimits) -> Result<bool, StoreError> {
-    let int = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
-    let query = sqlx::query_scalar!(
-        r#"insert into plan (name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
+pub async fn put(
+    db: &AdminDb,
+    name: &PlanName,
+    limits: &PlanLimits,
+    by: By,
+) -> Result<bool, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let act = match make_or_lock(&mut tx, name, limits).await? {
+        None => Act::new("plan.put", "plan", name).to(told(limits)),
+        Some(before) if before == *limits => return Ok(false),
+        Some(before) => {
+            set(&mut tx, name, limits).await?;
+            Act::new("plan.put", "plan", name).from(told(&before)).to(told(limits))
+        }
+    };
+    let made = act.before.is_none();
+    audit::told_in(tx, PLATFORM, by, act).await?;
+    Ok(made)
+}
+
+/// Stores a plan that is new. Of one that is there it changes nothing, locks it and says what it allows: in one statement, so
+/// that of two who make the same plan at once one is told of the other's.
+async fn make_or_lock(
+    tx: &mut PgConnection,
+    name: &PlanName,
+    limits: &PlanLimits,
+) -> Result<Option<PlanLimits>, StoreError> {
+    let query = sqlx::query!(
+        r#"insert into plan as p (name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
                 payload_bytes, stored_output_bytes, retention_days, weight)
             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-            on conflict (name) do update set submits_per_second = $2, submit_burst = $3, submits_per_hour = $4,
-                running_tasks = $5, backlog = $6, schedules = $7, payload_bytes = $8, stored_output_bytes = $9,
-                retention_days = $10, weight = $11, updated_at = now()
-            returning xmax = 0 as "made!""#,
+            on conflict (name) do update set updated_at = p.updated_at
+            returning xmax = 0 as "made!", submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
+                payload_bytes, stored_output_bytes, retention_days, weight"#,
         name.as_str(),
         int(limits.submits_per_second),
         int(limits.submit_burst),
@@ -180,20 +208,64 @@ pub async fn put(db: &AdminDb, name: &PlanName, limits: &PlanLimits) -> Result<b
         i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
         limits.weight
     );
-    named("plan.put", query.fetch_one(db.pool())).await
+    let row = named("plan.make", query.fetch_optional(tx)).await?;
+    Ok(row.filter(|row| !row.made).map(|row| limits_of!(row)))
 }
 
-/// Deletes a plan that no tenant is on; a deleted tenant that is not purged yet counts.
+/// Changes a plan that is locked.
+async fn set(
+    tx: &mut PgConnection,
+    name: &PlanName,
+    limits: &PlanLimits,
+) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update plan set submits_per_second = $2, submit_burst = $3, submits_per_hour = $4, running_tasks = $5, backlog = $6,
+                schedules = $7, payload_bytes = $8, stored_output_bytes = $9, retention_days = $10, weight = $11, updated_at = now()
+            where name = $1",
+        name.as_str(),
+        int(limits.submits_per_second),
+        int(limits.submit_burst),
+        int(limits.submits_per_hour),
+        int(limits.running_tasks),
+        int(limits.backlog),
+        int(limits.schedules),
+        int(limits.payload_bytes),
+        i64::try_from(limits.stored_output_bytes).unwrap_or(i64::MAX),
+        i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
+        limits.weight
+    );
+    named("plan.set", query.execute(tx)).await.map(|_| ())
+}
+
+/// Deletes a plan that no tenant is on, in the request of `by`; a deleted tenant that is not purged yet counts.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn delete(db: &AdminDb, name: &PlanName) -> Result<Deleted, StoreError> {
-    let query = sqlx::query!("delete from plan where name = $1", name.as_str());
-    match named("plan.delete", query.execute(db.pool())).await {
-        Ok(done) if done.rows_affected() == 1 => Ok(Deleted::Yes),
-        Ok(_) => Ok(Deleted::NotFound),
+pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let query = sqlx::query!(
+        "delete from plan where name = $1
+            returning submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+                stored_output_bytes, retention_days, weight",
+        name.as_str()
+    );
+    let before = match named("plan.delete", query.fetch_optional(&mut *tx)).await {
+        Ok(Some(row)) => limits_of!(row),
+        Ok(None) => return Ok(Deleted::NotFound),
         // A foreign key: the database decides, however two requests meet.
-        Err(error) if error.sqlstate().as_deref() == Some("23503") => Ok(Deleted::InUse),
-        Err(error) => Err(error),
-    }
+        Err(error) if error.sqlstate().as_deref() == Some("23503") => return Ok(Deleted::InUse),
+        Err(error) => return Err(error),
+    };
+    let act = Act::new("plan.delete", "plan", name).from(told(&before));
+    audit::told_in(tx, PLATFORM, by, act).await?;
+    Ok(Deleted::Yes)
+}
+
+/// What the audit shows of a plan.
+fn told(limits: &PlanLimits) -> Value {
+    json!(limits)
+}
+
+fn int(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
 }

@@ -8,7 +8,7 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 11] = [
+const AUDITED: [(&str, &str); 18] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -20,7 +20,23 @@ const AUDITED: [(&str, &str); 11] = [
     ("session.accept", "session.accept"),
     ("session.sign_out", "session.sign_out"),
     ("session.end", "session.end"),
+    ("tenant.create", "tenant.create"),
+    ("tenant.change", "tenant.change"),
+    ("tenant.suspend", "tenant.suspend"),
+    ("tenant.resume", "tenant.resume"),
+    ("tenant.delete", "tenant.delete"),
+    ("plan.put", "plan.put"),
+    ("plan.delete", "plan.delete"),
 ];
+
+/// The declared actions that only operators do, or all the others; sorted.
+fn declared(of_operators: bool) -> Vec<&'static str> {
+    let is_theirs = |action: &str| action.starts_with("tenant.") || action.starts_with("plan.");
+    let actions = AUDITED.iter().map(|(_, action)| *action);
+    let mut actions: Vec<_> = actions.filter(|action| is_theirs(action) == of_operators).collect();
+    actions.sort_unstable();
+    actions
+}
 
 #[test]
 fn every_route_that_changes_something_says_as_what_it_is_audited() {
@@ -40,17 +56,17 @@ fn every_route_that_changes_something_says_as_what_it_is_audited() {
     }
 }
 
-/// Rows of the audit, oldest first, as the tenant reads them.
-async fn rows(server: &Server) -> Vec<Value> {
+/// Rows of the audit, oldest first, as whoever has this credential reads them there.
+async fn rows(server: &Server, credential: &str, first: &str) -> Vec<Value> {
     let mut rows = Vec::new();
-    let mut path = "/v1/audit?limit=3".to_owned();
+    let mut path = first.to_owned();
     loop {
-        let page = server.get(&path).await;
+        let page = server.get_as(credential, &path).await;
         assert_eq!(page.status, 200, "{page:?}");
         let page = page.json();
         rows.extend(page["data"].as_array().unwrap().clone());
         let Some(cursor) = page["next_cursor"].as_str() else { break };
-        path = format!("/v1/audit?limit=3&cursor={cursor}");
+        path = format!("{first}&cursor={cursor}");
     }
     rows.reverse();
     rows
@@ -59,14 +75,26 @@ async fn rows(server: &Server) -> Vec<Value> {
 /// Watches the audit grow.
 struct Watch<'a> {
     server: &'a Server,
+    credential: &'a str,
+    path: &'a str,
     seen: usize,
     actions: Vec<String>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    /// Begins with what is there.
+    async fn begin(server: &'a Server, credential: &'a str, path: &'a str) -> Self {
+        let seen = rows(server, credential, path).await.len();
+        Self { server, credential, path, seen, actions: Vec::new() }
+    }
+
+    async fn rows(&self) -> Vec<Value> {
+        rows(self.server, self.credential, self.path).await
+    }
+
     /// Exactly one row was added by this answer's request; gives it.
     async fn one(&mut self, answer: &Answer) -> Value {
-        let rows = rows(self.server).await;
+        let rows = self.rows().await;
         assert_eq!(rows.len(), self.seen + 1, "{answer:?} {:#?}", &rows[self.seen..]);
         let row = rows[self.seen].clone();
         assert_eq!(row["request_id"].as_str(), answer.header("x-request-id"), "{row}");
@@ -77,7 +105,7 @@ impl Watch<'_> {
 
     /// No row was added.
     async fn none(&self, answer: &Answer) {
-        let rows = rows(self.server).await;
+        let rows = self.rows().await;
         assert_eq!(rows.len(), self.seen, "{answer:?} {:#?}", &rows[self.seen.min(rows.len())..]);
     }
 }
@@ -193,8 +221,7 @@ async fn a_stolen_token(watch: &mut Watch<'_>) {
 #[tokio::test]
 async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any() {
     let server = server().await;
-    let seen = rows(&server).await.len();
-    let mut watch = Watch { server: &server, seen, actions: Vec::new() };
+    let mut watch = Watch::begin(&server, &server.key, "/v1/audit?limit=3").await;
     keys(&mut watch).await;
     let user_id = users(&mut watch).await;
     sign_ins(&mut watch, &user_id).await;
@@ -210,13 +237,89 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     server.noop().await;
     watch.none(&server.get("/v1/tasks").await).await;
     let mut seen = watch.actions.clone();
-    let mut wanted: Vec<&str> = AUDITED.iter().map(|(_, action)| *action).collect();
     seen.sort_unstable();
-    wanted.sort_unstable();
-    assert_eq!(seen, wanted);
+    assert_eq!(seen, declared(false));
     let secrets = ["berth_live_", "berthinvite_", "berthrefresh_", "argon2", PASSWORD];
     let all = server.db.sql("select a::text from audit a").await.unwrap();
     assert!(secrets.iter().all(|secret| !all.contains(secret)), "{all}");
+}
+
+/// A plan is made, changed and refused; those of the platform.
+async fn a_plan(watch: &mut Watch<'_>) {
+    let (server, operator) = (watch.server, watch.credential);
+    let put = async |limits: &Value| {
+        ask(server, operator, "PUT", "/v1/admin/plans/team", limits.clone()).await
+    };
+    let mut limits: Value = serde_json::from_str(crate::matrix::PLAN).unwrap();
+    let row = watch.one(&put(&limits).await).await;
+    assert_eq!(row["target"], json!({"kind": "plan", "id": "team"}));
+    assert_eq!((&row["tenant"], &row["before"]), (&Value::Null, &Value::Null));
+    assert_eq!(row["after"]["backlog"], 1);
+    watch.none(&put(&limits).await).await;
+    limits["backlog"] = json!(2);
+    let row = watch.one(&put(&limits).await).await;
+    assert_eq!((&row["before"]["backlog"], &row["after"]["backlog"]), (&json!(1), &json!(2)));
+    watch.actions.pop();
+    limits["backlog"] = json!(0);
+    watch.none(&put(&limits).await).await;
+}
+
+/// The tenant on that plan is changed, stands otherwise and goes.
+async fn a_tenant(watch: &mut Watch<'_>, id: &str) {
+    let (server, operator) = (watch.server, watch.credential);
+    let own = format!("/v1/admin/tenants/{id}");
+    let change = async |body: Value| ask(server, operator, "PATCH", &own, body).await;
+    let row = watch.one(&change(json!({"weight": 2})).await).await;
+    assert_eq!(row["before"], json!({"plan": "team", "weight": null}));
+    assert_eq!(row["after"], json!({"plan": "team", "weight": 2.0}));
+    watch.none(&change(json!({"weight": 2, "plan": "team"})).await).await;
+    watch.none(&change(json!({"plan": "none"})).await).await;
+    watch.one(&change(json!({"plan": "default"})).await).await;
+    watch.actions.pop();
+    for (verb, path, before, after) in [
+        ("POST", format!("{own}/suspend"), "active", "suspended"),
+        ("POST", format!("{own}/resume"), "suspended", "active"),
+        ("DELETE", own.clone(), "active", "deleted"),
+    ] {
+        let row = watch.one(&ask(server, operator, verb, &path, Value::Null).await).await;
+        let told = (&row["before"], &row["after"]);
+        assert_eq!(told, (&json!({"state": before}), &json!({"state": after})));
+        watch.none(&ask(server, operator, verb, &path, Value::Null).await).await;
+    }
+    let suspend = format!("{own}/suspend");
+    watch.none(&ask(server, operator, "POST", &suspend, Value::Null).await).await;
+    watch.none(&change(json!({"weight": 3})).await).await;
+}
+
+#[tokio::test]
+async fn what_operators_do_is_told_to_the_tenant_or_is_the_platforms() {
+    let server = server().await;
+    let operator = server.new_operator("ann", &["read", "admin"]).await;
+    let (platform, theirs) = ("/v1/admin/audit?limit=3", "/v1/admin/audit?limit=3&tenant=acme");
+    let mut of_platform = Watch::begin(&server, &operator, platform).await;
+    a_plan(&mut of_platform).await;
+    let spec = json!({"name": "acme", "plan": "team"});
+    let made = ask(&server, &operator, "POST", "/v1/admin/tenants", spec.clone()).await;
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    let mut of_tenant = Watch { seen: 0, ..Watch::begin(&server, &operator, theirs).await };
+    let row = of_tenant.one(&made).await;
+    let key_id = operator.split('_').nth(2).unwrap();
+    assert_eq!(row["actor"], json!({"kind": "operator", "id": key_id, "key_id": key_id}));
+    assert_eq!(row["target"], json!({"kind": "tenant", "id": id}));
+    assert_eq!((&row["tenant"], &row["before"]), (&json!(id), &Value::Null));
+    assert_eq!(row["after"], json!({"name": "acme", "plan": "team", "weight": null}));
+    let again = ask(&server, &operator, "POST", "/v1/admin/tenants", spec).await;
+    of_tenant.none(&again).await;
+    let delete =
+        async || ask(&server, &operator, "DELETE", "/v1/admin/plans/team", Value::Null).await;
+    of_platform.none(&delete().await).await;
+    a_tenant(&mut of_tenant, &id).await;
+    let row = of_platform.one(&delete().await).await;
+    assert_eq!((&row["before"]["backlog"], &row["after"]), (&json!(2), &Value::Null));
+    of_platform.none(&delete().await).await;
+    let mut seen = [of_platform.actions, of_tenant.actions].concat();
+    seen.sort_unstable();
+    assert_eq!(seen, declared(true));
 }
 
 #[tokio::test]

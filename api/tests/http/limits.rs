@@ -5,6 +5,7 @@ use crate::server::{NOOP, Server};
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use serde_json::{Value, json};
+use store::audit::By;
 
 /// A server whose tenant may submit `per_second` tasks a second, `burst` at once and `per_hour` an hour.
 pub async fn limited(settings: &[(&str, &str)], rates: (u32, u32, u32)) -> Server {
@@ -22,7 +23,7 @@ pub async fn put_on_plan(server: &Server, (per_second, burst, per_hour): (u32, u
         ..PlanLimits::default()
     };
     let plan: PlanName = "tested".parse().unwrap();
-    store::plan::put(&server.admin, &plan, &limits).await.unwrap();
+    store::plan::put(&server.admin, &plan, &limits, By::SYSTEM).await.unwrap();
     let id = server.tenant.uuid();
     server.db.sql(&format!("update tenant set plan = 'tested' where id = '{id}'")).await.unwrap();
 }

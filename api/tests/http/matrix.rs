@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
 /// A plan, as it is stored.
-const PLAN: &str = r#"{"submits_per_second":1,"submit_burst":1,"submits_per_hour":0,"running_tasks":1,"backlog":1,"schedules":0,
+pub const PLAN: &str = r#"{"submits_per_second":1,"submit_burst":1,"submits_per_hour":0,"running_tasks":1,"backlog":1,"schedules":0,
     "payload_bytes":1024,"stored_output_bytes":0,"retention_days":1,"weight":1}"#;
 
 /// Somebody who asks, and what they may.

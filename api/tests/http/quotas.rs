@@ -7,15 +7,16 @@ use domain::plan::PlanLimits;
 use futures::future::join_all;
 use serde_json::{Value, json};
 use std::time::Duration;
+use store::audit::By;
 use store::tenant::{NewTenant, TenantChange};
 use testkit::poll::until_some;
 
 /// A tenant on a plan of its own, and its key.
 async fn tenant_on(server: &Server, limits: PlanLimits) -> (TenantId, String) {
     let plan: PlanName = "small".parse().unwrap();
-    store::plan::put(&server.admin, &plan, &limits).await.unwrap();
+    store::plan::put(&server.admin, &plan, &limits, By::SYSTEM).await.unwrap();
     let new = NewTenant { plan, ..NewTenant::named("small") };
-    store::tenant::create(&server.admin, &new).await.unwrap();
+    store::tenant::create(&server.admin, &new, By::SYSTEM).await.unwrap();
     let key = server.new_key(new.id, &ALL_SCOPES).await;
     (new.id, key)
 }
@@ -64,7 +65,7 @@ async fn what_the_backlog_has_no_room_for_is_refused_with_the_quota_the_figures_
     assert_eq!(live(&server, tenant).await, 3);
     // And a larger plan lifts it.
     let change = TenantChange { plan: Some(PlanName::default()), weight: None };
-    store::tenant::change(&server.admin, tenant, &change).await.unwrap();
+    store::tenant::change(&server.admin, tenant, &change, By::SYSTEM).await.unwrap();
     until_some("the larger plan", Duration::from_secs(3), taken).await.unwrap();
 }
 

@@ -8,6 +8,7 @@ use runtime::config::{Config, ExposeSecret, SecretString, load_from};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskGroup;
 use std::net::SocketAddr;
+use store::audit::By;
 use store::connect::AdminDb;
 use store::key::NewKey;
 use store::operator_key::NewOperatorKey;
@@ -80,7 +81,10 @@ impl Server {
 
     pub async fn new_tenant(&self, name: &str) -> TenantId {
         let new = NewTenant::named(name);
-        assert_eq!(store::tenant::create(&self.admin, &new).await.unwrap(), Created::Yes);
+        assert_eq!(
+            store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap(),
+            Created::Yes
+        );
         new.id
     }
 

@@ -8,6 +8,7 @@ use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use runtime::config;
 use serde_json::{Value, json};
+use store::audit::By;
 use store::connect::AdminDb;
 use store::plan::{Deleted, PlanRecord};
 
@@ -121,7 +122,7 @@ pub async fn delete(arguments: &PlanDeleteArguments, format: Format) -> Result<(
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
     let name = &arguments.name;
-    let deleted = store::plan::delete(&db, name).await;
+    let deleted = store::plan::delete(&db, name, By::SYSTEM).await;
     db.close().await;
     match deleted.map_err(|error| database::failure(&error))? {
         Deleted::Yes => match format {
@@ -166,7 +167,9 @@ async fn put(
         let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
         Failure::usage(all.join("; "))
     })?;
-    store::plan::put(db, name, &limits).await.map_err(|error| database::failure(&error))?;
+    store::plan::put(db, name, &limits, By::SYSTEM)
+        .await
+        .map_err(|error| database::failure(&error))?;
     let plan = found(db, name).await?.ok_or_else(|| unknown(name))?;
     db.close().await;
     match format {

@@ -7,6 +7,7 @@ use crate::output::{self, Format};
 use domain::id::{PlanName, TenantId};
 use runtime::config;
 use serde_json::json;
+use store::audit::By;
 use store::tenant::{Created, NewTenant};
 
 /// What can be said about a new tenant.
@@ -31,7 +32,7 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
     let db = database::open(&config)?;
     let (name, plan) = (arguments.name.clone(), arguments.plan.clone());
     let new = NewTenant { id: TenantId::fresh(), name, plan, weight: arguments.weight };
-    let created = store::tenant::create(&db, &new).await;
+    let created = store::tenant::create(&db, &new, By::SYSTEM).await;
     db.close().await;
     let NewTenant { id, name, plan, weight } = &new;
     match created.map_err(|error| database::failure(&error))? {

@@ -11,6 +11,7 @@ use crate::output::Format;
 use domain::id::{PlanName, TenantId};
 use runtime::config;
 use store::StoreError;
+use store::audit::By;
 use store::connect::AdminDb;
 use store::tenant::{Changed, Stood, TenantChange};
 
@@ -80,7 +81,7 @@ pub async fn set_plan(arguments: &TenantSetPlanArguments, format: Format) -> Res
     let id = id_of(&db, &arguments.tenant).await?;
     let weight = if arguments.plan_weight { Some(None) } else { arguments.weight.map(Some) };
     let change = TenantChange { plan: Some(arguments.plan.clone()), weight };
-    let changed = store::tenant::change(&db, id, &change).await;
+    let changed = store::tenant::change(&db, id, &change, By::SYSTEM).await;
     match changed.map_err(|error| database::failure(&error))? {
         Changed::Yes => print(&db, id, format).await?,
         Changed::NotFound => return Err(unknown(&arguments.tenant)),
@@ -116,8 +117,8 @@ async fn to_stand(
 
 async fn write(db: &AdminDb, id: TenantId, standing: Standing) -> Result<Stood, StoreError> {
     match standing {
-        Standing::Suspended => store::tenant::suspend(db, id).await,
-        Standing::Active => store::tenant::resume(db, id).await,
-        Standing::Deleted => store::tenant::delete(db, id).await,
+        Standing::Suspended => store::tenant::suspend(db, id, By::SYSTEM).await,
+        Standing::Active => store::tenant::resume(db, id, By::SYSTEM).await,
+        Standing::Deleted => store::tenant::delete(db, id, By::SYSTEM).await,
     }
 }

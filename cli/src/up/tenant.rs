@@ -12,6 +12,7 @@ use domain::id::PoolName;
 use domain::tenant::TenantState;
 use runtime::config::{Config, ExposeSecret};
 use store::StoreError;
+use store::audit::By;
 use store::connect::{AdminDb, SubmitDb};
 use store::key::NewKey;
 use store::tenant::NewTenant;
@@ -52,7 +53,7 @@ async fn make(
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
         store::pool::set(db, &pool, None, Some(true)).await.map_err(failed)?;
     }
-    store::tenant::create(db, &NewTenant::named(TENANT)).await.map_err(failed)?;
+    store::tenant::create(db, &NewTenant::named(TENANT), By::SYSTEM).await.map_err(failed)?;
     if let Some(key) = &secrets.api_key
         && is_good(config, key).await?
     {

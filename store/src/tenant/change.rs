@@ -1,9 +1,11 @@
 //! Changes what an operator may change of a tenant: its plan and its weight.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::{PlanName, TenantId};
+use serde_json::json;
 
 /// What to change; the rest stays.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,7 +27,7 @@ pub enum Changed {
     NoSuchPlan,
 }
 
-/// Changes a tenant that is not deleted. It acts within two seconds, on what waits too.
+/// Changes a tenant that is not deleted, in the request of `by`. It acts within two seconds, on what waits too.
 ///
 /// # Errors
 /// When the weight is not above 0 and at most 1000, or the database cannot answer.
@@ -33,19 +35,35 @@ pub async fn change(
     db: &AdminDb,
     id: TenantId,
     change: &TenantChange,
+    by: By,
 ) -> Result<Changed, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let lock = sqlx::query!(
+        "select plan, weight from tenant where id = $1 and state <> 'deleted' for no key update",
+        id.uuid()
+    );
+    let Some(before) = named("tenant.lock", lock.fetch_optional(&mut *tx)).await? else {
+        return Ok(Changed::NotFound);
+    };
     let query = sqlx::query!(
         "update tenant set plan = coalesce($2, plan), weight = case when $3 then $4 else weight end
-            where id = $1 and state <> 'deleted'",
+            where id = $1 and state <> 'deleted' returning plan, weight",
         id.uuid(),
         change.plan.as_ref().map(PlanName::as_str),
         change.weight.is_some(),
         change.weight.flatten()
     );
-    match named("tenant.change", query.execute(db.pool())).await {
-        Ok(done) if done.rows_affected() == 1 => Ok(Changed::Yes),
-        Ok(_) => Ok(Changed::NotFound),
-        Err(error) if super::is_foreign_key(&error) => Ok(Changed::NoSuchPlan),
-        Err(error) => Err(error),
+    let after = match named("tenant.change", query.fetch_optional(&mut *tx)).await {
+        Ok(Some(row)) => row,
+        Ok(None) => return Ok(Changed::NotFound),
+        Err(error) if super::is_foreign_key(&error) => return Ok(Changed::NoSuchPlan),
+        Err(error) => return Err(error),
+    };
+    let before = json!({"plan": before.plan, "weight": before.weight});
+    let after = json!({"plan": after.plan, "weight": after.weight});
+    if before != after {
+        let act = Act::new("tenant.change", "tenant", id).from(before).to(after);
+        audit::told_in(tx, id, by, act).await?;
     }
+    Ok(Changed::Yes)
 }

@@ -40,11 +40,11 @@ pub enum Created {
     NoSuchPlan,
 }
 
-/// Stores a tenant.
+/// Stores a tenant, in the request of `by`.
 ///
 /// # Errors
 /// When the name or the weight is out of range, or the database cannot answer.
-pub async fn create(db: &AdminDb, tenant: &NewTenant) -> Result<Created, StoreError> {
+pub async fn create(db: &AdminDb, tenant: &NewTenant, by: By) -> Result<Created, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into tenant (id, name, plan, weight) values ($1, $2, $3, $4) on conflict (name) do nothing",
@@ -61,6 +61,6 @@ pub async fn create(db: &AdminDb, tenant: &NewTenant) -> Result<Created, StoreEr
     }
     let told = json!({"name": tenant.name, "plan": tenant.plan, "weight": tenant.weight});
     let act = Act::new("tenant.create", "tenant", tenant.id).to(told);
-    audit::told_in(tx, tenant.id, By::SYSTEM, act).await?;
+    audit::told_in(tx, tenant.id, by, act).await?;
     Ok(Created::Yes)
 }

@@ -4,10 +4,13 @@
 //! scheduler's housekeeping cancels and purges what is deleted.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
+use serde_json::json;
+use sqlx::{Postgres, Transaction};
 use uuid::Uuid;
 
 /// What became of it.
@@ -21,57 +24,71 @@ pub enum Stood {
     NotFound,
 }
 
-/// Suspends an active tenant.
+/// Suspends an active tenant, in the request of `by`.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn suspend(db: &AdminDb, id: TenantId) -> Result<Stood, StoreError> {
+pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "update tenant set state = 'suspended', suspended_at = now() where id = $1 and state = 'active'",
         id.uuid()
     );
-    let moved = named("tenant.suspend", query.execute(db.pool())).await?.rows_affected();
-    stood(db, id, moved, TenantState::Suspended).await
+    let moved = named("tenant.suspend", query.execute(&mut *tx)).await?.rows_affected() == 1;
+    let moved = moved.then_some((TenantState::Active, "tenant.suspend"));
+    stood(tx, id, (moved, TenantState::Suspended), by).await
 }
 
-/// Makes a suspended tenant active again.
+/// Makes a suspended tenant active again, in the request of `by`.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn resume(db: &AdminDb, id: TenantId) -> Result<Stood, StoreError> {
+pub async fn resume(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "update tenant set state = 'active', suspended_at = null where id = $1 and state = 'suspended'",
         id.uuid()
     );
-    let moved = named("tenant.resume", query.execute(db.pool())).await?.rows_affected();
-    stood(db, id, moved, TenantState::Active).await
+    let moved = named("tenant.resume", query.execute(&mut *tx)).await?.rows_affected() == 1;
+    let moved = moved.then_some((TenantState::Suspended, "tenant.resume"));
+    stood(tx, id, (moved, TenantState::Active), by).await
 }
 
-/// Deletes a tenant. There is no way back: from here on its work is cancelled and its data waits to be purged.
+/// Deletes a tenant, in the request of `by`. There is no way back: from here on its work is cancelled and its data waits to be
+/// purged.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn delete(db: &AdminDb, id: TenantId) -> Result<Stood, StoreError> {
-    let query = sqlx::query!(
-        "update tenant set state = 'deleted', deleted_at = now(), suspended_at = null
-            where id = $1 and state <> 'deleted'",
+pub async fn delete(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let query = sqlx::query_scalar!(
+        "update tenant t set state = 'deleted', deleted_at = now(), suspended_at = null
+            from (select b.id, b.state from tenant b where b.id = $1 for no key update of b) was
+            where t.id = was.id and t.state <> 'deleted' returning was.state",
         id.uuid()
     );
-    let moved = named("tenant.delete", query.execute(db.pool())).await?.rows_affected();
-    stood(db, id, moved, TenantState::Deleted).await
+    let moved = match named("tenant.delete", query.fetch_optional(&mut *tx)).await? {
+        None => None,
+        Some(before) => Some((state_of(&before, id.uuid())?, "tenant.delete")),
+    };
+    stood(tx, id, (moved, TenantState::Deleted), by).await
 }
 
+/// Tells the audit of a tenant that `moved`, from which state and by which action; of one that did not, how it stands.
 async fn stood(
-    db: &AdminDb,
+    mut tx: Transaction<'static, Postgres>,
     id: TenantId,
-    moved: u64,
-    wanted: TenantState,
+    (moved, wanted): (Option<(TenantState, &'static str)>, TenantState),
+    by: By,
 ) -> Result<Stood, StoreError> {
-    if moved == 1 {
+    if let Some((before, action)) = moved {
+        let told = |state: TenantState| json!({"state": state.as_str()});
+        let act = Act::new(action, "tenant", id).from(told(before)).to(told(wanted));
+        audit::told_in(tx, id, by, act).await?;
         return Ok(Stood::Yes);
     }
     let query = sqlx::query_scalar!("select state from tenant where id = $1", id.uuid());
-    let Some(state) = named("tenant.state", query.fetch_optional(db.pool())).await? else {
+    let Some(state) = named("tenant.state", query.fetch_optional(&mut *tx)).await? else {
         return Ok(Stood::NotFound);
     };
     let state = state_of(&state, id.uuid())?;

@@ -7,6 +7,7 @@ use domain::resources::{Resources, Tier};
 use domain::task::State;
 use std::collections::HashMap;
 use std::time::Duration;
+use store::audit::By;
 use store::load::{self, PoolReport};
 use store::task::submit::NewTask;
 use store::task::{CandidateRow, Look, candidates, due_for_a_look, transition};
@@ -232,7 +233,8 @@ async fn weights_and_pools_are_listed() {
     let world = World::new().await;
     let (plain, heavy) = (world.tenant().await, domain::id::TenantId::fresh());
     let new = NewTenant { id: heavy, weight: Some(2.5), ..NewTenant::named("heavy") };
-    let create = async |tenant: &NewTenant| store::tenant::create(&world.admin, tenant).await;
+    let create =
+        async |tenant: &NewTenant| store::tenant::create(&world.admin, tenant, By::SYSTEM).await;
     assert_eq!(create(&new).await.unwrap(), Created::Yes);
     assert_eq!(create(&NewTenant::named("heavy")).await.unwrap(), Created::NameTaken);
     let elsewhere = NewTenant { plan: "none".parse().unwrap(), ..NewTenant::named("elsewhere") };

@@ -7,6 +7,7 @@ use domain::task::State;
 use domain::tenant::TenantState;
 use std::time::Duration;
 use store::TenantScope;
+use store::audit::By;
 use store::plan::{self, Deleted};
 use store::task::transition;
 use store::tenant::{self, Changed, Stood, TenantChange};
@@ -60,9 +61,9 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     let world = World::new().await;
     let team = name("team");
     let limits = PlanLimits { backlog: 77, weight: 2.5, ..PlanLimits::default() };
-    assert!(plan::put(&world.admin, &team, &limits).await.unwrap());
+    assert!(plan::put(&world.admin, &team, &limits, By::SYSTEM).await.unwrap());
     let changed = PlanLimits { backlog: 78, ..limits };
-    assert!(!plan::put(&world.admin, &team, &changed).await.unwrap(), "it is there");
+    assert!(!plan::put(&world.admin, &team, &changed, By::SYSTEM).await.unwrap(), "it is there");
     let found = plan::find(&world.admin, &team).await.unwrap().unwrap();
     assert_eq!(found.limits, changed);
     let shown = plan::list_for_customers(&world.submit).await.unwrap();
@@ -70,25 +71,28 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
 
     let tenant = world.tenant().await;
     let to = |plan: &PlanName| TenantChange { plan: Some(plan.clone()), weight: None };
-    assert_eq!(tenant::change(&world.admin, tenant, &to(&team)).await.unwrap(), Changed::Yes);
-    assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::InUse);
+    assert_eq!(
+        tenant::change(&world.admin, tenant, &to(&team), By::SYSTEM).await.unwrap(),
+        Changed::Yes
+    );
+    assert_eq!(plan::delete(&world.admin, &team, By::SYSTEM).await.unwrap(), Deleted::InUse);
     let none = name("none");
     assert_eq!(
-        tenant::change(&world.admin, tenant, &to(&none)).await.unwrap(),
+        tenant::change(&world.admin, tenant, &to(&none), By::SYSTEM).await.unwrap(),
         Changed::NoSuchPlan
     );
     let terms = tenant::terms(&world.scheduler, &[tenant]).await.unwrap();
     assert_eq!(terms[0].weight, 2.5, "the plan's");
     let own = TenantChange { plan: Some(PlanName::default()), weight: Some(Some(9.0)) };
-    assert_eq!(tenant::change(&world.admin, tenant, &own).await.unwrap(), Changed::Yes);
+    assert_eq!(tenant::change(&world.admin, tenant, &own, By::SYSTEM).await.unwrap(), Changed::Yes);
     let terms = tenant::terms(&world.scheduler, &[tenant]).await.unwrap();
     assert_eq!(terms[0].weight, 9.0, "its own");
     let plans = TenantChange { plan: None, weight: Some(None) };
-    tenant::change(&world.admin, tenant, &plans).await.unwrap();
+    tenant::change(&world.admin, tenant, &plans, By::SYSTEM).await.unwrap();
     assert_eq!(tenant::get(&world.admin, tenant).await.unwrap().unwrap().weight, None);
 
-    assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::Yes);
-    assert_eq!(plan::delete(&world.admin, &team).await.unwrap(), Deleted::NotFound);
+    assert_eq!(plan::delete(&world.admin, &team, By::SYSTEM).await.unwrap(), Deleted::Yes);
+    assert_eq!(plan::delete(&world.admin, &team, By::SYSTEM).await.unwrap(), Deleted::NotFound);
 }
 
 #[tokio::test]
@@ -108,7 +112,7 @@ async fn the_database_refuses_what_the_ranges_refuse() {
         ("weight", PlanLimits { weight: 0.0, ..good }),
     ] {
         assert_eq!(bad.check().unwrap_err()[0].limit, column);
-        let refused = plan::put(&world.admin, &name("bad"), &bad).await.unwrap_err();
+        let refused = plan::put(&world.admin, &name("bad"), &bad, By::SYSTEM).await.unwrap_err();
         assert_eq!(refused.sqlstate().as_deref(), Some("23514"), "{column}");
     }
 }
@@ -119,24 +123,27 @@ async fn a_tenant_stands_as_it_was_told_and_each_word_may_be_repeated() {
     let (admin, tenant) = (&world.admin, world.tenant().await);
     let state = async || tenant::get(admin, tenant).await.unwrap().unwrap().state;
     for _ in 0..2 {
-        assert_eq!(tenant::suspend(admin, tenant).await.unwrap(), Stood::Yes);
+        assert_eq!(tenant::suspend(admin, tenant, By::SYSTEM).await.unwrap(), Stood::Yes);
         assert_eq!(state().await, TenantState::Suspended);
     }
     for _ in 0..2 {
-        assert_eq!(tenant::resume(admin, tenant).await.unwrap(), Stood::Yes);
+        assert_eq!(tenant::resume(admin, tenant, By::SYSTEM).await.unwrap(), Stood::Yes);
         assert_eq!(state().await, TenantState::Active);
     }
     for _ in 0..2 {
-        assert_eq!(tenant::delete(admin, tenant).await.unwrap(), Stood::Yes);
+        assert_eq!(tenant::delete(admin, tenant, By::SYSTEM).await.unwrap(), Stood::Yes);
         assert_eq!(state().await, TenantState::Deleted);
     }
     let deleted = Stood::Not(TenantState::Deleted);
-    assert_eq!(tenant::resume(admin, tenant).await.unwrap(), deleted);
-    assert_eq!(tenant::suspend(admin, tenant).await.unwrap(), deleted);
+    assert_eq!(tenant::resume(admin, tenant, By::SYSTEM).await.unwrap(), deleted);
+    assert_eq!(tenant::suspend(admin, tenant, By::SYSTEM).await.unwrap(), deleted);
     let change = TenantChange::default();
-    assert_eq!(tenant::change(admin, tenant, &change).await.unwrap(), Changed::NotFound);
+    assert_eq!(
+        tenant::change(admin, tenant, &change, By::SYSTEM).await.unwrap(),
+        Changed::NotFound
+    );
     let nobody = TenantId::fresh();
-    assert_eq!(tenant::suspend(admin, nobody).await.unwrap(), Stood::NotFound);
+    assert_eq!(tenant::suspend(admin, nobody, By::SYSTEM).await.unwrap(), Stood::NotFound);
     assert_eq!(tenant::get(admin, nobody).await.unwrap(), None);
 }
 
@@ -147,7 +154,7 @@ async fn tenants_are_listed_newest_first_page_by_page() {
     for _ in 0..5 {
         all.insert(0, world.tenant().await);
     }
-    tenant::suspend(&world.admin, all[1]).await.unwrap();
+    tenant::suspend(&world.admin, all[1], By::SYSTEM).await.unwrap();
     let ids = async |state, before, limit| -> Vec<TenantId> {
         let found = tenant::list(&world.admin, state, before, limit).await.unwrap();
         found.iter().map(|tenant| tenant.id).collect()
@@ -221,7 +228,7 @@ async fn a_deleted_tenants_tasks_are_cancelled_in_pieces_and_nobody_elses() {
         transition::tenant_deleted(&world.scheduler, one, Duration::from_secs(40), 2).await.unwrap()
     };
     assert_eq!(raise().await, (0, 0), "it is not deleted");
-    tenant::delete(&world.admin, one).await.unwrap();
+    tenant::delete(&world.admin, one, By::SYSTEM).await.unwrap();
     let mut moved = (0, 0);
     for _ in 0..4 {
         let (cancelled, asked) = raise().await;
@@ -249,7 +256,7 @@ async fn a_purge_waits_for_the_grace_and_for_the_last_task() {
     let due = async || tenant::deleted(&world.scheduler, GRACE, 100).await.unwrap();
     let purge = async || tenant::purge(&world.scheduler, one, GRACE, 100).await.unwrap();
     assert_eq!((due().await.len(), purge().await), (0, None), "it is not deleted");
-    tenant::delete(&world.admin, one).await.unwrap();
+    tenant::delete(&world.admin, one, By::SYSTEM).await.unwrap();
     let found = due().await;
     assert_eq!((found.len(), found[0].tenant, found[0].has_tasks), (1, one, true));
     grace_is_over(&world, one).await;
@@ -276,7 +283,7 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
             .sql(format!("{spec} values ('{id}', '{tenant}', now(), now(), '{{}}', 1, 'k')"))
             .await;
     }
-    tenant::delete(&world.admin, one).await.unwrap();
+    tenant::delete(&world.admin, one, By::SYSTEM).await.unwrap();
     world
         .sql(format!(
             "delete from task_spec where tenant_id = '{}' and id in (select id from task)",

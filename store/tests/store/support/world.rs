@@ -6,6 +6,7 @@ use runtime::config::DatabaseConfig;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use std::time::Duration;
+use store::audit::By;
 use store::connect::{AdminDb, ApiDb, RmDb, SchedulerDb, SubmitDb};
 use store::leadership::{self, LeaderEpoch};
 use store::session::{self, NewSession, Opened};
@@ -98,7 +99,10 @@ impl World {
     pub async fn tenant(&self) -> TenantId {
         let tenant = TenantId::fresh();
         let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()) };
-        assert_eq!(store::tenant::create(&self.admin, &new).await.unwrap(), Created::Yes);
+        assert_eq!(
+            store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap(),
+            Created::Yes
+        );
         tenant
     }
 

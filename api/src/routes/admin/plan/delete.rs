@@ -26,7 +26,7 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
-    match store::plan::delete(&call.state.admin, &name).await? {
+    match store::plan::delete(&call.state.admin, &name, call.by()).await? {
         Deleted::Yes => json(StatusCode::OK, &object!({"name": name, "deleted": true})),
         Deleted::InUse => {
             let detail =

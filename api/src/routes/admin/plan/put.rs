@@ -82,7 +82,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         };
         Problem::with_errors(Code::ValidationFailed, wrong.into_iter().map(at).collect())
     })?;
-    let made = store::plan::put(&call.state.admin, &name, &limits).await?;
+    let made = store::plan::put(&call.state.admin, &name, &limits, call.by()).await?;
     let plan = store::plan::find(&call.state.admin, &name).await?;
     let plan = plan.ok_or_else(|| Problem::new(Code::NotFound, "There is no such plan."))?;
     json(if made { StatusCode::CREATED } else { StatusCode::OK }, &PlanView::from(plan))

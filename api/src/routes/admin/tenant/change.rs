@@ -51,7 +51,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let spec: ChangeSpec = json::parse(&call.body)?;
     check_weight(spec.weight.flatten())?;
     let change = TenantChange { plan: spec.plan, weight: spec.weight };
-    match store::tenant::change(&call.state.admin, id, &change).await? {
+    match store::tenant::change(&call.state.admin, id, &change, call.by()).await? {
         Changed::Yes => answer(&call, StatusCode::OK, id).await,
         Changed::NotFound => Err(unknown()),
         Changed::NoSuchPlan => Err(no_such_plan()),

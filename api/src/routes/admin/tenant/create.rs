@@ -53,7 +53,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     check_weight(spec.weight)?;
     let new =
         NewTenant { id: TenantId::fresh(), name: spec.name, plan: spec.plan, weight: spec.weight };
-    match store::tenant::create(&call.state.admin, &new).await? {
+    match store::tenant::create(&call.state.admin, &new, call.by()).await? {
         Created::Yes => answer(&call, StatusCode::CREATED, new.id).await,
         Created::NameTaken => Err(Problem::new(Code::Conflict, "A tenant has this name already.")),
         Created::NoSuchPlan => Err(no_such_plan()),

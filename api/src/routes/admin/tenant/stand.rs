@@ -55,7 +55,8 @@ struct Nothing {}
 /// `not_found`; `conflict` where it is deleted; what the database said.
 pub async fn suspend(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let id = named(&call)?;
-    stood(&call, id, store::tenant::suspend(&call.state.admin, id).await).await
+    let done = store::tenant::suspend(&call.state.admin, id, call.by()).await;
+    stood(&call, id, done).await
 }
 
 /// Resumes.
@@ -64,7 +65,8 @@ pub async fn suspend(call: OperatorCall) -> Result<HttpResponse, Problem> {
 /// As [`suspend`].
 pub async fn resume(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let id = named(&call)?;
-    stood(&call, id, store::tenant::resume(&call.state.admin, id).await).await
+    let done = store::tenant::resume(&call.state.admin, id, call.by()).await;
+    stood(&call, id, done).await
 }
 
 /// Deletes.
@@ -73,7 +75,8 @@ pub async fn resume(call: OperatorCall) -> Result<HttpResponse, Problem> {
 /// `not_found`; what the database said.
 pub async fn delete(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let id = named(&call)?;
-    stood(&call, id, store::tenant::delete(&call.state.admin, id).await).await
+    let done = store::tenant::delete(&call.state.admin, id, call.by()).await;
+    stood(&call, id, done).await
 }
 
 fn named(call: &OperatorCall) -> Result<TenantId, Problem> {
