@@ -323,6 +323,22 @@ async fn what_operators_do_is_told_to_the_tenant_or_is_the_platforms() {
 }
 
 #[tokio::test]
+async fn of_a_purged_tenant_operators_read_the_audit_by_its_id() {
+    let server = server().await;
+    let operator = server.new_operator("ann", &["read", "admin"]).await;
+    let tenant = server.new_tenant("acme").await;
+    let path = format!("/v1/admin/tenants/{tenant}");
+    assert_eq!(ask(&server, &operator, "DELETE", &path, Value::Null).await.status, 200);
+    let purged = "update tenant set name = null, purged_at = now() where name = 'acme'";
+    server.db.sql(purged).await.unwrap();
+    let by_name = server.get_as(&operator, "/v1/admin/audit?tenant=acme").await;
+    assert_eq!(by_name.code(), "not_found");
+    let kept = rows(&server, &operator, &format!("/v1/admin/audit?limit=3&tenant={tenant}")).await;
+    let actions: Vec<_> = kept.iter().map(|row| row["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["tenant.create", "tenant.delete"]);
+}
+
+#[tokio::test]
 async fn the_audit_is_for_owners_admins_and_the_scope_admin_and_is_filtered() {
     let server = server().await;
     for role in Role::ALL {

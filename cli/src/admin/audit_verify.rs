@@ -2,7 +2,8 @@
 //!
 //! Reads every link of a chain and computes it anew, here: the database is asked for rows and for nothing else.
 
-use super::{database, tenant_keys};
+use super::database;
+use super::tenant_show::{id_of, unknown};
 use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
@@ -19,8 +20,8 @@ use store::connect::AdminDb;
     after_help = "Example:\n  berth admin audit verify --tenant acme\n\nEnds with 0 when all is whole, and with 7 when it is not."
 )]
 pub struct AuditVerifyArguments {
-    /// The tenant's name. All tenants and the platform's own when left out.
-    #[arg(long)]
+    /// The tenant's name or its id. All tenants and the platform's own when left out.
+    #[arg(long, value_name = "NAME|ID")]
     pub tenant: Option<String>,
     #[command(flatten)]
     settings: SettingsArguments,
@@ -59,7 +60,7 @@ async fn walk_all(
     let (mut chains, mut broken, mut after) = (0, 0, None);
     loop {
         let page = match tenant {
-            Some(name) => vec![tenant_keys::tenant(db, name).await?],
+            Some(text) => vec![known(db, text).await?],
             None => store::audit::chains(db, after, PAGE).await.map_err(failed)?,
         };
         for of in &page {
@@ -73,6 +74,13 @@ async fn walk_all(
             return Ok((chains, broken));
         }
     }
+}
+
+/// The tenant that is meant by a name or an id, and is there or was: a chain of nobody would be whole.
+async fn known(db: &AdminDb, text: &str) -> Result<TenantId, Failure> {
+    let id = id_of(db, text).await?;
+    let found = store::tenant::get(db, id).await.map_err(|error| database::failure(&error))?;
+    found.map(|tenant| tenant.id).ok_or_else(|| unknown(text))
 }
 
 async fn walk(db: &AdminDb, tenant: TenantId) -> Result<Walked, StoreError> {

@@ -13,14 +13,18 @@ use actix_web::http::StatusCode;
 use domain::audit::PLATFORM;
 use domain::id::{AuditId, TenantId};
 use domain::time::Timestamp;
+use store::StoreError;
 use store::audit::{AuditFilter, AuditRecord};
+use store::connect::AdminDb;
 
 const ACTOR: Param = Param { name: "actor", text: "Done by this key, user or operator: their id" };
 const ACTION: Param = Param { name: "action", text: "Of this action, such as `key.create`" };
 const FROM: Param = Param { name: "from", text: "At or after this time (RFC 3339)" };
 const TO: Param = Param { name: "to", text: "Before this time (RFC 3339)" };
-const TENANT: Param =
-    Param { name: "tenant", text: "Of the tenant of this name; without it, what is no tenant's" };
+const TENANT: Param = Param {
+    name: "tenant",
+    text: "Of the tenant of this name or id; without it, what is no tenant's",
+};
 
 const ANSWERS: [AnswerDoc; 1] =
     [AnswerDoc { status: 200, text: "A page", content: Content::Page("AuditEntry") }];
@@ -67,20 +71,27 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
     let (page, mut filter) = (Page::take(&mut query)?, filter(&mut query)?);
-    let name = query.one("tenant")?;
+    let tenant = query.one("tenant")?;
     query.finish()?;
     let db = &call.state.admin;
-    let tenant = match &name {
+    let tenant = match &tenant {
         None => PLATFORM,
-        Some(name) => store::tenant::find_by_name(db, name)
-            .await?
-            .ok_or_else(|| Problem::no_such("tenant"))?,
+        Some(text) => named(db, text).await?.ok_or_else(|| Problem::no_such("tenant"))?,
     };
     // Not the cursors of the tenant itself, though it is the same list.
     let context = context(&filter, "operator");
     filter.before = before(&page, &call.state, tenant, context)?;
     let rows = store::audit::find_for_operator(db, tenant, &filter, page.limit + 1).await?;
     sheet(&call.state, tenant, context, page.limit, rows)
+}
+
+/// The tenant of this name, or of this id: what was purged has no name any more.
+async fn named(db: &AdminDb, text: &str) -> Result<Option<TenantId>, StoreError> {
+    if let Some(tenant) = store::tenant::find_by_name(db, text).await? {
+        return Ok(Some(tenant));
+    }
+    let Ok(id) = text.parse() else { return Ok(None) };
+    Ok(store::tenant::get(db, id).await?.map(|tenant| tenant.id))
 }
 
 fn filter(query: &mut Query) -> Result<AuditFilter, Problem> {
