@@ -88,6 +88,9 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         .collect();
     match named.is_empty() {
         true if path.to_string_lossy().contains("/submit/") => vec!["berth_submit"],
+        true if path.to_string_lossy().contains("/audit/") => {
+            vec!["berth_api", "berth_submit", "berth_admin"]
+        }
         true => vec!["berth_rm"],
         false => named,
     }
