@@ -183,11 +183,15 @@ pub async fn put(db: &AdminDb, name: &PlanName, limits: &PlanLimits) -> Result<b
     named("plan.put", query.fetch_one(db.pool())).await
 }
 
-/// Deletes a plan that no tenant is on; a deleted tenant that is not purged yet counts.
+/// Deletes a plan that no tenant is on; a deleted tenant that is not purged yet counts. `default` is always in use: tenants begin
+/// with it, and are put on it when they are purged.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn delete(db: &AdminDb, name: &PlanName) -> Result<Deleted, StoreError> {
+    if *name == PlanName::default() {
+        return Ok(Deleted::InUse);
+    }
     let query = sqlx::query!("delete from plan where name = $1", name.as_str());
     match named("plan.delete", query.execute(db.pool())).await {
         Ok(done) if done.rows_affected() == 1 => Ok(Deleted::Yes),

@@ -86,8 +86,22 @@ fn misfit(mut pointer: String, error: &serde_json::Error) -> Problem {
             push(&mut pointer, name);
         }
     }
-    let errors = vec![FieldError { pointer, detail: shortened(sentence) }];
+    let errors = vec![FieldError { pointer, detail: shortened(&without_values(sentence)) }];
     Problem::with_errors(Code::ValidationFailed, errors)
+}
+
+/// The parser's sentence without what stood in the field, which may be a password in the wrong place and would stand in logs.
+fn without_values(sentence: &str) -> String {
+    for start in ["invalid type: ", "invalid value: ", "unknown variant "] {
+        let Some(rest) = sentence.strip_prefix(start) else { continue };
+        let Some((found, expected)) = rest.rsplit_once(", expected ") else { continue };
+        let kind = found.split(['"', '`']).next().unwrap_or_default().trim_end();
+        return format!(
+            "{}{kind}, expected {expected}",
+            if kind.is_empty() { start.trim_end() } else { start }
+        );
+    }
+    sentence.to_owned()
 }
 
 fn pointer_of(base: &str, path: &Path) -> String {

@@ -49,6 +49,14 @@ pub async fn rotate(
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
     }
+    // Whoever takes a user's keys away locks the user first: what this makes is then there to be taken away, too.
+    let maker = sqlx::query_scalar!(
+        "select u.id from api_key k join app_user u on u.tenant_id = k.tenant_id and u.id = k.user_id
+            where k.tenant_id = $1 and k.id = $2 for share of u",
+        scope.tenant().uuid(),
+        key_id
+    );
+    named("key.rotate_maker", maker.fetch_optional(&mut *tx)).await?;
     let live = sqlx::query_scalar!(
         r#"select replaced_by is not null as "replaced!" from api_key
             where tenant_id = $1 and id = $2 and revoked_at is null and ($3::uuid is null or user_id = $3)

@@ -10,7 +10,7 @@ mod purge;
 mod refresh;
 
 pub use account::{Account, account};
-pub use attempt::{Attempt, forget, give_back, take};
+pub use attempt::{Attempt, give_back, take};
 pub use begin::{NewSignIn, begin};
 pub use end::end;
 pub use find::{SignInRecord, find};
