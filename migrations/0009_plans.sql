@@ -129,10 +129,23 @@ grant insert on output_refused to berth_rm;
 grant select, delete on output_use, output_refused to berth_scheduler;
 grant select on output_use, output_refused to berth_api;
 
+-- What runs as the owner must not take a caller's temporary table for one of ours: unless it is named, the temporary schema is
+-- looked at first.
+do $$
+declare
+    f regprocedure;
+begin
+    for f in select p.oid::regprocedure from pg_proc p
+        where p.prosecdef and p.pronamespace = 'public'::regnamespace and p.proname like 'berth\_%' loop
+        execute format('alter function %s set search_path = pg_catalog, public, pg_temp', f);
+    end loop;
+end
+$$;
+
 -- Deletes up to `most` rows of one part of a deleted tenant's data; answers how many. The services may delete no history, so
 -- this runs as the owner, and only for a tenant whose grace is over and of which no task lives any more.
 create function berth_tenant_purge(part text, whose uuid, grace interval, most integer) returns bigint
-    language plpgsql security definer set search_path = pg_catalog, public set enable_seqscan = off
+    language plpgsql security definer set search_path = pg_catalog, public, pg_temp set enable_seqscan = off
 as $$
 declare
     reached uuid;

@@ -71,6 +71,7 @@ create table refresh_token (
 );
 
 create index refresh_token_by_sign_in on refresh_token (tenant_id, sign_in_id);
+create index refresh_token_by_use on refresh_token (used_at) where used_at is not null;
 
 -- Tries to sign in, by account and by peer: what counts them must hold across all api processes.
 create table sign_in_attempt (
@@ -125,6 +126,6 @@ grant select on app_user to berth_submit;
 grant update (state, password_hash, token_version, invite_hash, invite_expires_at) on app_user to berth_submit;
 grant select, insert, delete on sign_in to berth_submit;
 grant update (refreshed_at, expires_at, ended_at) on sign_in to berth_submit;
-grant select, insert on refresh_token to berth_submit;
+grant select, insert, delete on refresh_token to berth_submit;
 grant update (used_at) on refresh_token to berth_submit;
 grant select, insert, update, delete on sign_in_attempt to berth_submit;

@@ -40,7 +40,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("api.max_batch_bytes", "1048576"),
     ("api.max_batch_tasks", "91"),
     ("api.submit_writers", "9"),
-    ("api.key_cache_ttl", "17s"),
+    ("api.key_cache_ttl", "1200ms"),
     ("api.shutdown_grace", "17s"),
     ("api.request_timeout", "17s"),
     ("api.max_streams", "91"),

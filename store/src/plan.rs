@@ -237,11 +237,15 @@ async fn set(
     named("plan.set", query.execute(tx)).await.map(|_| ())
 }
 
-/// Deletes a plan that no tenant is on, in the request of `by`; a deleted tenant that is not purged yet counts.
+/// Deletes a plan that no tenant is on, in the request of `by`; a deleted tenant that is not purged yet counts. `default` is always
+/// in use: tenants begin with it, and are put on it when they are purged.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, StoreError> {
+    if *name == PlanName::default() {
+        return Ok(Deleted::InUse);
+    }
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "delete from plan where name = $1

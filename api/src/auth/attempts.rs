@@ -12,7 +12,7 @@ use sha2::Sha256;
 use std::fmt;
 use std::time::Duration;
 use store::connect::SubmitDb;
-use store::sign_in::{Attempt, forget, give_back, take};
+use store::sign_in::{Attempt, give_back, take};
 
 /// Passwords that are compared for one account within [`ACCOUNT_WINDOW`].
 const PER_ACCOUNT: u32 = 10;
@@ -66,7 +66,8 @@ impl Attempts {
 
     /// The password was right.
     pub(crate) async fn right(&self, db: &SubmitDb, counted: &Counted) -> Result<(), Problem> {
-        forget(db, &counted.account).await?;
+        // Not all of the account's: its owner's own sign-ins must not make room for somebody who guesses.
+        give_back(db, &counted.account).await?;
         if let Some(peer) = &counted.peer {
             give_back(db, peer).await?;
         }

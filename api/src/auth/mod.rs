@@ -6,6 +6,7 @@
 
 mod attempts;
 mod authenticate;
+mod authority;
 pub mod base62;
 mod bearer;
 mod cache;
@@ -19,6 +20,7 @@ mod used;
 
 pub(crate) use attempts::Attempts;
 pub use authenticate::{Actor, Authenticator, Caller};
+pub(crate) use authority::Authority;
 pub use domain::access::{OperatorScope, Permission, Scope, ScopeSet};
 pub(crate) use one_time::presented;
 pub use one_time::{OneTime, Purpose, generate as one_time};

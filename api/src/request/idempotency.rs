@@ -10,7 +10,8 @@ use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use sha2::{Digest, Sha256};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 use store::idempotency::IdempotencyKey;
 
 static HEADER: HeaderName = HeaderName::from_static("idempotency-key");
@@ -22,8 +23,8 @@ const MAX_LENGTH: usize = 200;
 pub struct KeyText {
     key: String,
     route: String,
-    /// Method, path and query.
-    request: Sha256,
+    /// Method, path and query. Keyed, because a body may hold what is not to be guessed from its hash: a password.
+    request: Hmac<Sha256>,
 }
 
 /// The key of this write, where the client sent one. `route` is the path with its ids.
@@ -51,10 +52,10 @@ pub fn idempotency_text(call: &Call) -> Result<Option<KeyText>, Problem> {
         return Err(Problem::at(Code::InvalidParameter, "header:Idempotency-Key", detail));
     };
     let (method, uri) = (call.request.method(), call.request.uri());
-    let mut request = Sha256::new();
-    request.update(method.as_str());
+    let mut request = call.state.request_mac.begin();
+    request.update(method.as_str().as_bytes());
     request.update(b" ");
-    request.update(uri.path_and_query().map_or(uri.path(), |p| p.as_str()));
+    request.update(uri.path_and_query().map_or(uri.path(), |p| p.as_str()).as_bytes());
     request.update(b"\n");
     Ok(Some(KeyText { key: key.to_owned(), route: format!("{method} {}", uri.path()), request }))
 }
@@ -84,25 +85,25 @@ pub fn key_reused() -> Problem {
 
 impl KeyText {
     fn of_body(self, body: &[u8]) -> IdempotencyKey {
-        let body_hash = self.request.chain_update(body).finalize().into();
+        let body_hash = self.request.chain_update(body).finalize().into_bytes().into();
         IdempotencyKey { route: self.route, key: self.key, body_hash }
     }
 
     /// The key of some lines of the body.
     #[must_use]
     pub fn of_lines(&self, lines: &[Line]) -> IdempotencyKey {
-        let mut sha = self.request.clone();
+        let mut mac = self.request.clone();
         for line in lines {
             let text = line.text.as_deref().unwrap_or_default();
-            sha.update((line.index as u64).to_be_bytes());
-            sha.update((text.len() as u64).to_be_bytes());
-            sha.update(text);
+            mac.update(&(line.index as u64).to_be_bytes());
+            mac.update(&(text.len() as u64).to_be_bytes());
+            mac.update(text.as_bytes());
         }
         let first = lines.first().map_or(0, |line| line.index);
         IdempotencyKey {
             route: format!("{} lines {first}", self.route),
             key: self.key.clone(),
-            body_hash: sha.finalize().into(),
+            body_hash: mac.finalize().into_bytes().into(),
         }
     }
 }

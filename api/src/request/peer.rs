@@ -36,8 +36,10 @@ impl From<IpAddr> for Peer {
 #[must_use]
 pub fn peer(request: &HttpRequest, trusted: &[IpNet]) -> Option<Peer> {
     let socket = request.peer_addr()?.ip();
-    let headers = request.headers().get_all(&FORWARDED).filter_map(|value| value.to_str().ok());
-    Some(whom(socket, headers, trusted))
+    // A byte that is no text spoils the address it stands in, and none that a proxy wrote behind it.
+    let headers = request.headers().get_all(&FORWARDED);
+    let lines: Vec<_> = headers.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    Some(whom(socket, lines.iter().map(|line| &**line), trusted))
 }
 
 fn whom<'a>(socket: IpAddr, headers: impl Iterator<Item = &'a str>, trusted: &[IpNet]) -> Peer {

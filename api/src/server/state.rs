@@ -13,8 +13,10 @@ use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
 use domain::plan::PlanLimits;
+use hmac::Hmac;
 use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
+use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, SubmitDb};
@@ -61,6 +63,7 @@ pub struct State {
     pub(crate) max_batch_tasks: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) cancel_grace: Duration,
+    pub(crate) request_mac: RequestMac,
     /// How many live streams there may be.
     pub(crate) slots: Slots,
     /// Who tells them that there is something new.
@@ -84,6 +87,23 @@ impl std::ops::Deref for BusRef {
 
     fn deref(&self) -> &Bus {
         &self.0
+    }
+}
+
+/// Tells two requests from each other without keeping them; shows nothing of its key.
+#[derive(Clone)]
+pub(crate) struct RequestMac(Hmac<Sha256>);
+
+impl std::fmt::Debug for RequestMac {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RequestMac(..)")
+    }
+}
+
+impl RequestMac {
+    /// A hash to be fed.
+    pub(crate) fn begin(&self) -> Hmac<Sha256> {
+        self.0.clone()
     }
 }
 
@@ -112,6 +132,7 @@ impl State {
         Ok(Self {
             sign_in: parts.sign_in,
             attempts: Attempts::new(&hasher),
+            request_mac: RequestMac(hasher.derived_mac(b"request/v1")),
             operators: OperatorAuthenticator::new(
                 environment.clone(),
                 hasher.clone(),

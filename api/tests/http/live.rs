@@ -357,3 +357,26 @@ async fn the_typed_client_gives_up_in_the_end_and_says_so() {
     let mut unknown = follow(&server, &domain::id::TaskId::fresh().to_string());
     assert_eq!(unknown.next().await.unwrap_err().api().unwrap().status, 404);
 }
+
+#[tokio::test]
+async fn who_follows_with_a_key_that_was_revoked_sees_nothing_more() {
+    let server = Server::start().await;
+    let id = server.noop().await;
+    place(&server, &id, 1).await;
+    write(&server, &id, (1, 1, 0), "for you").await;
+    let mut socket = stream(&server, &id, "").await;
+    let mut seen = String::new();
+    let mut buffer = [0; 4096];
+    while !seen.contains("event: output") {
+        let read = socket.read(&mut buffer).await.unwrap();
+        seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+    }
+    server.db.sql("update api_key set revoked_at = now()").await.unwrap();
+    runtime::clock::sleep(Duration::from_secs(2)).await;
+    write(&server, &id, (1, 1, 1), "for others").await;
+    let mut rest = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut rest)).await;
+    ended.expect("the stream ends").unwrap();
+    let rest = String::from_utf8_lossy(&rest);
+    assert_eq!(rest.matches("event: output").count(), 0, "{rest}");
+}

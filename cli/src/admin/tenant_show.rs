@@ -86,11 +86,13 @@ pub(super) async fn print(db: &AdminDb, id: TenantId, format: Format) -> Result<
     }
 }
 
-/// The tenant that is meant by a name or an id.
+/// The tenant that is meant by an id or a name. What reads as an id is one, whatever tenants are called.
 pub(super) async fn id_of(db: &AdminDb, text: &str) -> Result<TenantId, Failure> {
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
     let by_name = store::tenant::find_by_name(db, text).await;
-    let by_name = by_name.map_err(|error| database::failure(&error))?;
-    by_name.or_else(|| text.parse().ok()).ok_or_else(|| unknown(text))
+    by_name.map_err(|error| database::failure(&error))?.ok_or_else(|| unknown(text))
 }
 
 pub(super) fn unknown(text: &str) -> Failure {

@@ -9,6 +9,9 @@ use serde::Deserialize;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+/// A credential that was taken back is refused everywhere within 2 s: this, and the time of a query.
+const MAX_KEY_CACHE_TTL: Duration = Duration::from_millis(1500);
+
 /// Settings of `[api]`; `config/default.toml` says what each means.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,7 +66,7 @@ impl ApiConfig {
         );
         checks.number("api.max_batch_tasks", self.max_batch_tasks, 1..=10_000);
         checks.number("api.submit_writers", self.submit_writers, 1..=64);
-        checks.duration("api.key_cache_ttl", self.key_cache_ttl, secs(0)..=secs(60));
+        checks.duration("api.key_cache_ttl", self.key_cache_ttl, secs(0)..=MAX_KEY_CACHE_TTL);
         checks.duration("api.shutdown_grace", self.shutdown_grace, secs(0)..=secs(600));
         checks.duration("api.request_timeout", self.request_timeout, secs(1)..=secs(600));
         checks.number("api.max_streams", self.max_streams, 1..=100_000);

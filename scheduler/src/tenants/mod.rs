@@ -9,8 +9,8 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::transition;
-use store::tenant::{self, LAST_PART};
-use tracing::{debug, info};
+use store::tenant::{self, DeletedTenant, LAST_PART};
+use tracing::{debug, info, warn};
 
 /// Tenants looked after in one tick.
 const TENANTS: i64 = 100;
@@ -39,27 +39,47 @@ impl TenantTick {
     }
 
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let (mut done, mut more) = (0, false);
+        let (mut done, mut more, mut failed) = (0, false, None);
         for gone in tenant::deleted(&self.db, self.grace, TENANTS).await? {
-            let id = gone.tenant;
-            if gone.has_tasks {
-                let (cancelled, asked) =
-                    transition::tenant_deleted(&self.db, id, self.cancel_grace, CANCELLED).await?;
-                if asked > 0 {
-                    self.bus.wake(Topic::ResourceManager);
+            match self.step(&gone).await {
+                Ok((moved, again)) => {
+                    done += moved;
+                    more |= again;
                 }
-                if cancelled + asked > 0 {
-                    debug!(tenant.id = %id, cancelled, asked, "Tasks of deleted tenant `{id}` were cancelled");
-                }
-                done += cancelled + asked;
-                more |= cancelled + asked >= CANCELLED.unsigned_abs();
-            } else if let Some(part) = tenant::purge(&self.db, id, self.grace, PURGED).await? {
-                (done, more) = (done + 1, true);
-                if part == LAST_PART {
-                    info!(tenant.id = %id, "Deleted tenant `{id}` is purged");
+                // The others have their turn all the same.
+                Err(error) => {
+                    warn!(tenant.id = %gone.tenant, %error, "Deleted tenant `{}` could not be cleaned up: {error}", gone.tenant);
+                    failed = Some(error);
                 }
             }
         }
-        Ok(if more { TickOutcome::after(REST, done) } else { TickOutcome::idle(done) })
+        match failed {
+            Some(error) => Err(error),
+            None if more => Ok(TickOutcome::after(REST, done)),
+            None => Ok(TickOutcome::idle(done)),
+        }
+    }
+
+    /// One step for one tenant: how much was done, and whether there is more.
+    async fn step(&self, gone: &DeletedTenant) -> Result<(u64, bool), StoreError> {
+        let id = gone.tenant;
+        if gone.has_tasks {
+            let (cancelled, asked) =
+                transition::tenant_deleted(&self.db, id, self.cancel_grace, CANCELLED).await?;
+            if asked > 0 {
+                self.bus.wake(Topic::ResourceManager);
+            }
+            if cancelled + asked > 0 {
+                debug!(tenant.id = %id, cancelled, asked, "Tasks of deleted tenant `{id}` were cancelled");
+            }
+            return Ok((cancelled + asked, cancelled + asked >= CANCELLED.unsigned_abs()));
+        }
+        let Some(part) = tenant::purge(&self.db, id, self.grace, PURGED).await? else {
+            return Ok((0, false));
+        };
+        if part == LAST_PART {
+            info!(tenant.id = %id, "Deleted tenant `{id}` is purged");
+        }
+        Ok((1, true))
     }
 }

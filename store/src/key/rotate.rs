@@ -51,6 +51,14 @@ pub async fn rotate(
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
     }
+    // Whoever takes a user's keys away locks the user first: what this makes is then there to be taken away, too.
+    let maker = sqlx::query_scalar!(
+        "select u.id from api_key k join app_user u on u.tenant_id = k.tenant_id and u.id = k.user_id
+            where k.tenant_id = $1 and k.id = $2 for share of u",
+        scope.tenant().uuid(),
+        key_id
+    );
+    named("key.rotate_maker", maker.fetch_optional(&mut *tx)).await?;
     let live = sqlx::query_as!(
         Row,
         "select id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by from api_key

@@ -53,15 +53,6 @@ pub async fn take(
     Ok(Attempt::Refused(Duration::try_from_secs_f64(wait.unwrap_or(0.0)).unwrap_or_default()))
 }
 
-/// Forgets the tries of `subject`, after one that was right.
-///
-/// # Errors
-/// When the database cannot answer.
-pub async fn forget(db: &SubmitDb, subject: &[u8; 32]) -> Result<(), StoreError> {
-    let query = sqlx::query!("delete from sign_in_attempt where subject = $1", &subject[..]);
-    named("sign_in.forget_attempts", query.execute(db.pool())).await.map(|_| ())
-}
-
 /// Takes the last try of `subject` back, which was right.
 ///
 /// # Errors

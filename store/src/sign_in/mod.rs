@@ -11,7 +11,7 @@ mod refresh;
 mod refused;
 
 pub use account::{Account, account};
-pub use attempt::{Attempt, forget, give_back, take};
+pub use attempt::{Attempt, give_back, take};
 pub use begin::{NewSignIn, begin};
 pub use end::end;
 pub use find::{SignInRecord, find};

@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::statement::named;
 
-/// Deletes sign-ins that ended a day ago, with their refresh tokens, and tries that no window holds; at most `limit` of each. Says
+/// Deletes sign-ins that ended a day ago, with their refresh tokens, those that were used a day ago, and tries that no window holds; at most `limit` of each. Says
 /// how many.
 ///
 /// # Errors
@@ -16,6 +16,14 @@ pub async fn purge(db: &SubmitDb, limit: i64) -> Result<u64, StoreError> {
         limit
     );
     let gone = named("sign_in.purge", sign_ins.execute(db.pool())).await?.rows_affected();
+    // One that was used is only kept to see whether somebody uses it again.
+    let tokens = sqlx::query!(
+        "delete from refresh_token where hash = any (array(
+                select t.hash from refresh_token t where t.used_at < now() - interval '1 day' order by t.used_at limit $1))",
+        limit
+    );
+    let gone =
+        gone + named("sign_in.purge_tokens", tokens.execute(db.pool())).await?.rows_affected();
     let attempts = sqlx::query!(
         "delete from sign_in_attempt where subject = any (array(
                 select a.subject from sign_in_attempt a where a.updated_at < now() - interval '1 day'

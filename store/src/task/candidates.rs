@@ -75,6 +75,7 @@ pub async fn candidates(
             select c.tenant_id, c.id, c.start_deadline, c.cpu_millis, c.memory_mib, c.disk_mib, c.iops, c.ports, c.slots,
                 c.cap_ms, c.prepaid
             from active a
+            left join unnest($14::uuid[], $15::bigint[]) as f(tenant_id, most) on f.tenant_id = a.tenant_id
             cross join lateral (
                 select t.tenant_id, t.id, t.start_deadline, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                     t.slots, t.cap_ms, t.prepaid
@@ -88,8 +89,7 @@ pub async fn candidates(
                             and t.iops >= l.iops and t.ports >= l.ports))
                     and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                 order by t.state, t.start_deadline, t.id
-                limit least($2, (select f.most from unnest($14::uuid[], $15::bigint[]) as f(tenant_id, most)
-                    where f.tenant_id = a.tenant_id limit 1))
+                limit least($2, f.most)
             ) c
             where a.tenant_id is not null"#,
         pool.as_str(),

@@ -40,7 +40,7 @@ pub async fn deleted(
                         select f.id from task f where f.tenant_id = t.id limit 1) l on true
                 where t.state = 'deleted' and t.purged_at is null) d
             where d.has_tasks or d.deleted_at <= now() - $1 * interval '1 second'
-            order by d.deleted_at limit $2"#,
+            order by d.has_tasks desc, d.deleted_at limit $2"#,
         grace.as_secs_f64(),
         limit
     );

@@ -4,6 +4,7 @@
 //! slow reader has one step of them in memory and delays nobody. Each event's id is the place to go on from, in any process.
 
 use super::logs::ChunkView;
+use crate::auth::{Authority, Permission};
 use crate::live::{Pulses, Slot};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
@@ -53,6 +54,7 @@ pub struct StateEvent<'a> {
 struct Follower {
     shared: Arc<Shared>,
     scope: TenantScope,
+    authority: Authority,
     task: TaskId,
     filter: OutputFilter,
     position: FollowPosition,
@@ -90,6 +92,7 @@ pub(super) async fn answer(
     let (slot, closing) = (shared.slots.take(call.caller.tenant())?, shared.closing());
     let follower = Follower {
         scope: call.scope(),
+        authority: Authority::new(call.request.headers(), Permission::ReadTasks),
         task,
         filter,
         position,
@@ -120,6 +123,12 @@ impl Follower {
         loop {
             // Whoever drains lets go at once: the client goes on elsewhere from its last id.
             if *self.closing.borrow() {
+                self.step = Step::Over;
+            }
+            if self.step == Step::Read
+                && let Err(problem) = self.authority.check(&self.shared.authenticator).await
+            {
+                tracing::debug!(task.id = %self.task, code = ?problem.code(), "Whoever follows `{}` may not any more", self.task);
                 self.step = Step::Over;
             }
             let event = match self.step {

@@ -6,6 +6,7 @@
 
 use super::batch::{Judged, Piece, Sender};
 use crate::answer::{ShownProblem, to_json};
+use crate::auth::{Authority, Permission};
 use crate::limit::Shortage;
 use crate::problem::{Code, Problem};
 use crate::request::{Call, KeyText, Line, Lines, idempotency_text, key_reused};
@@ -45,6 +46,7 @@ pub struct Summary<'a> {
 /// Reads, stores and answers.
 struct Worker {
     sender: Sender,
+    authority: Authority,
     lines: Lines,
     key: Option<KeyText>,
     full: bool,
@@ -90,6 +92,7 @@ pub(super) async fn answer(
     let patience = call.state.request_timeout;
     let worker = Worker {
         sender,
+        authority: Authority::new(call.request.headers(), Permission::SubmitTasks),
         lines,
         key,
         full,
@@ -151,6 +154,7 @@ impl Worker {
                 return Ok(());
             }
             within(self.most, &lines)?;
+            self.authority.check(&self.sender.state.authenticator).await?;
             (slice, _) = judge(&self.sender, self.key.as_ref(), lines).await?;
         }
     }

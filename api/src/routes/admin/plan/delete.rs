@@ -13,7 +13,7 @@ use store::plan::Deleted;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Delete a plan",
-    description: "Only one that no tenant is on; a deleted one counts until it is purged. The plan `default` stays where any was purged.",
+    description: "Only one that no tenant is on; a deleted one counts until it is purged. The plan `default` stays.",
     answers: &[AnswerDoc { status: 200, text: "It is gone", content: Content::AnyJson }],
     problems: &[Code::NotFound, Code::Conflict],
     ..Doc::EMPTY
@@ -29,8 +29,9 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     match store::plan::delete(&call.state.admin, &name, call.by()).await? {
         Deleted::Yes => json(StatusCode::OK, &object!({"name": name, "deleted": true})),
         Deleted::InUse => {
-            let detail =
-                format!("Tenants are on the plan `{name}`; move them to another one first.");
+            let detail = format!(
+                "Tenants are on the plan `{name}`, or begin with it; move them to another one first."
+            );
             Err(Problem::new(Code::Conflict, detail))
         }
         Deleted::NotFound => Err(Problem::new(Code::NotFound, "There is no such plan.")),
