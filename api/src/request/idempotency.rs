@@ -97,7 +97,7 @@ impl KeyText {
             let text = line.text.as_deref().unwrap_or_default();
             mac.update(&(line.index as u64).to_be_bytes());
             mac.update(&(text.len() as u64).to_be_bytes());
-            mac.update(text.as_bytes());
+            mac.update(text);
         }
         let first = lines.first().map_or(0, |line| line.index);
         IdempotencyKey {
