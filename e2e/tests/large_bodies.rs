@@ -3,6 +3,7 @@
 use e2e::{Cluster, Customer, Role, Shape};
 use serde_json::json;
 use std::time::Duration;
+use testkit::memory::peak_kib;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -55,14 +56,6 @@ async fn chunk(writer: &mut (impl AsyncWriteExt + Unpin), bytes: &[u8]) -> std::
     writer.write_all(format!("{:x}\r\n", bytes.len()).as_bytes()).await?;
     writer.write_all(bytes).await?;
     writer.write_all(b"\r\n").await
-}
-
-/// Most memory that the process ever had resident, KiB.
-fn peak_kib(pid: u32) -> anyhow::Result<usize> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let text = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    Ok(text.ok_or_else(|| anyhow::anyhow!("no VmHWM in {status}"))?.trim().parse()?)
 }
 
 #[tokio::test(flavor = "multi_thread")]

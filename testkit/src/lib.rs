@@ -7,6 +7,7 @@
 pub mod collector;
 pub mod db;
 pub mod ledger;
+pub mod memory;
 pub mod poll;
 pub mod process;
 pub mod program;

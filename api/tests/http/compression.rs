@@ -96,9 +96,7 @@ async fn oversized_bodies_sent_at_once_cost_no_more_than_their_limit_each() {
 }
 
 fn peak_mib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() / 1024
+    testkit::memory::peak_kib(std::process::id()).unwrap() / 1024
 }
 
 #[tokio::test]

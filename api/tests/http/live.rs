@@ -323,9 +323,7 @@ async fn a_slow_reader_holds_a_bounded_buffer_and_gets_everything() {
 }
 
 fn resident_mib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() / 1024
+    testkit::memory::resident_kib(std::process::id()).unwrap() / 1024
 }
 
 #[tokio::test]
