@@ -51,8 +51,11 @@ async fn flood(customer: &Customer, began: Instant, until: Duration) -> Flow {
             clock::sleep_until(next).await;
             next += pause;
             number += 1;
-            let (path, tasks) =
-                if number % 2 == 0 { ("/v1/tasks", 1) } else { ("/v1/tasks/batch", BATCH) };
+            let (path, tasks) = if number.is_multiple_of(2) {
+                ("/v1/tasks", 1)
+            } else {
+                ("/v1/tasks/batch", BATCH)
+            };
             let task = json!({"run": {"noop": {}}});
             let body = if tasks == 1 { task } else { json!({ "tasks": vec![task; tasks] }) };
             flow.asked += tasks as u64;
@@ -158,7 +161,7 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
     let alone = flow.share(gone, back);
     let on_return = flow.peak(back, end - Duration::from_secs(1));
     let rest = flow.share(joined + Duration::from_millis(500), end);
-    println!(
+    eprintln!(
         "of the limit: {steady:.2} with Redis, {alone:.2} without for {away:?}, at most {on_return:.2} in a second after its \
          return, {rest:.2} from then on; {} tasks asked for; counted again {:?} after its return",
         flow.asked,

@@ -235,7 +235,7 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
     let server = server().await;
     Theirs::make(&server).await;
     let reader = server.new_operator("reader", &["read"]).await;
-    let admin = server.new_operator("admin", &["admin"]).await;
+    let admin = server.new_operator("admin", &["read", "admin"]).await;
     let askers = askers(&server).await;
     let before = fingerprint(&server).await;
     let mut asked = 0;

@@ -199,7 +199,6 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_submit", "update app_user set role = 'owner'"),
         ("berth_submit", "insert into app_user select * from app_user"),
         ("berth_submit", "insert into api_key select * from api_key"),
-        ("berth_submit", "delete from refresh_token"),
         ("berth_scheduler", "select * from app_user"),
         ("berth_rm", "select * from sign_in"),
         ("berth_admin", "select * from app_user"),

@@ -57,7 +57,8 @@ fn statements() -> Vec<Statement> {
 }
 
 fn sources() -> Vec<(PathBuf, String)> {
-    let mut folders = vec![testkit::settings::workspace().join("store/src")];
+    let root = testkit::settings::workspace().join("store/src");
+    let mut folders = vec![root.clone()];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -65,14 +66,15 @@ fn sources() -> Vec<(PathBuf, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                files.push((path.clone(), std::fs::read_to_string(path).unwrap()));
+                let text = std::fs::read_to_string(&path).unwrap();
+                files.push((path.strip_prefix(&root).unwrap().to_owned(), text));
             }
         }
     }
     files
 }
 
-/// The roles whose handles a file takes; where it takes a transaction, those of its folder.
+/// The roles whose handles a file takes, by its path below the sources; where it takes a transaction, those of its folder.
 fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
     let handles = [
         ("ApiDb", "berth_api"),
@@ -87,8 +89,8 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         .map(|(_, role)| role)
         .collect();
     match named.is_empty() {
-        true if path.to_string_lossy().contains("/submit/") => vec!["berth_submit"],
-        true if path.to_string_lossy().contains("/audit/") => {
+        true if path.components().any(|part| part.as_os_str() == "submit") => vec!["berth_submit"],
+        true if path.components().any(|part| part.as_os_str() == "audit") => {
             vec!["berth_api", "berth_submit", "berth_admin"]
         }
         true => vec!["berth_rm"],
