@@ -51,7 +51,8 @@ async fn exists(admin_url: &str, name: &str) -> anyhow::Result<bool> {
     Ok(count == 1)
 }
 
-/// Changes with any migration, so that a long-lived cluster never serves an old template.
+/// Changes with any migration and with the day, so that a long-lived cluster never serves an old template: partitions are made
+/// for the days ahead.
 fn fingerprint() -> anyhow::Result<u64> {
     let mut files: Vec<_> = std::fs::read_dir(settings::workspace().join("migrations"))?
         .collect::<Result<Vec<_>, _>>()?;
@@ -61,6 +62,7 @@ fn fingerprint() -> anyhow::Result<u64> {
         hasher.write(file.file_name().as_encoded_bytes());
         hasher.write(&std::fs::read(file.path())?);
     }
+    hasher.write(runtime::clock::wall().date_naive().to_string().as_bytes());
     Ok(hasher.finish())
 }
 
