@@ -19,8 +19,11 @@ pub async fn chains(
     limit: i64,
 ) -> Result<Vec<TenantId>, StoreError> {
     let query = sqlx::query_scalar!(
-        r#"select tenant_id as "tenant_id!" from audit_head where $1::uuid is null or tenant_id > $1
-            union select tenant_id from audit_seal where position = 1 and ($1::uuid is null or tenant_id > $1)
+        r#"select tenant_id as "tenant_id!" from audit_head
+                where tenant_id >= coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) and tenant_id is distinct from $1
+            union select tenant_id from audit_seal
+                where tenant_id >= coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) and tenant_id is distinct from $1
+                    and position = 1
             order by 1 limit $2"#,
         after.map(TenantId::uuid),
         limit
