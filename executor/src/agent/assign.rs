@@ -127,7 +127,7 @@ impl Agent {
         }
         self.work.sleepers.add(now + noop.sleep.min(cap), lease);
         let kind = Kind::Noop { wakes_over_cap: noop.sleep > cap };
-        self.work.add(lease, Running { received: now, cap, why: None, kind });
+        self.work.add(lease, Running { billed_from: now, cap, why: None, kind });
     }
 
     /// Ends the sleep of those whose time has come.

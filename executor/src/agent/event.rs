@@ -4,6 +4,7 @@ use crate::command::CommandEnd;
 use crate::http::HttpEnd;
 use crate::stream::{DialError, StreamEvent};
 use protocol::LeaseKey;
+use runtime::clock::Instant;
 use tonic::transport::Channel;
 
 #[derive(Debug)]
@@ -15,7 +16,12 @@ pub(super) enum Event {
     /// Something came over a stream.
     Stream(StreamEvent),
     /// A command has ended and nothing of it is left.
-    CommandEnded { lease: LeaseKey, end: CommandEnd },
+    CommandEnded {
+        lease: LeaseKey,
+        end: CommandEnd,
+        /// When its turn to start had come; none when it never did.
+        began: Option<Instant>,
+    },
     /// An HTTP call has ended and its connection is closed.
     HttpEnded { lease: LeaseKey, end: HttpEnd },
 }

@@ -48,7 +48,7 @@ impl Agent {
             Kind::Command { output, .. } | Kind::Http { output, .. } => Some(output),
             Kind::Noop { .. } => None,
         };
-        self.settle(lease, Finished { ending, ran: now - running.received, output });
+        self.settle(lease, Finished { ending, ran: now - running.billed_from, output });
     }
 
     /// Gives an accepted attempt its result.

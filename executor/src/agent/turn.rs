@@ -139,7 +139,10 @@ impl Agent {
             Event::Dialled(dialled) => self.dialled(dialled, now),
             Event::NotStarted { lease, reason } => self.not_started(lease, reason),
             Event::Stream(event) => self.heard(event, now),
-            Event::CommandEnded { lease, end } => {
+            Event::CommandEnded { lease, end, began } => {
+                if let Some(running) = self.work.running.get_mut(&lease) {
+                    running.billed_from = began.unwrap_or(now);
+                }
                 self.ended(lease, now, |why, cap| Ending::of_command(end, why, cap));
             }
             Event::HttpEnded { lease, end } => {

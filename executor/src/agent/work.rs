@@ -26,7 +26,8 @@ static ENDED: FaultPoint = FaultPoint::new("executor.ended");
 /// One attempt that runs.
 #[derive(Debug)]
 pub(super) struct Running {
-    pub(super) received: Instant,
+    /// From when it is billed: its arrival, or for a command its turn to start.
+    pub(super) billed_from: Instant,
     pub(super) cap: Duration,
     /// Why we asked it to end, if we did.
     pub(super) why: Option<Why>,
@@ -107,6 +108,7 @@ impl Work {
             traceparent: new.traceparent,
             resources: new.resources,
             received: new.received,
+            began: None,
             cap_until_ns: until_ns(new.received + new.cap),
             kill_grace: new.kill_grace,
             folders: self.folders.clone(),
@@ -118,13 +120,13 @@ impl Work {
         };
         let lease = new.lease;
         tasks.spawn("executor_attempt", async move {
-            let end = command::run(assigned).await;
+            let (end, began) = command::run(assigned).await;
             // Only a kill makes sense here: a test asks what becomes of a result nobody wrote down.
             ENDED.hit().await.ok();
-            events.send(Event::CommandEnded { lease, end }).await.ok();
+            events.send(Event::CommandEnded { lease, end, began }).await.ok();
         });
         let kind = Kind::Command { orders, output };
-        self.add(new.lease, Running { received: new.received, cap: new.cap, why: None, kind });
+        self.add(new.lease, Running { billed_from: new.received, cap: new.cap, why: None, kind });
     }
 
     /// Starts an HTTP call as a task that ends with an event.
@@ -156,7 +158,7 @@ impl Work {
             events.send(Event::HttpEnded { lease, end }).await.ok();
         });
         let kind = Kind::Http { stop, output };
-        self.add(lease, Running { received: new.received, cap: new.cap, why: None, kind });
+        self.add(lease, Running { billed_from: new.received, cap: new.cap, why: None, kind });
     }
 
     pub(super) fn add(&mut self, lease: LeaseKey, running: Running) {

@@ -41,6 +41,8 @@ pub(crate) struct Assigned {
     pub(crate) traceparent: String,
     pub(crate) resources: Capacity,
     pub(crate) received: Instant,
+    /// When its turn to start had come. The customer does not pay for the wait.
+    pub(crate) began: Option<Instant>,
     pub(crate) cap_until_ns: u64,
     pub(crate) kill_grace: Duration,
     pub(crate) folders: WorkFolders,
@@ -69,13 +71,13 @@ pub(crate) enum CommandEnd {
     SupervisorLost,
 }
 
-/// Runs the attempt.
-pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
+/// Runs the attempt; also says when its turn to start had come.
+pub(crate) async fn run(mut assigned: Assigned) -> (CommandEnd, Option<Instant>) {
     let (folders, lease) = (assigned.folders.clone(), assigned.lease);
     let made = spawn_blocking(move || folders.make(&lease)).await;
     let folder = match made.map_err(io::Error::other).and_then(|made| made) {
         Ok(folder) => folder,
-        Err(error) => return unable(&format!("no work folder: {error}")).await,
+        Err(error) => return (unable(&format!("no work folder: {error}")).await, None),
     };
     let end = match supervised(&mut assigned, &folder).await {
         Ok(CommandEnd::Unable(why)) => unable(&why).await,
@@ -102,7 +104,7 @@ pub(crate) async fn run(mut assigned: Assigned) -> CommandEnd {
             tracing::warn!(path = %folder.display(), %error, "A work folder cannot be removed: {error}");
         }
     });
-    end
+    (end, assigned.began)
 }
 
 /// Keeps the attempt's place for a moment: an executor that can start nothing must not draw all work to
@@ -115,6 +117,7 @@ async fn unable(why: &str) -> CommandEnd {
 
 async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<CommandEnd> {
     let turn = assigned.spawner.turn().await?;
+    assigned.began = Some(clock::monotonic());
     let Supervisor { mut process, mut control, stdout, stderr } =
         assigned.spawner.supervisor().await?;
     // Killed while it was being prepared: then it must not even start.

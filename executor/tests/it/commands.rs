@@ -7,6 +7,7 @@ use nix::unistd::geteuid;
 use protocol::Capacity;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
+use runtime::clock;
 
 in_both_modes! {
     a_command_gets_its_environment_input_and_folder_and_nothing_else,
@@ -161,4 +162,24 @@ async fn what_the_executor_cannot_start_is_no_fault_of_the_task() {
     let result = rm.result(rm.assign(&bash("true"))).await;
     assert_eq!(outcome(&result), Outcome::NotStarted);
     assert!(result.reason.starts_with("no work folder"), "{}", result.reason);
+}
+
+#[tokio::test]
+async fn many_at_once_start_in_turn_and_none_is_billed_for_its_wait() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::plain(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let began = clock::monotonic();
+    // Twenty times what may start at once.
+    let leases = rm.assign_many(r#"{"command":{"argv":["true"]}}"#, 80 * cores);
+    let mut billed = Vec::new();
+    for lease in leases {
+        billed.push(rm.result(lease).await.ran_ms);
+    }
+    let whole_ms = u64::try_from(began.elapsed().as_millis()).unwrap();
+    billed.sort_unstable();
+    // Billed from their arrival, half of them would be billed for about half of it all.
+    let middle = billed[billed.len() / 2];
+    assert!(middle < whole_ms / 4, "{middle} ms in the middle, and all took {whole_ms} ms");
 }
