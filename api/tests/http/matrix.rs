@@ -332,8 +332,11 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let server = server().await;
     let user = server.user_id().await;
     let operator = server.new_operator("admin", &["admin"]).await;
+    self::user(&server, "ann@example.com", Role::Viewer).await;
+    let access = signed_in(&server, "ann@example.com").await.0;
     let before = fingerprint(&server).await;
-    let (own, platform) = (&server.key, &operator);
+    let (own, platform, users) = (&server.key, &operator, &access);
+    let password = json!({"old_password": "x", "password": crate::users::PASSWORD});
     let tenant = format!("/v1/admin/tenants/{}", server.tenant);
     let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
     let targets = [
@@ -341,6 +344,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
         (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
         (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
+        (users, "POST", "/v1/sessions/password".to_owned(), password),
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
