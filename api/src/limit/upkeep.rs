@@ -3,6 +3,7 @@
 //! Each is a tick. At the end of the process what is in hand goes back, the hours are written down and the process counts no more.
 
 use super::limiter::Limiter;
+use super::peers::Peers;
 use super::shared::Redis;
 use super::state::BLIP;
 use domain::id::NodeId;
@@ -55,7 +56,8 @@ pub(crate) fn keep_up(limiter: &Arc<Limiter>, tasks: &TaskGroup, until: &Shutdow
     tasks.spawn("api.limit_forget", async move {
         let ticker = Ticker::new("api_limit_forget", TickPolicy::every(FORGET));
         let forget = || async {
-            let kept = l.peers.forget_quiet() + l.meters.forget_quiet(&l.now()) as u64;
+            let peers = [&l.peers, &l.sign_ins].map(Peers::forget_quiet);
+            let kept = peers.iter().sum::<u64>() + l.meters.forget_quiet(&l.now()) as u64;
             Ok::<_, Infallible>(TickOutcome::idle(kept))
         };
         ticker.run(until, forget).await;

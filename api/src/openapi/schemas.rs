@@ -14,9 +14,11 @@ use crate::routes::keys::view::{KeyView, NewKeyView};
 use crate::routes::limits::{LimitsView, QuotaView, WarningView};
 use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
 use crate::routes::sessions::list::SignedInView;
+use crate::routes::sessions::password::{PasswordSpec, PasswordView};
 use crate::routes::sessions::refresh::RefreshSpec;
 use crate::routes::sessions::sign_in::SignInSpec;
 use crate::routes::sessions::sign_out::SignedOutView;
+use crate::routes::sessions::sign_up::SignUpSpec;
 use crate::routes::sessions::view::SessionView;
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
@@ -104,6 +106,9 @@ pub(super) fn components() -> Components {
         .schema_from::<AcceptedView<'_>>()
         .schema_from::<SignedInView>()
         .schema_from::<SignedOutView>()
+        .schema_from::<SignUpSpec>()
+        .schema_from::<PasswordSpec>()
+        .schema_from::<PasswordView>()
         .schema_from::<OperatorView<'_>>()
         .schema_from::<AuditView<'_>>()
         .schema_from::<ActorView<'_>>()

@@ -95,17 +95,18 @@ async fn handle(
     metered: &OnceCell<Arc<Meter>>,
 ) -> Result<HttpResponse, Problem> {
     // Before anything is looked up for a stranger.
+    let from = peer(&request, &state.trusted_proxies);
     if endpoint.counts_peers() {
-        state.limiter.pass(peer(&request, &state.trusted_proxies))?;
+        state.limiter.pass(from)?;
     }
     match endpoint.access {
         Access::Open(handler) => handler(OpenCall { state, request }).await,
         Access::SignIn(handler) => {
             let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
-            handler(SignInCall { state, request, body, id }).await
+            handler(SignInCall { state, request, body, id, peer: from }).await
         }
         Access::Tenant(permission, handler) => {
-            let caller = state.authenticator.authenticate(request.headers()).await?;
+            let caller = state.authenticator.authenticate(request.headers(), from).await?;
             let meter = Arc::clone(metered.get_or_init(|| state.limiter.meter(&caller)));
             caller.require(permission)?;
             Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
@@ -117,10 +118,11 @@ async fn handle(
                 }
                 read => read?,
             };
-            handler(Call { state, caller, meter, request, body, lines, id, trace }).await
+            let peer = from;
+            handler(Call { state, caller, meter, request, body, lines, id, trace, peer }).await
         }
         Access::Operator(scope, handler) => {
-            let operator = state.operators.authenticate(request.headers()).await?;
+            let operator = state.operators.authenticate(request.headers(), from).await?;
             operator.require(scope)?;
             let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
             handler(OperatorCall { state, operator, request, body, id, trace }).await

@@ -6,6 +6,7 @@ mod event;
 mod find;
 mod holding;
 mod purge;
+mod sign_up;
 mod stand;
 mod terms;
 
@@ -15,6 +16,7 @@ pub use event::{TenantEvent, events, plan_name, quota_level};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::{Holding, holding};
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
+pub use sign_up::{NewCustomer, sign_up};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};
