@@ -19,7 +19,7 @@ use runtime::health::Health;
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
-use store::connect::{AdminDb, ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
 /// Largest body of a request that has nothing to say.
@@ -113,6 +113,7 @@ pub(super) struct Parts {
     pub submit: SubmitDb,
     pub admin: AdminDb,
     pub sign_in: SubmitDb,
+    pub counts: CountDb,
     pub bus: Bus,
     pub health: Health,
     pub intake: Intake,
@@ -153,7 +154,7 @@ impl State {
             invitation_life: config.auth.invitation_life,
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
-            backlog: Backlog::new(parts.submit.clone()),
+            backlog: Backlog::new(parts.counts),
             refusals: Refusals::new(parts.submit.clone()),
             sealer,
             api: parts.api,

@@ -8,16 +8,18 @@ mod holding;
 mod purge;
 mod stand;
 mod terms;
+mod watch;
 
 pub use change::{Changed, TenantChange, change};
 pub use create::{Created, NewTenant, create};
-pub use event::{TenantEvent, events, plan_name, quota_level};
+pub use event::{TenantEvent, events, plan_name};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::{Holding, holding};
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};
+pub use watch::{NearlyUsed, Watched, watch_quotas};
 
 use crate::StoreError;
 
