@@ -35,7 +35,7 @@ pub use model::{
     Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BatchItem,
     BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, FollowEvent, FollowedState,
     LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, Page, PageRequest, QuotaUse,
-    RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay,
+    RateUse, RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -56,6 +56,8 @@ pub struct State {
     pub(crate) limits: LimitsConfig,
     pub(crate) openapi: Bytes,
     pub(crate) ids: RequestIds,
+    /// Batches read or judged at once: they must leave processors to all other requests.
+    pub(crate) judging: Arc<Semaphore>,
     /// Batches stored at once: they must leave connections to single submits.
     pub(crate) batches: Semaphore,
     pub(crate) max_task_bytes: usize,
@@ -165,6 +167,7 @@ impl State {
             limits: config.limits.clone(),
             openapi: openapi.into(),
             ids: RequestIds::new(),
+            judging: Arc::new(Semaphore::new(config.api.workers)),
             batches: Semaphore::new(spare.saturating_sub(config.api.submit_writers).max(1)),
             max_task_bytes: config.api.max_task_bytes,
             max_batch_bytes: config.api.max_batch_bytes,
