@@ -7,7 +7,7 @@ use crate::batcher::Batcher;
 use crate::due::DueTick;
 use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
-use crate::tenants::TenantTick;
+use crate::tenants::{QuotaTick, TenantTick};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
 use runtime::config::{Config, LimitsConfig, SchedulerConfig};
@@ -28,6 +28,9 @@ const DUE_POLL: Duration = Duration::from_millis(50);
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Rows of the audit are sealed within 10 s, with room for a failed try.
 const SEAL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How often quotas that are nearly used up are looked for.
+const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +88,7 @@ impl Scheduler {
         loops.seal_audit();
         loops.keep_house(&config.limits);
         let cancel_grace = config.resource_manager.kill_grace + CANCEL_SLACK;
+        loops.watch_quotas();
         loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
         Ok(Self { health_addr, tasks, db })
     }
@@ -176,6 +180,15 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("tenants", async move {
             ticker.run(shutdown, || tenants.tick()).await;
+        });
+    }
+
+    fn watch_quotas(&self) {
+        let quotas = QuotaTick::new(self.db.clone());
+        let ticker = Ticker::new("quotas", TickPolicy::every(QUOTA_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("quotas", async move {
+            ticker.run(shutdown, || quotas.tick()).await;
         });
     }
 

@@ -6,10 +6,11 @@
 
 use crate::StoreError;
 use crate::statement::named;
+use domain::time::millis;
 use runtime::config::{DatabaseConfig, ServiceRole};
 use secrecy::ExposeSecret;
-use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{PgPool, Postgres, Transaction};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -78,6 +79,38 @@ impl SubmitDb {
     /// When the URL is not usable.
     pub fn connect_for_sign_in(config: &DatabaseConfig) -> Result<Self, StoreError> {
         open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(Self)
+    }
+}
+
+/// Connections of each api process for counting what tenants hold.
+pub const COUNT_CONNECTIONS: u32 = 2;
+
+/// Counts of what tenants hold, across tenants. A few connections of its own, and a limit of time: a count takes as long as there is
+/// to count, and no submit waits for one of another tenant.
+#[derive(Debug, Clone)]
+pub struct CountDb {
+    pool: PgPool,
+    read_timeout: Duration,
+}
+
+impl CountDb {
+    /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away.
+    ///
+    /// # Errors
+    /// When the URL is not usable.
+    pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
+        let pool = open(config, ServiceRole::Submit, COUNT_CONNECTIONS, &[])?;
+        Ok(Self { pool, read_timeout: config.statement_timeout })
+    }
+
+    /// A transaction that may read for as long as a read may.
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+        let mut tx = named("begin", self.pool.begin()).await?;
+        let timeout = millis(self.read_timeout).to_string();
+        let query =
+            sqlx::query_scalar!("select set_config('statement_timeout', $1, true)", timeout);
+        named("count.limit", query.fetch_one(&mut *tx)).await?;
+        Ok(tx)
     }
 }
 

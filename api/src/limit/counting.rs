@@ -10,8 +10,11 @@ use std::sync::{Mutex, PoisonError};
 /// How to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// There is no Redis: this process has the whole limits.
-    Alone,
+    /// There is no Redis: this process has its share, which is the whole where it is the only one.
+    Alone {
+        /// Live api processes, this one included.
+        replicas: u32,
+    },
     /// Tokens are leased from Redis.
     Shared,
     /// Redis is away: this process has its share.
@@ -52,10 +55,11 @@ impl Counting {
 
     pub(super) fn now(&self) -> Counted {
         let term = self.term.load(Ordering::Acquire);
+        let replicas = self.replicas.load(Ordering::Relaxed);
         let way = match (self.alone, term % 2) {
-            (true, _) => Way::Alone,
+            (true, _) => Way::Alone { replicas },
             (false, 0) => Way::Shared,
-            (false, _) => Way::Local { replicas: self.replicas.load(Ordering::Relaxed) },
+            (false, _) => Way::Local { replicas },
         };
         Counted { way, term }
     }
@@ -106,6 +110,8 @@ mod tests {
         assert_eq!(counting.now(), Counted { way: Way::Shared, term: 2 });
         assert!(counting.leave(monotonic()) && !counting.leave(monotonic()));
         assert_eq!(counting.now().term, 3);
-        assert_eq!(Counting::new(true, monotonic()).now().way, Way::Alone);
+        let alone = Counting::new(true, monotonic());
+        alone.set_replicas(2);
+        assert_eq!(alone.now().way, Way::Alone { replicas: 2 });
     }
 }

@@ -42,8 +42,8 @@ impl Policy {
 pub(super) fn rate_limit(left: &Left) -> HeaderValue {
     let mut text = String::with_capacity(64);
     let _ = write!(text, "\"default\";r={};t={}", left.tokens, seconds(left.full_in));
-    if let Some((tasks, rest)) = left.hour {
-        let _ = write!(text, ", \"hourly\";r={tasks};t={}", seconds(rest));
+    if let Some(hour) = left.hour {
+        let _ = write!(text, ", \"hourly\";r={};t={}", hour.tasks, seconds(hour.rest));
     }
     value(text)
 }
@@ -59,6 +59,7 @@ fn value(text: String) -> HeaderValue {
 
 #[cfg(test)]
 mod tests {
+    use super::super::meter::HourLeft;
     use super::*;
 
     #[test]
@@ -74,8 +75,9 @@ mod tests {
         let left = Left {
             rates,
             tokens: 7,
+            used: 13,
             full_in: Duration::from_millis(1300),
-            hour: Some((990, Duration::from_secs(60))),
+            hour: Some(HourLeft { tasks: 990, used: 10, rest: Duration::from_secs(60) }),
         };
         assert_eq!(rate_limit(&left), "\"default\";r=7;t=2, \"hourly\";r=990;t=60");
     }

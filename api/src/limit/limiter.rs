@@ -115,7 +115,8 @@ impl Limiter {
             return Admission { admitted: 0, shortage: None };
         }
         let mut now = self.now();
-        if meter.wants(tasks, &now) {
+        meter.wants(tasks, &now);
+        if meter.is_to_restore() {
             self.restore(meter).await;
             now = self.now();
         }
@@ -136,7 +137,10 @@ impl Limiter {
         for _ in 0..LEASES {
             match meter.take(tasks, self.counting.now(), &self.now()) {
                 Take::Done(admission) => return admission,
-                Take::Lease => self.lease(meter, &meter.ask(), &self.lease_calls).await,
+                Take::Lease => {
+                    let ask = meter.ask(&self.now());
+                    self.lease(meter, &ask, &self.lease_calls).await;
+                }
             }
         }
         match meter.take(tasks, self.counting.now(), &self.now()) {
@@ -196,16 +200,20 @@ impl Limiter {
     /// Says what the tenant may still do.
     pub(crate) fn tell(&self, meter: &Meter, headers: &mut HeaderMap) {
         let counted = self.counting.now();
-        let is_local = matches!(counted.way, Way::Local { .. });
+        let is_local = match counted.way {
+            Way::Shared => false,
+            Way::Alone { replicas } => replicas > 1,
+            Way::Local { .. } => true,
+        };
         let left = meter.left(counted, &self.now());
         headers.insert(RATE_LIMIT_POLICY.clone(), meter.policy(left.rates, is_local).value);
         headers.insert(RATE_LIMIT.clone(), rate_limit(&left));
     }
 
     /// Reads what was written down of the hour, once in a meter's life. Where the database does not answer the next submission asks.
-    async fn restore(&self, meter: &Meter) {
+    pub(super) async fn restore(&self, meter: &Meter) {
         let (_turn, _waiting) = meter.turn(0).await;
-        if meter.is_restored() {
+        if !meter.is_to_restore() {
             return;
         }
         let hour = self.now().hour();

@@ -46,10 +46,23 @@ pub(super) struct Left {
     pub rates: Rates,
     /// Tasks that may be submitted now.
     pub tokens: u64,
+    /// What of the burst is used, by all processes.
+    pub used: u64,
     /// Until nothing is missing.
     pub full_in: Duration,
-    /// Tasks left of the hour, and its rest.
-    pub hour: Option<(u64, Duration)>,
+    /// Of the hour, where it has a limit.
+    pub hour: Option<HourLeft>,
+}
+
+/// What is left of an hour.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HourLeft {
+    /// Tasks that may be submitted yet.
+    pub tasks: u64,
+    /// Tasks that were, by all processes.
+    pub used: u64,
+    /// Until it ends.
+    pub rest: Duration,
 }
 
 impl Meter {
@@ -79,15 +92,24 @@ impl Meter {
         }
     }
 
-    /// Counts what is wanted, once a submission; true where the hour's checkpoint must be read before it is decided.
-    pub(super) fn wants(&self, tasks: u64, now: &Moment) -> bool {
-        let mut state = self.state();
-        state.wants(tasks, now);
+    /// Counts what is wanted, once a submission.
+    pub(super) fn wants(&self, tasks: u64, now: &Moment) {
+        self.state().wants(tasks, now);
+    }
+
+    /// Whether the hour's checkpoint must be read before anything is decided.
+    pub(super) fn is_to_restore(&self) -> bool {
+        let state = self.state();
         state.rates.per_hour > 0 && !state.restored
     }
 
     pub(super) fn take(&self, tasks: u64, counted: Counted, now: &Moment) -> Take {
         self.state().take(tasks, counted, now)
+    }
+
+    /// Takes a look-up of a key; false where there were too many.
+    pub(super) fn look_up(&self, now: &Moment) -> bool {
+        self.state().look_up(now)
     }
 
     /// Waits for its turn to lease, counted among those who wait meanwhile.
@@ -103,8 +125,8 @@ impl Meter {
     }
 
     /// What to ask of Redis for all who wait.
-    pub(super) fn ask(&self) -> Ask {
-        self.state().ask(self.waiting.load(Ordering::Relaxed).max(1))
+    pub(super) fn ask(&self, now: &Moment) -> Ask {
+        self.state().ask(self.waiting.load(Ordering::Relaxed).max(1), now)
     }
 
     pub(super) fn leased(&self, ask: &Ask, lease: &Lease, now: &Moment) {
@@ -123,17 +145,16 @@ impl Meter {
         self.state().idle(counted, now)
     }
 
-    pub(super) fn all_back(&self) -> Option<Ask> {
-        self.state().all_back()
+    pub(super) fn look(&self, counted: Counted, now: &Moment) -> Option<Ask> {
+        self.state().look(counted, now)
+    }
+
+    pub(super) fn all_back(&self, counted: Counted, now: &Moment) -> Option<Ask> {
+        self.state().all_back(counted, now)
     }
 
     pub(super) fn is_forgettable(&self, now: &Moment) -> bool {
         self.state().is_forgettable(now)
-    }
-
-    /// Whether the hour's checkpoint has been read.
-    pub(super) fn is_restored(&self) -> bool {
-        self.state().restored
     }
 
     pub(super) fn restore(&self, hour: Hour, used: u64) {
@@ -150,18 +171,20 @@ impl Meter {
 
     pub(super) fn left(&self, counted: Counted, now: &Moment) -> Left {
         let state = self.state();
-        let (tokens, full_in) = state.left(now);
+        let (tokens, used, full_in) = state.left(now);
         let rates = state.rates;
         let hour = (rates.per_hour > 0).then(|| {
             let used = state.used_of_hour(now);
             let left = u64::from(rates.per_hour).saturating_sub(used);
             let share = match counted.way {
-                Way::Local { replicas } => left / u64::from(replicas.max(1)),
-                Way::Alone | Way::Shared => left,
+                Way::Alone { replicas } | Way::Local { replicas } => {
+                    left / u64::from(replicas.max(1))
+                }
+                Way::Shared => left,
             };
-            (share, now.hour().left(now.wall))
+            HourLeft { tasks: share, used, rest: now.hour().left(now.wall) }
         });
-        Left { rates, tokens, full_in, hour }
+        Left { rates, tokens, used, full_in, hour }
     }
 
     /// The policy in words, made anew only when it changes.

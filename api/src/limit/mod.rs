@@ -16,14 +16,17 @@ mod meters;
 mod moment;
 mod peers;
 mod plans;
+mod rate_use;
 mod refusal;
+mod repeats;
 mod shared;
 mod state;
 mod upkeep;
 
-pub(crate) use admission::Shortage;
+pub(crate) use admission::{Admission, Shortage};
 pub(crate) use limiter::Limiter;
 pub(crate) use meter::Meter;
+pub(crate) use rate_use::RateUse;
 pub(crate) use refusal::of_item;
 pub(crate) use shared::NotRedis;
 pub(crate) use upkeep::keep_up;

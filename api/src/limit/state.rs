@@ -7,6 +7,7 @@ use super::admission::{Admission, Limit, Rates, Shortage};
 use super::counting::{Counted, Way};
 use super::demand::Demand;
 use super::moment::Moment;
+use super::repeats;
 use super::shared::{Ask, Lease};
 use domain::rate::{Bucket, Hour};
 use runtime::clock::Instant;
@@ -16,8 +17,6 @@ use std::time::Duration;
 const LEASE_TERM: Duration = Duration::from_secs(1);
 /// Redis is asked at least this often while there is nothing, since a plan may have changed.
 const ASK_AT_LEAST: Duration = Duration::from_secs(1);
-/// An outage no longer than this is charged to the shared bucket afterwards; a longer one empties all of them.
-pub(super) const BLIP: Duration = Duration::from_secs(1);
 
 /// The answer to a submission, or that a lease is needed for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +35,8 @@ pub(super) struct State {
     until: Instant,
     /// Leased in vain and to be given back, or below 0 admitted without a lease and to be charged.
     back: i64,
+    /// Since when something is owed, where `back` is below 0.
+    owed_since: Instant,
     /// The same of the hour.
     hour_back: i64,
     leased_at: Instant,
@@ -43,7 +44,7 @@ pub(super) struct State {
     ask_at: Instant,
     /// What it lacked.
     lacked: (Limit, Instant),
-    /// Tokens in the shared bucket, when Redis last told.
+    /// Tokens in the shared bucket, when Redis last told or this process last held its share.
     level: (f64, Instant),
     bucket: Bucket,
     local_since: Instant,
@@ -57,6 +58,8 @@ pub(super) struct State {
     /// Whether the hour's checkpoint has been looked for.
     pub(super) restored: bool,
     demand: Demand,
+    /// Look-ups of keys that may be made at the limit.
+    look_ups: Bucket,
     pub(super) touched: Instant,
 }
 
@@ -68,6 +71,7 @@ impl State {
             tokens: 0,
             until: now.at,
             back: 0,
+            owed_since: now.at,
             hour_back: 0,
             leased_at: now.at,
             ask_at: now.at,
@@ -81,6 +85,7 @@ impl State {
             own: 0,
             restored: false,
             demand: Demand::new(now.at),
+            look_ups: Bucket::default(),
             touched: now.at,
         };
         state.begin_local(now);
@@ -100,8 +105,9 @@ impl State {
         self.bring_to(counted, now);
         self.touched = now.at;
         match self.counted.way {
-            Way::Alone => Take::Done(self.take_local(wanted, 1, now)),
-            Way::Local { replicas } => Take::Done(self.take_local(wanted, replicas, now)),
+            Way::Alone { replicas } | Way::Local { replicas } => {
+                Take::Done(self.take_local(wanted, replicas, now))
+            }
             Way::Shared => self.take_leased(wanted, now),
         }
     }
@@ -109,6 +115,11 @@ impl State {
     /// Counts `wanted` as asked for: leases are made to fit what comes.
     pub(super) fn wants(&mut self, wanted: u64, now: &Moment) {
         self.demand.add(wanted, now.at);
+    }
+
+    /// Takes a look-up; false where there were too many.
+    pub(super) fn look_up(&mut self, now: &Moment) -> bool {
+        self.look_ups.take(repeats::look_ups(), now.since, 1) == 1
     }
 
     fn take_leased(&mut self, wanted: u64, now: &Moment) -> Take {
@@ -130,7 +141,7 @@ impl State {
         let of_hour = match u64::from(self.rates.per_hour) {
             0 => u64::MAX,
             per_hour => (per_hour.saturating_sub(self.used) / u64::from(holders.max(1)))
-                .saturating_sub(self.own),
+                .saturating_sub(self.untold()),
         };
         let admitted = self.bucket.take(flow, now.since, wanted.min(of_hour));
         self.lent = self.lent.saturating_add(admitted);
@@ -145,23 +156,27 @@ impl State {
     }
 
     /// What to ask of Redis for `wanted`; what is to be given back goes with it.
-    pub(super) fn ask(&mut self, wanted: u64) -> Ask {
+    pub(super) fn ask(&mut self, wanted: u64, now: &Moment) -> Ask {
         let missing = wanted.saturating_sub(self.tokens);
         let fitting = self.demand.of_window().min(self.rates.chunk());
         Ask {
             rates: self.rates,
             wanted: if wanted == 0 { 0 } else { missing.max(fitting) },
             back: std::mem::take(&mut self.back),
+            owed_for: now.at - self.owed_since,
             hour_back: std::mem::take(&mut self.hour_back),
             hour: self.hour,
             used: self.used,
+            known_for: now.at - self.leased_at,
         }
     }
 
     /// What Redis answered.
     pub(super) fn leased(&mut self, ask: &Ask, lease: &Lease, now: &Moment) {
         self.tokens = self.tokens.saturating_add(lease.granted);
-        self.until = now.at + LEASE_TERM;
+        if lease.granted > 0 {
+            self.until = now.at + LEASE_TERM;
+        }
         self.leased_at = now.at;
         self.level = (lease.left as f64, now.at);
         if lease.hour != self.hour {
@@ -183,16 +198,18 @@ impl State {
         self.hour_back += ask.hour_back.min(0);
     }
 
-    /// Takes back tokens that were admitted for nothing.
+    /// Takes back tokens that were admitted for nothing. They are no better than those in hand: a lease ends when it ends, and
+    /// more than one of them is not kept.
     pub(super) fn give_back(&mut self, count: u64, counted: Counted, now: &Moment) {
         self.bring_to(counted, now);
         match self.counted.way {
             Way::Shared => {
                 self.expire(now);
-                self.tokens = self.tokens.saturating_add(count);
-                self.until = now.at + LEASE_TERM;
+                let kept = count.min(self.rates.chunk().saturating_sub(self.tokens));
+                self.tokens += kept;
+                self.return_soon(count - kept);
             }
-            Way::Alone | Way::Local { .. } => {
+            Way::Alone { .. } | Way::Local { .. } => {
                 self.bucket.give_back(self.rates.flow().share(self.holders()), count);
                 self.lent = self.lent.saturating_sub(count);
                 self.own = self.own.saturating_sub(count);
@@ -208,19 +225,28 @@ impl State {
         }
         self.expire(now);
         let pending = self.back != 0 || self.hour_back != 0;
-        (pending && now.at - self.leased_at >= LEASE_TERM).then(|| self.ask(0))
+        (pending && now.at - self.leased_at >= LEASE_TERM).then(|| self.ask(0, now))
+    }
+
+    /// What to ask of Redis to learn how things stand; nothing is taken.
+    pub(super) fn look(&mut self, counted: Counted, now: &Moment) -> Option<Ask> {
+        self.bring_to(counted, now);
+        (self.counted.way == Way::Shared).then(|| self.ask(0, now))
     }
 
     /// All that is in hand, at the end of the process.
-    pub(super) fn all_back(&mut self) -> Option<Ask> {
+    pub(super) fn all_back(&mut self, counted: Counted, now: &Moment) -> Option<Ask> {
+        self.bring_to(counted, now);
+        if self.counted.way != Way::Shared {
+            return None;
+        }
         self.put_back();
-        (self.counted.way == Way::Shared && (self.back != 0 || self.hour_back != 0))
-            .then(|| self.ask(0))
+        (self.back != 0 || self.hour_back != 0).then(|| self.ask(0, now))
     }
 
-    /// What may be submitted now, as far as this process knows, and the time in which nothing more is missing. Of the hour: what
-    /// is left, and until when.
-    pub(super) fn left(&self, now: &Moment) -> (u64, Duration) {
+    /// What may be submitted now, what of the burst is used by all, both as far as this process knows, and the time in which
+    /// nothing more is missing.
+    pub(super) fn left(&self, now: &Moment) -> (u64, u64, Duration) {
         let whole = self.rates.flow();
         let (tokens, flow) = match self.counted.way {
             Way::Shared if now.at < self.ask_at => (self.tokens as f64, whole),
@@ -229,18 +255,24 @@ impl State {
                 let come = (now.at - at).as_secs_f64() * whole.per_second();
                 ((level + come + self.tokens as f64).min(whole.burst()), whole)
             }
-            Way::Alone | Way::Local { .. } => {
+            Way::Alone { .. } | Way::Local { .. } => {
                 let flow = whole.share(self.holders());
                 (self.bucket.tokens(flow, now.since), flow)
             }
         };
-        (tokens.floor() as u64, flow.time_of(flow.burst() - tokens))
+        let lacking = (flow.burst() - tokens).max(0.0);
+        let used = lacking * f64::from(self.holders());
+        (tokens.floor() as u64, used.ceil() as u64, flow.time_of(lacking))
     }
 
     /// Used of the hour, as far as this process knows.
     pub(super) fn used_of_hour(&self, now: &Moment) -> u64 {
-        let owed = self.hour_back.min(0).unsigned_abs();
-        if self.hour == now.hour() { self.used + self.own + owed } else { 0 }
+        if self.hour == now.hour() { self.used + self.untold() } else { 0 }
+    }
+
+    /// Used of the hour, and not told to Redis yet.
+    fn untold(&self) -> u64 {
+        self.own + self.hour_back.min(0).unsigned_abs()
     }
 
     /// The hour's checkpoint says so.
@@ -258,14 +290,14 @@ impl State {
         let full = self.bucket.tokens(flow, now.since) >= flow.burst();
         let in_hand = self.tokens > 0 || self.back != 0 || self.hour_back != 0;
         // Alone there is nobody to tell but the checkpoint, which has been written since.
-        let untold = self.own > 0 && self.counted.way != Way::Alone;
+        let untold = self.own > 0 && !matches!(self.counted.way, Way::Alone { .. });
         now.at - self.touched >= QUIET && full && !in_hand && !untold
     }
 
     fn holders(&self) -> u32 {
         match self.counted.way {
-            Way::Local { replicas } => replicas,
-            Way::Alone | Way::Shared => 1,
+            Way::Alone { replicas } | Way::Local { replicas } => replicas.max(1),
+            Way::Shared => 1,
         }
     }
 
@@ -276,7 +308,12 @@ impl State {
     }
 
     fn put_back(&mut self) {
-        let tokens = i64::try_from(std::mem::take(&mut self.tokens)).unwrap_or(i64::MAX);
+        let tokens = std::mem::take(&mut self.tokens);
+        self.return_soon(tokens);
+    }
+
+    fn return_soon(&mut self, tokens: u64) {
+        let tokens = signed(tokens);
         self.back = self.back.saturating_add(tokens);
         self.hour_back = self.hour_back.saturating_add(tokens);
     }
@@ -290,21 +327,18 @@ impl State {
 
     /// Goes over to another way of counting.
     fn bring_to(&mut self, counted: Counted, now: &Moment) {
-        let before = std::mem::replace(&mut self.counted, counted);
-        if before.term == counted.term {
+        if self.counted.term == counted.term {
+            self.counted = counted;
             return;
         }
-        match counted.way {
-            Way::Shared => {
-                let owed = i64::try_from(self.lent).unwrap_or(i64::MAX);
-                // After a longer outage all buckets begin empty, and that is the charge.
-                let blip = now.at - self.local_since <= BLIP;
-                self.back = if blip { -owed } else { 0 };
-                self.hour_back -= i64::try_from(self.own).unwrap_or(i64::MAX);
-                (self.tokens, self.lent, self.own) = (0, 0, 0);
-                (self.ask_at, self.until) = (now.at, now.at);
-            }
-            Way::Alone | Way::Local { .. } => self.begin_local(now),
+        match self.counted.way {
+            Way::Shared => self.put_back(),
+            Way::Alone { .. } | Way::Local { .. } => self.end_local(now),
+        }
+        self.counted = counted;
+        match self.counted.way {
+            Way::Shared => (self.tokens, self.ask_at, self.until) = (0, now.at, now.at),
+            Way::Alone { .. } | Way::Local { .. } => self.begin_local(now),
         }
     }
 
@@ -313,15 +347,29 @@ impl State {
         let (whole, holders) = (self.rates.flow(), self.holders());
         let (level, at) = self.level;
         let come = (now.at - at).as_secs_f64() * whole.per_second();
-        let known = (level + come).min(whole.burst()) / f64::from(holders.max(1));
-        let share = whole.share(holders);
-        self.bucket = Bucket::with(known, share, now.since);
+        let known = (level + come).min(whole.burst()) / f64::from(holders);
+        self.bucket = Bucket::with(known, whole.share(holders), now.since);
         self.local_since = now.at;
-        (self.lent, self.own) = (0, 0);
-        // What is still in hand is no part of the shared bucket's level; of the hour it was counted.
-        self.put_back();
-        self.back = 0;
+        // What was leased in vain is no part of the shared bucket's level; of the hour it was counted. What is owed stays so.
+        self.back = self.back.min(0);
     }
+
+    /// What was lent is owed. The others are taken to have used their shares as this process did: so a Redis that comes and goes
+    /// fills nothing.
+    fn end_local(&mut self, now: &Moment) {
+        let (holders, flow) = (self.holders(), self.rates.flow().share(self.holders()));
+        self.level = (self.bucket.tokens(flow, now.since) * f64::from(holders), now.at);
+        if self.back >= 0 {
+            self.owed_since = self.local_since;
+        }
+        self.back = self.back.saturating_sub(signed(self.lent));
+        self.hour_back = self.hour_back.saturating_sub(signed(self.own));
+        (self.lent, self.own) = (0, 0);
+    }
+}
+
+fn signed(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

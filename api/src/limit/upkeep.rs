@@ -2,10 +2,10 @@
 //!
 //! Each is a tick. At the end of the process what is in hand goes back, the hours are written down and the process counts no more.
 
+use super::counting::Way;
 use super::limiter::Limiter;
 use super::peers::Peers;
 use super::shared::Redis;
-use super::state::BLIP;
 use domain::id::NodeId;
 use runtime::error_chain::ErrorChain;
 use runtime::metrics::Counter;
@@ -14,7 +14,6 @@ use runtime::tasks::TaskGroup;
 use runtime::tick::{TickOutcome, TickPolicy, Ticker};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::StoreError;
 
@@ -22,6 +21,8 @@ use store::StoreError;
 const PROBE: Duration = Duration::from_secs(1);
 /// How often one that is away is.
 const PROBE_AWAY: Duration = Duration::from_millis(200);
+/// An outage no longer than this is charged to the shared buckets afterwards; a longer one empties all of them.
+const BLIP: Duration = Duration::from_secs(1);
 /// After an outage buckets begin anew so much later: by then every process has heard of it.
 const ANEW_IN: Duration = Duration::from_secs(1);
 const SETTLE: Duration = Duration::from_secs(1);
@@ -67,28 +68,18 @@ pub(crate) fn keep_up(limiter: &Arc<Limiter>, tasks: &TaskGroup, until: &Shutdow
 /// Asks Redis whether it counts, and goes over to it when it does.
 async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown) {
     let calls = limiter.figures.calls("probe");
-    // Whether this outage has been answered by a new beginning.
-    let announced = AtomicBool::new(true);
     let wake = Arc::clone(&limiter.probe_now);
     let ticker = Ticker::new("api_limit_probe", TickPolicy::every(PROBE)).wake(wake);
-    let tick =
-        || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls, &announced).await) };
+    let tick = || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls).await) };
     ticker.run(until, tick).await;
 }
 
-async fn one_probe(
-    limiter: &Limiter,
-    redis: &Redis,
-    calls: &Counter,
-    announced: &AtomicBool,
-) -> TickOutcome {
+async fn one_probe(limiter: &Limiter, redis: &Redis, calls: &Counter) -> TickOutcome {
     let away = limiter.counting.away_since();
-    let is_back =
-        away.is_some_and(|since| since.elapsed() > BLIP) && !announced.load(Ordering::Relaxed);
+    let is_back = away.is_some_and(|since| since.elapsed() > BLIP);
     calls.inc();
     match redis.probe(is_back, ANEW_IN).await {
         Ok(Duration::ZERO) => {
-            announced.store(false, Ordering::Relaxed);
             if away.is_some() {
                 limiter.counting.join();
                 limiter.figures.local.set(0.0);
@@ -97,13 +88,11 @@ async fn one_probe(
             TickOutcome::idle(1)
         }
         Ok(wait) => {
-            announced.store(true, Ordering::Relaxed);
             limiter.leave("its counts begin anew");
             TickOutcome::after(wait, 1)
         }
         Err(error) => {
             limiter.figures.failures.inc();
-            announced.store(false, Ordering::Relaxed);
             limiter.leave(&ErrorChain(&error).to_string());
             TickOutcome::after(PROBE_AWAY, 0)
         }
@@ -131,7 +120,12 @@ async fn settle(limiter: Arc<Limiter>, until: Shutdown) {
     };
     ticker.run(until, tick).await;
     for meter in limiter.meters.all() {
-        if let Some(ask) = meter.all_back() {
+        let counted = limiter.counting.now();
+        if counted.way != Way::Shared {
+            // It has gone meanwhile: the end of the process waits for one answer, not for each tenant's.
+            break;
+        }
+        if let Some(ask) = meter.all_back(counted, &limiter.now()) {
             limiter.lease(&meter, &ask, &calls).await;
         }
     }

@@ -11,7 +11,7 @@ use crate::routes::audit::view::{ActorView, AuditView, TargetView};
 use crate::routes::keys::create::KeySpec;
 use crate::routes::keys::rotate::{RotateSpec, RotatedView};
 use crate::routes::keys::view::{KeyView, NewKeyView};
-use crate::routes::limits::{LimitsView, QuotaView, WarningView};
+use crate::routes::limits::{LimitsView, QuotaView, RateView, WarningView};
 use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
 use crate::routes::sessions::list::SignedInView;
 use crate::routes::sessions::password::{PasswordSpec, PasswordView};
@@ -114,6 +114,7 @@ pub(super) fn components() -> Components {
         .schema_from::<ActorView<'_>>()
         .schema_from::<TargetView<'_>>()
         .schema_from::<LimitsView>()
+        .schema_from::<RateView>()
         .schema_from::<QuotaView>()
         .schema_from::<WarningView>()
         .schema_from::<TenantSpec>()

@@ -17,6 +17,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 const CHEAP: Duration = Duration::from_millis(10);
 /// Of the time, a count may take one part in so many.
 const SHARE: u32 = 10;
+/// The longest pause after the database gave no answer.
+const PAUSE: Duration = Duration::from_secs(16);
 /// A count may be used so long after its life, while another is made.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -28,7 +30,10 @@ pub(super) struct Ledger {
     added: u64,
     /// Admitted by this process, and not stored or refused yet.
     under_way: u64,
+    /// Until then nothing is asked.
     fresh_until: Option<Instant>,
+    /// Counts without an answer since the last one with.
+    failures: u32,
     pub(super) used_at: Option<Instant>,
 }
 
@@ -40,6 +45,8 @@ pub(super) enum Age {
     Due,
     /// There is none that serves.
     Gone,
+    /// Nor will there be: the database was asked in vain a moment ago.
+    Away,
 }
 
 /// A count that has begun.
@@ -52,9 +59,10 @@ pub(super) struct Counting {
 impl Ledger {
     pub(super) fn age(&self, now: Instant) -> Age {
         match self.fresh_until {
+            Some(until) if now < until && self.counted.is_none() => Age::Away,
             Some(until) if now < until => Age::Fresh,
-            Some(until) if now < until + PATIENCE => Age::Due,
-            _ => Age::Gone,
+            Some(until) if now < until + PATIENCE && self.counted.is_some() => Age::Due,
+            Some(_) | None => Age::Gone,
         }
     }
 
@@ -73,13 +81,17 @@ impl Ledger {
     ) {
         self.added -= count.added_before.min(self.added);
         self.counted = Some(holding);
+        self.failures = 0;
         let took = now.saturating_duration_since(count.began);
         self.fresh_until = Some(now + self.life(took, limits));
     }
 
-    /// The database gave no answer: what is known serves for a while longer. False where nothing is.
+    /// The database gave no answer: what is known serves for a while longer. False where nothing is. It is asked again after a
+    /// pause, each longer than the one before.
     pub(super) fn failed(&mut self, now: Instant) -> bool {
-        self.fresh_until = self.counted.map(|_| now + LIFE);
+        let pause = LIFE * 2u32.saturating_pow(self.failures);
+        self.fresh_until = Some(now + pause.min(PAUSE));
+        self.failures = self.failures.saturating_add(1);
         self.counted.is_some()
     }
 
@@ -175,11 +187,28 @@ mod tests {
     #[test]
     fn without_an_answer_the_last_count_serves_and_with_none_nothing_does() {
         let (mut ledger, limits) = (Ledger::default(), limits(10));
-        assert!(!ledger.failed(monotonic()));
-        assert_eq!(ledger.age(monotonic()), Age::Gone);
+        let failed = monotonic();
+        assert!(!ledger.failed(failed));
+        assert_eq!(ledger.age(failed + Duration::from_millis(999)), Age::Away);
+        assert_eq!(ledger.age(failed + Duration::from_millis(1001)), Age::Gone);
         let at = count(&mut ledger, 3, Duration::ZERO, &limits);
         assert!(ledger.failed(at + Duration::from_secs(60)));
         assert_eq!(ledger.age(at + Duration::from_secs(60)), Age::Fresh);
+    }
+
+    #[test]
+    fn a_database_that_does_not_answer_is_asked_ever_less_often_until_it_does() {
+        let (mut ledger, limits) = (Ledger::default(), limits(10));
+        let mut at = count(&mut ledger, 3, Duration::ZERO, &limits);
+        for pause in [1, 2, 4, 8, 16, 16, 16] {
+            assert!(ledger.failed(at));
+            assert_eq!(ledger.age(at + Duration::from_millis(pause * 1000 - 1)), Age::Fresh);
+            at += Duration::from_secs(pause);
+            assert_eq!(ledger.age(at), Age::Due);
+        }
+        let at = count(&mut ledger, 3, Duration::ZERO, &limits);
+        assert!(ledger.failed(at));
+        assert_eq!(ledger.age(at + LIFE), Age::Due, "from the start");
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! `GET /v1/limits`: what the plan allows, and what is used of it.
 
 use crate::answer::json;
+use crate::limit::RateUse;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
 use crate::request::Call;
@@ -44,10 +45,29 @@ pub struct LimitsView {
     retention_days: u32,
     /// Share where customers compete for room.
     weight: f64,
+    /// What was submitted lately of what may be.
+    rates: Vec<RateView>,
     /// What may be held at once, and what is.
     quotas: Vec<QuotaView>,
     /// The latest warnings, newest first.
     warnings: Vec<WarningView>,
+}
+
+/// One rate.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RateUse)]
+pub struct RateView {
+    /// Its name.
+    name: &'static str,
+    /// Tasks that may be submitted where none was: at once for `submits_per_second`, in the clock hour for `submits_per_hour`.
+    limit: u64,
+    /// Tasks used of these.
+    used: u64,
+    /// Tasks that may be submitted now.
+    left: u64,
+    /// When nothing of it will be used any more, if nothing is submitted.
+    #[schema(value_type = String, format = DateTime)]
+    whole_at: Timestamp,
 }
 
 /// One quota.
@@ -98,6 +118,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let quota = |quota: Quota| {
         used(quota).map(|used| QuotaView { name: quota.as_str(), limit: limits.of(quota), used })
     };
+    let now = runtime::clock::wall();
+    let rate = |rate: RateUse| RateView {
+        name: rate.name,
+        limit: rate.limit,
+        used: rate.used,
+        left: rate.left,
+        whole_at: now + rate.whole_in,
+    };
+    let rates = state.limiter.rate_uses(&call.meter).await;
     let events = store::tenant::events(&state.api, &scope, WARNINGS).await?;
     let view = LimitsView {
         plan: store::tenant::plan_name(&state.api, &scope).await?,
@@ -108,6 +137,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         payload_bytes: state.task_limit(Some(limits)),
         retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
         weight: limits.weight,
+        rates: rates.into_iter().map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
         warnings: events.into_iter().filter_map(warning).collect(),
     };

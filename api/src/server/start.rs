@@ -23,7 +23,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::connect::{AdminDb, ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 
 /// Idle connections are kept this long; longer than a minute, as load balancers do.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -109,6 +109,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         submit: submit.clone(),
         admin: admin.clone(),
         sign_in: sign_in.clone(),
+        counts: CountDb::connect(&config.database)?,
         bus,
         health: health.clone(),
         intake,

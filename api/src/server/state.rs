@@ -22,7 +22,7 @@ use runtime::health::Health;
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
-use store::connect::{AdminDb, ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
 /// Refreshes at once: the connections for signing in that comparing passwords leaves.
@@ -65,6 +65,8 @@ pub struct State {
     pub(crate) limits: LimitsConfig,
     pub(crate) openapi: Bytes,
     pub(crate) ids: RequestIds,
+    /// Batches read or judged at once: they must leave processors to all other requests.
+    pub(crate) judging: Arc<Semaphore>,
     /// Batches stored at once: they must leave connections to single submits.
     pub(crate) batches: Semaphore,
     pub(crate) max_task_bytes: usize,
@@ -122,6 +124,7 @@ pub(super) struct Parts {
     pub submit: SubmitDb,
     pub admin: AdminDb,
     pub sign_in: SubmitDb,
+    pub counts: CountDb,
     pub bus: Bus,
     pub health: Health,
     pub intake: Intake,
@@ -164,7 +167,7 @@ impl State {
             sign_up_plan: config.auth.sign_up_plan.clone(),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
-            backlog: Backlog::new(parts.submit.clone()),
+            backlog: Backlog::new(parts.counts),
             refusals: Refusals::new(parts.submit.clone()),
             sealer,
             api: parts.api,
@@ -175,6 +178,7 @@ impl State {
             limits: config.limits.clone(),
             openapi: openapi.into(),
             ids: RequestIds::new(),
+            judging: Arc::new(Semaphore::new(config.api.workers)),
             batches: Semaphore::new(spare.saturating_sub(config.api.submit_writers).max(1)),
             max_task_bytes: config.api.max_task_bytes,
             max_batch_bytes: config.api.max_batch_bytes,

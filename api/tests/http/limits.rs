@@ -169,13 +169,15 @@ async fn a_slice_of_which_nothing_was_admitted_can_be_sent_again_under_its_key()
         return; // Slow enough for a token to flow in: then the slice was admitted in part, and is remembered.
     }
     put_on_plan(&server, (1000, 1000, 0)).await;
-    let again = || async {
-        let answer = lines(&server, 520, Some("k")).await;
-        let said = parsed(&answer);
-        (answer.status == 200 && said.last().unwrap()["accepted"] == 520).then_some(said)
+    // Before there is room for all of the slice it would be admitted in part, and be remembered.
+    let room = || async {
+        let rates = server.get("/v1/limits").await.json()["rates"].clone();
+        (rates[0]["left"].as_u64()? >= 20).then_some(())
     };
     let limit = std::time::Duration::from_secs(10);
-    let said = testkit::poll::until_some("the rest", limit, again).await.unwrap();
+    testkit::poll::until_some("room for the rest", limit, room).await.unwrap();
+    let said = parsed(&lines(&server, 520, Some("k")).await);
+    assert_eq!(said.last().unwrap()["accepted"], 520);
     assert_eq!(said[..500], first[..500], "the first slice is replayed");
     assert_eq!(stored_tasks(&server).await, 520);
 }
@@ -206,6 +208,133 @@ async fn a_repeated_request_and_one_with_mistakes_cost_nothing() {
     assert!(left.contains("\"hourly\";r=30;"), "1 and 9 of 40: {left}");
     assert_eq!(server.post("/v1/tasks/batch", batch(40)).await.json()["accepted"], 30);
     assert_eq!(stored_tasks(&server).await, 40);
+}
+
+#[tokio::test]
+async fn at_an_exhausted_limit_a_repeated_request_is_answered_and_lets_nothing_in() {
+    early_in_the_hour().await;
+    let server = limited(&[], (10_000, 10_000, 612)).await;
+    let (once, many) = ([("Idempotency-Key", "once")], [("Idempotency-Key", "many")]);
+    let single = server.post_with("/v1/tasks", &once, NOOP).await;
+    let batched = server.post_with("/v1/tasks/batch", &many, batch(11)).await;
+    let lined = lines(&server, 600, Some("lines")).await;
+    assert_eq!((single.status, batched.status, lined.status), (201, 200, 200));
+    assert_eq!(stored_tasks(&server).await, 612);
+    assert_eq!(server.post("/v1/tasks", NOOP).await.code(), "rate_limited");
+    for _ in 0..20 {
+        let again = server.post_with("/v1/tasks", &once, NOOP).await;
+        assert_eq!((again.status, again.json()["id"].clone()), (201, single.json()["id"].clone()));
+        assert!(again.header("idempotency-replayed").is_some());
+    }
+    let again = server.post_with("/v1/tasks/batch", &many, batch(11)).await;
+    assert_eq!((again.status, again.json()), (200, batched.json()));
+    let again = lines(&server, 600, Some("lines")).await;
+    assert_eq!((again.status, parsed(&again)), (200, parsed(&lined)), "each of its slices");
+    // Another body, another key, and a slice that was never sent are no repetition.
+    let other = r#"{"run": {"noop": {}}, "name": "other"}"#;
+    let other = server.post_with("/v1/tasks", &once, other).await;
+    assert_eq!(other.code(), "idempotency_key_reuse");
+    for key in ["new", "many"] {
+        let new = server.post_with("/v1/tasks", &[("Idempotency-Key", key)], NOOP).await;
+        assert_eq!(
+            (new.status, new.code().as_str()),
+            (429, "rate_limited"),
+            "keys are apart by route"
+        );
+    }
+    let longer = parsed(&lines(&server, 1100, Some("longer")).await);
+    assert_eq!(longer[0]["code"], "rate_limited");
+    assert_eq!(stored_tasks(&server).await, 612);
+}
+
+#[tokio::test]
+async fn no_more_looking_up_of_keys_than_a_repeating_client_needs() {
+    early_in_the_hour().await;
+    let server = limited(&[], (10_000, 10_000, 1)).await;
+    let key = [("Idempotency-Key", "once")];
+    assert_eq!(server.post_with("/v1/tasks", &key, NOOP).await.status, 201);
+    let began = runtime::clock::monotonic();
+    let floods = (0..8).map(|flood| {
+        let server = &server;
+        async move {
+            for n in 0..100 {
+                let key = format!("{flood}-{n}");
+                let answer =
+                    server.post_with("/v1/tasks", &[("Idempotency-Key", &key)], NOOP).await;
+                assert_eq!(answer.status, 429);
+            }
+        }
+    });
+    futures::future::join_all(floods).await;
+    let metrics = request(server.addr, "GET", "/metrics", &[], b"").await;
+    let text = String::from_utf8(metrics.body).unwrap();
+    let of = |line: &&str| line.contains("idempotency.stands") && line.contains("_count");
+    let looked: f64 = text.lines().find(of).unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    let allowed = 200.0 + 100.0 * (began.elapsed().as_secs_f64() + 1.0);
+    assert!(looked <= allowed, "{looked} of {allowed}");
+}
+
+#[tokio::test]
+async fn of_a_batch_what_the_limit_admits_is_judged_and_a_mistake_in_it_costs_nothing() {
+    early_in_the_hour().await;
+    let server = limited(&[], (10_000, 10_000, 3)).await;
+    let (good, bad) = (json!({"run": {"noop": {}}}), json!({"run": {"noop": {"nap": 1}}}));
+    let tasks = json!({"tasks": [good, bad, good, bad, good]}).to_string();
+    let answer = server.post("/v1/tasks/batch", &tasks).await.json();
+    let codes: Vec<_> = answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["error"]["code"].as_str().unwrap_or("stored"))
+        .collect();
+    let limited = "rate_limited";
+    assert_eq!(codes, ["stored", "validation_failed", "stored", limited, limited]);
+    assert_eq!(server.post("/v1/tasks", NOOP).await.status, 201, "the mistake's");
+    assert_eq!(server.post("/v1/tasks/batch", &tasks).await.code(), limited);
+    assert_eq!(stored_tasks(&server).await, 3);
+}
+
+#[tokio::test]
+async fn what_is_used_of_each_rate_is_shown() {
+    early_in_the_hour().await;
+    let server = limited(&[], (1, 20, 100)).await;
+    let rates = async || server.get("/v1/limits").await.json()["rates"].clone();
+    let shown = rates().await;
+    assert_eq!((&shown[0]["used"], &shown[1]["used"]), (&json!(0), &json!(0)));
+    assert_eq!(server.post("/v1/tasks/batch", batch(12)).await.json()["accepted"], 12);
+    let shown = rates().await;
+    let (second, hour) = (&shown[0], &shown[1]);
+    assert_eq!((&second["name"], &second["limit"]), (&json!("submits_per_second"), &json!(20)));
+    let [used, left] = [&second["used"], &second["left"]].map(|n| n.as_u64().unwrap());
+    assert!((8..=12).contains(&used) && (20..=21).contains(&(used + left)), "{second}");
+    let whole_at: chrono::DateTime<chrono::Utc> =
+        second["whole_at"].as_str().unwrap().parse().unwrap();
+    let ahead = (whole_at - runtime::clock::wall()).num_milliseconds();
+    assert!((5_000..=12_500).contains(&ahead), "{ahead}");
+    assert_eq!((&hour["name"], &hour["limit"]), (&json!("submits_per_hour"), &json!(100)));
+    assert_eq!((&hour["used"], &hour["left"]), (&json!(12), &json!(88)));
+}
+
+#[tokio::test]
+async fn processes_without_a_redis_share_a_limit() {
+    let server = limited(&[], (1, 60, 0)).await;
+    let twin = server.twin().await;
+    let bearer = format!("Bearer {}", server.key);
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    let limit = std::time::Duration::from_secs(20);
+    for addr in [server.addr, twin.addr] {
+        let knows = || async {
+            let answer = request(addr, "GET", "/v1/tasks", &headers, b"").await;
+            answer.header("ratelimit-policy")?.contains(";berth-local").then_some(())
+        };
+        testkit::poll::until_some("both to be known", limit, knows).await.unwrap();
+    }
+    for addr in [server.addr, twin.addr] {
+        let body = batch(100);
+        let answer = request(addr, "POST", "/v1/tasks/batch", &headers, body.as_bytes()).await;
+        let accepted = answer.json()["accepted"].as_u64().unwrap();
+        assert!((30..=32).contains(&accepted), "half of 60: {accepted}");
+    }
 }
 
 #[tokio::test]

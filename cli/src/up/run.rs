@@ -287,9 +287,9 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
 /// Connections that all processes may make, and a few for whoever looks.
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
-    // An api has two more for signing in, a scheduler two for its marks.
+    // An api has two more for signing in and two for counts, a scheduler two for its marks.
     let of_api =
-        database.api_connections + database.submit_connections + database.admin_connections + 2;
+        database.api_connections + database.submit_connections + database.admin_connections + 4;
     u32::from(counts.api) * of_api
         + u32::from(counts.scheduler) * (database.scheduler_connections + 2)
         + u32::from(counts.resource_manager) * database.rm_connections

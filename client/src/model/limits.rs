@@ -22,10 +22,27 @@ pub struct Limits {
     pub retention_days: u32,
     /// Share where customers compete for room.
     pub weight: f64,
+    /// What was submitted lately of what may be.
+    pub rates: Vec<RateUse>,
     /// What may be held at once, and what is.
     pub quotas: Vec<QuotaUse>,
     /// The latest warnings, newest first.
     pub warnings: Vec<LimitWarning>,
+}
+
+/// One rate.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RateUse {
+    /// Its name.
+    pub name: String,
+    /// Tasks that may be submitted where none was.
+    pub limit: u64,
+    /// Tasks used of these.
+    pub used: u64,
+    /// Tasks that may be submitted now.
+    pub left: u64,
+    /// When nothing of it will be used any more, if nothing is submitted.
+    pub whole_at: Timestamp,
 }
 
 /// One quota.

@@ -3,7 +3,10 @@
 //! Every scheduler runs it, each second. Small pieces with a rest between them, off the hot path; the database decides what a
 //! piece may touch, so that one may be killed, repeated, or done by two at once.
 
+mod quotas;
+
 use bus::{Bus, Topic};
+pub(crate) use quotas::QuotaTick;
 use runtime::tick::TickOutcome;
 use std::time::Duration;
 use store::StoreError;

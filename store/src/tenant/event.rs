@@ -1,9 +1,8 @@
-//! Warnings that a quota is nearly used up: one a crossing, however many processes see it.
+//! What a tenant is told of: that a quota is nearly used up (`watch`), and on which plan it is.
 
-use crate::connect::{ApiDb, SubmitDb};
+use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
-use domain::plan::Quota;
 use domain::time::Timestamp;
 
 /// Something a tenant should know of.
@@ -15,43 +14,6 @@ pub struct TenantEvent {
     pub kind: String,
     /// Its particulars, a JSON object.
     pub detail_json: String,
-}
-
-/// Says on which side of the line the tenant is; true where that is news that it is above. Whoever says the same again
-/// changes nothing.
-///
-/// # Errors
-/// When the database cannot answer.
-pub async fn quota_level(
-    db: &SubmitDb,
-    scope: &TenantScope,
-    quota: Quota,
-    (used, limit): (u64, u64),
-    above: bool,
-) -> Result<bool, StoreError> {
-    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let query = sqlx::query_scalar!(
-        r#"with crossed as (
-                insert into tenant_quota_level as l (tenant_id, quota, above)
-                -- Who was never above need not be remembered as below.
-                select $1::uuid, $2::text, $3::boolean where $3 or exists (
-                    select from tenant_quota_level b where b.tenant_id = $1 and b.quota = $2)
-                on conflict (tenant_id, quota) do update set above = $3 where l.above <> $3
-                returning l.above
-            ), told as (
-                insert into tenant_event (tenant_id, kind, detail)
-                select $1::uuid, 'quota_nearly_used', jsonb_build_object('quota', $2::text, 'used', $4::bigint, 'limit', $5::bigint)
-                from crossed where above
-                returning 1
-            )
-            select exists (select from told) as "news!""#,
-        scope.tenant().uuid(),
-        quota.as_str(),
-        above,
-        number(used),
-        number(limit)
-    );
-    named("tenant.quota_level", query.fetch_one(db.pool())).await
 }
 
 /// The tenant's latest events, newest first, at most `limit`.

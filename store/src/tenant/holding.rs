@@ -1,6 +1,6 @@
 //! How much of its quotas a tenant holds, from the rows themselves.
 
-use crate::connect::SubmitDb;
+use crate::connect::CountDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 
@@ -16,8 +16,9 @@ pub struct Holding {
 /// Counts what the tenant holds, up to `most` tasks: beyond that the figures are only a lower bound.
 ///
 /// # Errors
-/// When the database cannot answer.
-pub async fn holding(db: &SubmitDb, scope: &TenantScope, most: u64) -> Result<Holding, StoreError> {
+/// When the database cannot answer, or takes longer than a read may.
+pub async fn holding(db: &CountDb, scope: &TenantScope, most: u64) -> Result<Holding, StoreError> {
+    let mut tx = db.begin().await?;
     let query = sqlx::query!(
         r#"select count(*) as "backlog!", count(*) filter (where t.state in ('queued', 'running', 'cancelling')) as "running!"
             from (
@@ -26,7 +27,7 @@ pub async fn holding(db: &SubmitDb, scope: &TenantScope, most: u64) -> Result<Ho
         scope.tenant().uuid(),
         i64::try_from(most).unwrap_or(i64::MAX)
     );
-    let rows = named("tenant.holding", query.fetch_all(db.pool())).await?;
+    let rows = named("tenant.holding", query.fetch_all(&mut *tx)).await?;
     Ok(rows.first().map_or_else(Holding::default, |row| Holding {
         backlog: row.backlog.unsigned_abs(),
         running_tasks: row.running.unsigned_abs(),

@@ -9,10 +9,11 @@ mod purge;
 mod sign_up;
 mod stand;
 mod terms;
+mod watch;
 
 pub use change::{Changed, TenantChange, change};
 pub use create::{Created, NewTenant, create};
-pub use event::{TenantEvent, events, plan_name, quota_level};
+pub use event::{TenantEvent, events, plan_name};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::{Holding, holding};
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
@@ -20,6 +21,7 @@ pub use sign_up::{NewCustomer, sign_up};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};
+pub use watch::{NearlyUsed, Watched, watch_quotas};
 
 use crate::StoreError;
 

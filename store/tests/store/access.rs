@@ -88,7 +88,6 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "task_history",
                 "idempotency",
                 "rate_checkpoint",
-                "tenant_quota_level",
             ]
         }
         "berth_scheduler" => {
@@ -100,6 +99,7 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "attempt",
                 "idempotency",
                 "output_use",
+                "tenant_quota_level",
                 "audit",
                 "audit_seal",
                 "audit_head",
@@ -168,7 +168,8 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_scheduler", "update plan set weight = 1000"),
         ("berth_submit", "update plan set backlog = 100000000"),
         ("berth_submit", "update tenant set plan = 'default'"),
-        ("berth_submit", "select * from tenant_event"),
+        ("berth_scheduler", "select * from tenant_event"),
+        ("berth_submit", "select * from tenant_quota_level"),
         ("berth_api", "update tenant set plan = 'default'"),
         (
             "berth_api",

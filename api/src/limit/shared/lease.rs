@@ -1,6 +1,6 @@
 //! Takes tokens of a tenant's bucket.
 
-use super::connection::{Away, Redis};
+use super::connection::{Away, Redis, micros};
 use crate::limit::admission::{Limit, Rates, Shortage};
 use domain::id::TenantId;
 use domain::rate::Hour;
@@ -14,12 +14,16 @@ pub(crate) struct Ask {
     pub wanted: u64,
     /// Tokens given back; below 0: admitted without a lease.
     pub back: i64,
+    /// How long ago the first of these was; nothing is owed of before buckets began anew.
+    pub owed_for: Duration,
     /// The same of `hour`.
     pub hour_back: i64,
     /// The hour that `hour_back` and `used` are of.
     pub hour: Hour,
     /// Used of it as this process knows, in case Redis has forgotten.
     pub used: u64,
+    /// How long ago it learned that.
+    pub known_for: Duration,
 }
 
 /// What was given.
@@ -50,7 +54,7 @@ impl Redis {
     /// # Errors
     /// When Redis does not answer in time. It may have happened.
     pub(crate) async fn lease(&self, tenant: TenantId, ask: &Ask) -> Result<Answer, Away> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let mut call = self.lease.prepare_invoke();
         call.key(format!("{}:rate:{}", self.prefix, tenant.uuid().simple()))
             .key(self.since_key())
@@ -61,7 +65,9 @@ impl Redis {
             .arg(ask.back)
             .arg(ask.hour_back)
             .arg(ask.hour.0)
-            .arg(ask.used);
+            .arg(ask.used)
+            .arg(micros(ask.owed_for))
+            .arg(micros(ask.known_for));
         let (granted, limit, wait_us, left, hour, used): (i64, i64, i64, i64, i64, i64) =
             self.in_time(call.invoke_async(&mut connection)).await?;
         let Ok(granted) = u64::try_from(granted) else { return Ok(Answer::NotYet) };

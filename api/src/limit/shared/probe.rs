@@ -1,19 +1,34 @@
 //! Asks since when buckets count.
 
-use super::connection::{Away, Redis};
+use super::connection::{Away, Redis, micros};
 use std::time::Duration;
 
+/// Buckets begin anew where nobody was told for so long that they count. The second between two probes, and what an outage may
+/// take that is charged afterwards.
+pub(super) const UNCOUNTED: Duration = Duration::from_secs(3);
+
 impl Redis {
-    /// How long until buckets count; nothing where they do. `anew_in`: they must begin anew, in so long, unless they are about to.
+    /// How long until buckets count; nothing where they do. Where the caller `is_back` after an outage and nobody else has
+    /// counted here meanwhile, they begin anew, in `anew_in`.
     ///
     /// # Errors
     /// When Redis does not answer in time.
     pub(crate) async fn probe(&self, is_back: bool, anew_in: Duration) -> Result<Duration, Away> {
-        let mut connection = self.connection.clone();
+        self.probe_after(is_back.then_some(UNCOUNTED), anew_in).await
+    }
+
+    /// The same, with the time in which nobody must have counted.
+    pub(super) async fn probe_after(
+        &self,
+        uncounted: Option<Duration>,
+        anew_in: Duration,
+    ) -> Result<Duration, Away> {
+        let mut connection = self.connection();
         let mut call = self.probe.prepare_invoke();
         call.key(self.since_key())
-            .arg(u8::from(is_back))
-            .arg(u64::try_from(anew_in.as_micros()).unwrap_or(u64::MAX));
+            .key(format!("{}:seen", self.prefix))
+            .arg(uncounted.map_or(0, micros))
+            .arg(micros(anew_in));
         let wait_us: u64 = self.in_time(call.invoke_async(&mut connection)).await?;
         Ok(Duration::from_micros(wait_us))
     }

@@ -7,6 +7,8 @@ use domain::rate::Hour;
 use runtime::clock::sleep;
 use runtime::config::load_from;
 use std::time::Duration;
+use testkit::poll::until_some;
+use testkit::proxy::{Mode, Proxy};
 use testkit::services::TestRedis;
 
 struct Shared {
@@ -33,8 +35,17 @@ impl Shared {
     }
 
     async fn run(&self, command: &redis::Cmd) {
-        let mut connection = self.redis.connection.clone();
-        let () = command.query_async(&mut connection).await.unwrap();
+        self.tell(command).await
+    }
+
+    async fn tell<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> T {
+        let mut connection = self.redis.connection();
+        command.query_async(&mut connection).await.unwrap()
+    }
+
+    /// Of the tenant's counts.
+    fn key(&self) -> String {
+        format!("{}:rate:{}", self.redis.prefix, self.tenant.uuid().simple())
     }
 
     async fn ask(&self, ask: Ask) -> Lease {
@@ -50,7 +61,23 @@ impl Shared {
 }
 
 fn plain(rates: Rates, wanted: u64) -> Ask {
-    Ask { rates, wanted, back: 0, hour_back: 0, hour: Hour(0), used: 0 }
+    Ask {
+        rates,
+        wanted,
+        back: 0,
+        owed_for: Duration::ZERO,
+        hour_back: 0,
+        hour: Hour(0),
+        used: 0,
+        known_for: Duration::ZERO,
+    }
+}
+
+async fn early_in_the_hour() {
+    let now = runtime::clock::wall();
+    if Hour::of(now).left(now) < Duration::from_secs(10) {
+        sleep(Hour::of(now).left(now)).await;
+    }
 }
 
 /// So slow that nothing flows in while a test runs.
@@ -106,10 +133,7 @@ async fn a_debt_is_bounded_and_a_smaller_plans_is_not_a_larger_ones() {
 
 #[tokio::test]
 async fn an_hour_has_its_limit_and_is_taken_up_where_it_was_forgotten() {
-    let now = runtime::clock::wall();
-    if Hour::of(now).left(now) < Duration::from_secs(10) {
-        sleep(Hour::of(now).left(now)).await;
-    }
+    early_in_the_hour().await;
     let shared = Shared::open().await;
     let rates = Rates { per_second: 1000, burst: 1000, per_hour: 50 };
     let first = shared.lease(rates, 30).await;
@@ -121,19 +145,12 @@ async fn an_hour_has_its_limit_and_is_taken_up_where_it_was_forgotten() {
     assert_eq!(rest.shortage.unwrap().limit, Limit::PerHour);
     assert!(rest.shortage.unwrap().wait <= Duration::from_secs(3600));
     // Redis has forgotten: the caller has not, and owes two.
-    let key = format!("{}:rate:{}", shared.redis.prefix, shared.tenant.uuid().simple());
-    shared.run(redis::cmd("DEL").arg(key)).await;
+    shared.run(redis::cmd("DEL").arg(shared.key())).await;
     let known = Ask { hour: rest.hour, used: 40, hour_back: -2, ..plain(rates, 100) };
     let lease = shared.ask(known).await;
     assert_eq!((lease.granted, lease.used), (8, 50));
     // What was used of another hour is no matter.
-    shared
-        .run(redis::cmd("DEL").arg(format!(
-            "{}:rate:{}",
-            shared.redis.prefix,
-            shared.tenant.uuid().simple()
-        )))
-        .await;
+    shared.run(redis::cmd("DEL").arg(shared.key())).await;
     let old = Ask { hour: Hour(rest.hour.0 - 1), used: 40, hour_back: -2, ..plain(rates, 10) };
     assert_eq!(shared.ask(old).await.used, 10);
 }
@@ -155,8 +172,76 @@ async fn buckets_begin_empty_at_one_moment_for_all() {
     assert_eq!(shared.lease(slow(20), 5).await.granted, 0, "empty");
     let fast = Rates { per_second: 1000, burst: 1000, per_hour: 0 };
     assert!(shared.lease(fast, 1000).await.granted < 1000, "and no fuller than what has flowed in");
-    // Who comes back later begins anew once more.
-    assert!(shared.redis.probe(true, anew).await.unwrap() > Duration::ZERO);
+    // Who comes back while others count has lost its connection, and nobody's bucket.
+    assert_eq!(shared.redis.probe(true, anew).await.unwrap(), Duration::ZERO);
+    // Where nobody counted, they begin anew.
+    let uncounted = Duration::from_millis(50);
+    sleep(uncounted * 2).await;
+    assert!(shared.redis.probe_after(Some(uncounted), anew).await.unwrap() > Duration::ZERO);
+    assert!(shared.redis.probe_after(Some(uncounted), anew).await.unwrap() <= anew, "once");
+}
+
+#[tokio::test]
+async fn what_is_owed_of_before_buckets_began_anew_is_paid_by_that() {
+    let shared = Shared::open().await;
+    // Began a second ago, with 1000 in them since.
+    let fast = Rates { per_second: 1000, burst: 1000, per_hour: 0 };
+    let (seconds, _): (u64, u64) = shared.tell(&redis::cmd("TIME")).await;
+    let since = (seconds - 1) * 1_000_000;
+    shared.run(redis::cmd("SET").arg(shared.redis.since_key()).arg(since)).await;
+    let owed = |owed_for| Ask { back: -900, owed_for, ..plain(fast, 0) };
+    let before = shared.ask(owed(Duration::from_secs(10))).await.left;
+    let after = shared.ask(owed(Duration::from_millis(1))).await.left;
+    assert!(before >= 990 && after <= 200, "{before} {after}");
+}
+
+#[tokio::test]
+async fn when_redis_has_lost_an_hour_all_that_was_known_of_it_comes_together() {
+    early_in_the_hour().await;
+    let shared = Shared::open().await;
+    let rates = Rates { per_second: 1000, burst: 1000, per_hour: 1000 };
+    let hour = shared.lease(rates, 1).await.hour;
+    let (seconds, micros): (u64, u64) = shared.tell(&redis::cmd("TIME")).await;
+    let now = seconds * 1_000_000 + micros;
+    shared.run(redis::cmd("SET").arg(shared.redis.since_key()).arg(now)).await;
+    shared.run(redis::cmd("DEL").arg(shared.key())).await;
+    // Each knows what the hour had come to when it last asked, and what it admitted by itself since.
+    let knew = |used, hour_back| Ask {
+        hour,
+        used,
+        hour_back,
+        known_for: Duration::from_secs(60),
+        ..plain(rates, 0)
+    };
+    assert_eq!(shared.ask(knew(500, -50)).await.used, 550);
+    assert_eq!(shared.ask(knew(520, -50)).await.used, 620, "the later figure, and both shares");
+    assert_eq!(shared.ask(knew(510, -50)).await.used, 670, "known already, but for its share");
+    // What is known from these answers says nothing new, though others have given back since.
+    let present = Ask { hour, used: 670, hour_back: 100, ..plain(rates, 0) };
+    assert_eq!(shared.ask(present).await.used, 570);
+    assert_eq!(shared.ask(Ask { hour_back: 0, ..present }).await.used, 570);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_silent_is_left_for_another() {
+    let server = TestRedis::new().await.unwrap();
+    let address = server.url().trim_start_matches("redis://").split('/').next().unwrap();
+    let proxy = Proxy::start(address.rsplit('@').next().unwrap()).await.unwrap();
+    let environment = [
+        ("BERTH_REDIS__URL", proxy.url(server.url()).unwrap()),
+        ("BERTH_REDIS__KEY_PREFIX", server.key_prefix().to_owned()),
+        ("BERTH_REDIS__COMMAND_TIMEOUT", "100ms".to_owned()),
+    ];
+    let environment = environment.map(|(name, value)| (name.to_owned(), value));
+    let redis = Redis::open(&load_from(None, environment).unwrap().redis).unwrap();
+    let answers = || async { redis.probe(false, Duration::ZERO).await.ok() };
+    let patience = Duration::from_secs(10);
+    until_some("the first connection", patience, answers).await.unwrap();
+    // The host goes without a word, and another takes its address.
+    proxy.set(Mode::HalfOpen);
+    assert!(answers().await.is_none());
+    proxy.set(Mode::Pass);
+    until_some("another connection", patience, answers).await.unwrap();
 }
 
 #[tokio::test]

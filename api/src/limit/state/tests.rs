@@ -4,7 +4,7 @@ use super::*;
 use domain::rate::HOUR;
 use domain::time::Timestamp;
 
-const ALONE: Counted = Counted { way: Way::Alone, term: 1 };
+const ALONE: Counted = Counted { way: Way::Alone { replicas: 1 }, term: 1 };
 const SHARED: Counted = Counted { way: Way::Shared, term: 2 };
 
 fn local(replicas: u32, term: u64) -> Counted {
@@ -74,7 +74,7 @@ fn a_lease_serves_many_and_what_nobody_used_goes_back() {
         state.wants(1, &clock.at(0));
     }
     assert_eq!(state.take(1, SHARED, &clock.at(0)), Take::Lease);
-    let ask = state.ask(1);
+    let ask = state.ask(1, &clock.at(0));
     assert_eq!((ask.wanted, ask.back), (10, 0), "as demand has it, 100 ms of the rate at most");
     state.leased(&ask, &lease(10, None, &clock.at(0)), &clock.at(0));
     for _ in 0..7 {
@@ -92,7 +92,7 @@ fn a_batch_asks_for_what_it_needs_and_takes_what_there_is() {
     let clock = Clock::new();
     let mut state = State::new(rates(10, 20, 0), SHARED, &clock.at(0));
     assert_eq!(state.take(100, SHARED, &clock.at(0)), Take::Lease);
-    let ask = state.ask(100);
+    let ask = state.ask(100, &clock.at(0));
     assert_eq!(ask.wanted, 100);
     let short = lease(20, Some((Limit::PerSecond, 100)), &clock.at(0));
     state.leased(&ask, &short, &clock.at(0));
@@ -107,7 +107,7 @@ fn a_batch_asks_for_what_it_needs_and_takes_what_there_is() {
 fn a_larger_plan_is_asked_for_at_once() {
     let clock = Clock::new();
     let mut state = State::new(rates(10, 20, 5), SHARED, &clock.at(0));
-    let ask = state.ask(1);
+    let ask = state.ask(1, &clock.at(0));
     state.leased(&ask, &lease(0, Some((Limit::PerHour, 3_000_000)), &clock.at(0)), &clock.at(0));
     assert_eq!(done(state.take(1, SHARED, &clock.at(10))), (0, Some(Limit::PerHour)));
     state.set_rates(rates(10, 20, 1000), &clock.at(20));
@@ -118,7 +118,7 @@ fn a_larger_plan_is_asked_for_at_once() {
 fn without_redis_a_process_has_its_share_of_what_was_left() {
     let clock = Clock::new();
     let mut state = State::new(rates(30, 60, 0), SHARED, &clock.at(0));
-    let ask = state.ask(100);
+    let ask = state.ask(100, &clock.at(0));
     state.leased(&ask, &lease(60, Some((Limit::PerSecond, 33)), &clock.at(0)), &clock.at(0));
     assert_eq!(done(state.take(60, SHARED, &clock.at(0))).0, 60);
     // The shared bucket was empty: so is this one, and it fills with a third.
@@ -132,38 +132,106 @@ fn without_redis_a_process_has_its_share_of_what_was_left() {
 }
 
 #[test]
-fn after_a_blip_what_was_lent_is_charged_and_after_an_outage_only_to_the_hour() {
+fn several_processes_without_a_redis_hold_a_share_each() {
     let clock = Clock::new();
-    for (back_at, charged) in [(500, -7), (5000, 0)] {
-        let mut state = State::new(rates(30, 60, 1000), local(3, 1), &clock.at(0));
-        assert_eq!(done(state.take(7, local(3, 1), &clock.at(0))), (7, None));
-        assert_eq!(state.used_of_hour(&clock.at(0)), 7);
-        assert_eq!(state.take(1, SHARED, &clock.at(back_at)), Take::Lease);
-        assert_eq!(state.used_of_hour(&clock.at(back_at)), 7, "owed is used");
-        let ask = state.ask(1);
-        assert_eq!((ask.back, ask.hour_back, ask.used), (charged, -7, 0));
-        // An answer that never came leaves it owed.
+    let three = Counted { way: Way::Alone { replicas: 3 }, term: 1 };
+    let mut state = State::new(rates(30, 60, 90), three, &clock.at(0));
+    assert_eq!(done(state.take(100, three, &clock.at(0))).0, 20);
+    assert_eq!(done(state.take(100, three, &clock.at(500))).0, 5);
+    assert_eq!(done(state.take(100, three, &clock.at(9000))), (5, Some(Limit::PerHour)));
+    // The others have gone: the whole is this one's, as full as its share was.
+    assert_eq!(done(state.take(100, ALONE, &clock.at(9000))), (45, Some(Limit::PerSecond)));
+}
+
+#[test]
+fn what_was_lent_is_owed_with_its_age_until_it_is_told() {
+    let clock = Clock::new();
+    let mut state = State::new(rates(30, 60, 1000), local(3, 1), &clock.at(0));
+    assert_eq!(done(state.take(7, local(3, 1), &clock.at(0))), (7, None));
+    assert_eq!(state.used_of_hour(&clock.at(0)), 7);
+    // The next request comes long after Redis does: what it owes is no younger for that.
+    assert_eq!(state.take(1, SHARED, &clock.at(5000)), Take::Lease);
+    assert_eq!(state.used_of_hour(&clock.at(5000)), 7, "owed is used");
+    let ask = state.ask(1, &clock.at(5000));
+    assert_eq!((ask.back, ask.hour_back, ask.used), (-7, -7, 0));
+    assert_eq!(ask.owed_for, Duration::from_secs(5));
+    // An answer that never came leaves it owed.
+    state.unanswered(&ask);
+    let again = state.ask(1, &clock.at(6000));
+    assert_eq!((again.back, again.hour_back), (-7, -7));
+    assert_eq!(again.owed_for, Duration::from_secs(6));
+    let mut told = lease(1, None, &clock.at(6000));
+    told.used = 8;
+    state.leased(&again, &told, &clock.at(6000));
+    assert_eq!(state.used_of_hour(&clock.at(6000)), 8);
+    assert_eq!(state.ask(1, &clock.at(6000)).back, 0);
+}
+
+#[test]
+fn a_redis_that_comes_and_goes_fills_no_bucket_and_forgets_no_debt_and_no_hour() {
+    let clock = Clock::new();
+    let mut state = State::new(rates(30, 60, 90), SHARED, &clock.at(0));
+    let mut admitted = 0;
+    // Three processes, each change within a moment: of 60 in the shared bucket this one has 20 once.
+    for change in 0..20 {
+        let now = clock.at(change * 10);
+        admitted += done(state.take(100, local(3, 3 + 2 * change), &now)).0;
+        let shared = Counted { way: Way::Shared, term: 4 + 2 * change };
+        assert_eq!(state.take(1, shared, &now), Take::Lease);
+        // It is gone again before it answers.
+        let ask = state.ask(1, &now);
         state.unanswered(&ask);
-        let again = state.ask(1);
-        assert_eq!((again.back, again.hour_back), (charged, -7));
-        let mut told = lease(1, None, &clock.at(back_at));
-        told.used = 8;
-        state.leased(&again, &told, &clock.at(back_at));
-        assert_eq!(state.used_of_hour(&clock.at(back_at)), 8);
     }
+    assert!((20..=22).contains(&admitted), "{admitted}");
+    assert_eq!(state.used_of_hour(&clock.at(200)), admitted);
+    // Nor does one that was slept through.
+    assert!(done(state.take(100, local(3, 101), &clock.at(200))).0 <= 1);
+    let shared = Counted { way: Way::Shared, term: 102 };
+    assert_eq!(state.take(1, shared, &clock.at(60_000)), Take::Lease);
+    let owed = state.used_of_hour(&clock.at(60_000));
+    let ask = state.ask(1, &clock.at(60_000));
+    assert_eq!((ask.back, ask.hour_back), (-(owed as i64), -(owed as i64)));
+    assert_eq!(ask.owed_for, Duration::from_secs(60));
+    state.unanswered(&ask);
+    // A third of 90 is its share of the hour, however often it begins to count by itself.
+    assert_eq!(done(state.take(100, local(3, 103), &clock.at(60_000))).0, 30 - owed);
+}
+
+#[test]
+fn what_is_given_back_ends_with_its_lease_and_is_no_more_than_one() {
+    let clock = Clock::new();
+    let mut state = State::new(rates(100, 1000, 0), SHARED, &clock.at(0));
+    // Requests that are admitted for nothing, far more often than a lease lasts.
+    assert_eq!(state.take(1, SHARED, &clock.at(0)), Take::Lease);
+    let ask = state.ask(1, &clock.at(0));
+    state.leased(&ask, &lease(1, None, &clock.at(0)), &clock.at(0));
+    for ms in 0..1000 {
+        assert_eq!(done(state.take(1, SHARED, &clock.at(ms))).0, 1);
+        state.give_back(1, SHARED, &clock.at(ms));
+    }
+    assert_eq!(state.take(1, SHARED, &clock.at(1000)), Take::Lease);
+    assert_eq!(state.ask(1, &clock.at(1000)).back, 1);
+    // A batch for which there was no room leaves 100 ms of the rate in hand.
+    let ask = state.ask(500, &clock.at(1000));
+    state.leased(&ask, &lease(500, None, &clock.at(1000)), &clock.at(1000));
+    assert_eq!(done(state.take(500, SHARED, &clock.at(1000))).0, 500);
+    state.give_back(500, SHARED, &clock.at(1001));
+    let ask = state.ask(20, &clock.at(1002));
+    assert_eq!((ask.back, ask.hour_back, ask.wanted), (490, 490, 10));
 }
 
 #[test]
 fn tokens_in_hand_when_redis_goes_are_no_bonus() {
     let clock = Clock::new();
     let mut state = State::new(rates(10, 20, 100), SHARED, &clock.at(0));
-    let ask = state.ask(20);
+    let ask = state.ask(20, &clock.at(0));
     state.leased(&ask, &lease(20, Some((Limit::PerSecond, 100)), &clock.at(0)), &clock.at(0));
     assert_eq!(done(state.take(20, local(1, 3), &clock.at(0))).0, 0);
     assert_eq!(done(state.take(20, local(1, 3), &clock.at(1000))).0, 10);
     assert_eq!(state.take(1, Counted { way: Way::Shared, term: 4 }, &clock.at(9000)), Take::Lease);
-    let ask = state.ask(1);
+    let ask = state.ask(1, &clock.at(0));
     assert_eq!(ask.hour_back, 20 - 10, "of the hour: 20 leased for nothing, 10 lent");
+    assert_eq!(ask.back, -10, "the bucket lost the 20 when Redis went");
 }
 
 #[test]

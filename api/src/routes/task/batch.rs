@@ -1,21 +1,21 @@
 //! Many tasks at once: judged one by one, stored together.
 //!
 //! Shared by batches of one document and of lines. What is wrong with one task fails that task only; the others are stored in
-//! one transaction, or none is. Judging takes a thread of its own, and few groups are stored at once.
+//! one transaction, or none is. Only what the tenant's rates admit is judged, on a thread of its own, and few groups are judged
+//! or stored at once.
 
 use crate::answer::ShownProblem;
 use crate::auth::Caller;
-use crate::limit::{Meter, Shortage, of_item};
+use crate::limit::{Admission, Meter, Shortage, of_item};
 use crate::problem::{Code, Problem};
 use crate::quota::Room;
 use crate::request::{Call, json};
 use crate::server::State;
 use crate::submit::REPEATS;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
+use actix_web::web::Bytes;
 use bus::Topic;
-use domain::id::PoolName;
 use domain::plan::Quota;
-use domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -49,13 +49,13 @@ enum Shown {
 }
 
 /// One task as it was sent.
-pub(super) struct Piece<'a> {
+pub(super) struct Piece {
     /// Its place in the request.
     pub index: usize,
     /// Where it stands in the body, as a JSON pointer.
     pub base: String,
     /// Its JSON; `None` where it is over its limit.
-    pub text: Option<&'a [u8]>,
+    pub text: Option<Bytes>,
 }
 
 /// Who sends a batch: what outlives the request's own borrow.
@@ -75,12 +75,6 @@ pub(super) struct Judged {
     places: Vec<(usize, Result<usize, Problem>)>,
 }
 
-/// What tasks are judged by, as of now.
-pub(super) struct Bench {
-    pools: Arc<[PoolName]>,
-    now: Timestamp,
-}
-
 impl Sender {
     pub(super) fn of(call: &Call) -> Self {
         let origin = Origin {
@@ -93,27 +87,62 @@ impl Sender {
         Self { state, caller: call.caller, origin, meter }
     }
 
-    /// Runs `work`, which judges, on a thread that may take its time.
+    /// Runs `work`, which reads or judges much, on a thread that may take its time.
     ///
     /// # Errors
-    /// Those of `work`; what the database said of the pools.
-    pub(super) async fn judging(
+    /// Those of `work`.
+    pub(super) async fn apart<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Self, &Bench) -> Result<Judged, Problem> + Send + 'static,
-    ) -> Result<Judged, Problem> {
-        let pools = self.state.pools.current().await?;
-        let (sender, bench) = (self.clone(), Bench { pools, now: runtime::clock::wall() });
-        let judging = tokio::task::spawn_blocking(move || work(&sender, &bench));
-        judging.await.map_err(|error| internal().caused_by(&error))?
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (sender, turn) = (self.clone(), Arc::clone(&self.state.judging));
+        let turn = turn.acquire_owned().await.map_err(|_| stopping())?;
+        let working = tokio::task::spawn_blocking(move || {
+            // As long as the work takes, also when nobody waits for it any more.
+            let _turn = turn;
+            work(&sender)
+        });
+        working.await.map_err(|error| internal().caused_by(&error))?
+    }
+
+    /// Admits as many tasks as the tenant's rates allow, the first ones, and judges these; says why where it is none. What is
+    /// over the limit costs no more than to say so, and a mistake costs nothing.
+    ///
+    /// # Errors
+    /// What the database said of the pools.
+    pub(super) async fn judge(
+        &self,
+        mut pieces: Vec<Piece>,
+    ) -> Result<(Judged, Option<Shortage>), Problem> {
+        let Admission { admitted, shortage } =
+            self.state.limiter.admit(&self.meter, pieces.len() as u64).await;
+        let first = usize::try_from(admitted).unwrap_or(usize::MAX).min(pieces.len());
+        let rest = pieces.split_off(first);
+        let judged = self.judge_all(pieces).await;
+        let kept = judged.as_ref().map_or(0, |judged| judged.tasks.len());
+        self.state.limiter.give_back(&self.meter, admitted - kept as u64);
+        let mut judged = judged?;
+        if let Some(shortage) = shortage {
+            let refused = rest.into_iter().map(|piece| (piece.index, Err(of_item(shortage))));
+            judged.places.extend(refused);
+        }
+        Ok((judged, shortage.filter(|_| admitted == 0)))
+    }
+
+    async fn judge_all(&self, pieces: Vec<Piece>) -> Result<Judged, Problem> {
+        if pieces.is_empty() {
+            return Ok(Judged::default());
+        }
+        let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
+        self.apart(move |sender| {
+            let rules = Rules { limits: &sender.state.limits, pools: &pools, now };
+            Ok(sender.judge_by(&rules, pieces))
+        })
+        .await
     }
 
     /// Judges one task after the other.
-    pub(super) fn judge<'a>(
-        &self,
-        bench: &Bench,
-        pieces: impl Iterator<Item = Piece<'a>>,
-    ) -> Judged {
-        let rules = Rules { limits: &self.state.limits, pools: &bench.pools, now: bench.now };
+    fn judge_by(&self, rules: &Rules<'_>, pieces: Vec<Piece>) -> Judged {
         let most = self.state.task_limit(Some(self.caller.limits()));
         let mut judged = Judged::default();
         for Piece { index, base, text } in pieces {
@@ -122,7 +151,7 @@ impl Sender {
                     let detail = format!("a task may have {most} bytes at most");
                     Err(Problem::at(Code::PayloadTooLarge, base, detail))
                 }
-                Some(text) => json::parse_at::<TaskSpec>(text, &base)
+                Some(text) => json::parse_at::<TaskSpec>(&text, &base)
                     .and_then(|spec| rules.check(spec, base, self.origin.clone())),
             };
             let place = task.map(|task| {
@@ -134,14 +163,12 @@ impl Sender {
         judged
     }
 
-    /// Admits of the tasks that can be stored as many as the tenant's rates allow, the first ones; says why where it is none.
-    pub(super) async fn ration(&self, judged: &mut Judged) -> Option<Shortage> {
-        let wanted = judged.tasks.len();
-        let admission = self.state.limiter.admit(&self.meter, wanted as u64).await;
-        let shortage = admission.shortage?;
-        let admitted = usize::try_from(admission.admitted).unwrap_or(wanted);
-        judged.keep(admitted, || of_item(shortage));
-        (admitted == 0).then_some(shortage)
+    /// Whether the request was answered before: then it is again, whatever the limits say.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub(super) async fn is_repeated(&self, key: Option<&IdempotencyKey>) -> Result<bool, Problem> {
+        Ok(self.state.limiter.is_repeated(&self.meter, key).await?)
     }
 
     /// The refusal of a request of which nothing was admitted.
@@ -177,9 +204,7 @@ impl Sender {
         if tasks >= wanted {
             return Ok((judged, room));
         }
-        if let Some(key) = key
-            && store::idempotency::stands(&state.submit, &caller.scope(), key).await?
-        {
+        if self.is_repeated(key).await? {
             return Ok((judged, room));
         }
         let refusal =
@@ -204,8 +229,7 @@ impl Sender {
     ) -> Result<BatchAnswer, Problem> {
         let (state, scope) = (&self.state, self.caller.scope());
         let stored = AtomicU64::new(0);
-        let stopping = |_| Problem::new(Code::Unavailable, "The service is stopping.");
-        let _turn = state.batches.acquire().await.map_err(stopping)?;
+        let _turn = state.batches.acquire().await.map_err(|_| stopping())?;
         let (ready, broken) = (AtomicBool::new(false), AtomicBool::new(false));
         let render = |answers: &[SubmitAnswer]| {
             let is_ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == domain::task::State::Ready);
@@ -299,6 +323,10 @@ impl Judged {
         }
         Ok(items)
     }
+}
+
+fn stopping() -> Problem {
+    Problem::new(Code::Unavailable, "The service is stopping.")
 }
 
 fn internal() -> Problem {

@@ -14,7 +14,6 @@ use domain::plan::Quota;
 use domain::task::State;
 use domain::time::Timestamp;
 use std::time::Duration;
-use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::NewTask;
 
@@ -61,12 +60,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let task = rules.check(spec, String::new(), origin)?;
     let asked = Asked::of(&task);
     let limiter = &call.state.limiter;
-    if let Some(shortage) = limiter.admit(&call.meter, 1).await.shortage {
+    let admission = limiter.admit(&call.meter, 1).await;
+    if let Some(shortage) = admission.shortage
+        && !limiter.is_repeated(&call.meter, task.idempotency.as_ref()).await?
+    {
         return Err(limiter.refuse(shortage, &call.caller));
     }
     let stored = store_in_backlog(&call, task).await;
     if is_for_nothing(&stored) {
-        limiter.give_back(&call.meter, 1);
+        limiter.give_back(&call.meter, admission.admitted);
     }
     match stored? {
         Verdict::Created(task, created) => {
@@ -82,9 +84,10 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 
 /// Stores the task where the tenant's backlog has room for it.
 async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem> {
-    let room = call.state.backlog.room(&call.caller, 1).await?;
-    if room.tasks() == 0 && !stands(call, task.idempotency.as_ref()).await? {
-        return Err(call.state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
+    let (state, key) = (&call.state, task.idempotency.as_ref());
+    let room = state.backlog.room(&call.caller, 1).await?;
+    if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
+        return Err(state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
     }
     let verdict = call.state.intake.submit(task).await;
     room.settle(u64::from(
@@ -100,15 +103,6 @@ fn is_for_nothing(stored: &Result<Verdict, Problem>) -> bool {
         Ok(Verdict::Replayed(_) | Verdict::KeyReused) => true,
         Err(problem) => !problem.may_have_happened(),
     }
-}
-
-/// Whether this request was answered before: then it brings nothing new, and is answered again whatever the quota says.
-///
-/// # Errors
-/// What the database said.
-pub(super) async fn stands(call: &Call, key: Option<&IdempotencyKey>) -> Result<bool, Problem> {
-    let Some(key) = key else { return Ok(false) };
-    Ok(store::idempotency::stands(&call.state.submit, &call.scope(), key).await?)
 }
 
 /// What the first answer to a request followed from; a repeated request has the same.

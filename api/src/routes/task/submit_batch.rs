@@ -8,6 +8,7 @@ use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, json, key_reused, mark_replayed, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::web::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use store::task::submit::{BatchAnswer, SubmitAnswer};
@@ -84,13 +85,11 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     let key = idempotency_key(&call)?;
     let sender = Sender::of(&call);
     let body = call.body.clone();
-    let mut judged = sender
-        .judging(move |sender, bench| {
-            let batch = read(&body, sender.state.max_batch_tasks)?;
-            Ok(sender.judge(bench, pieces(&batch)))
-        })
-        .await?;
-    if let Some(shortage) = sender.ration(&mut judged).await {
+    let pieces = sender.apart(move |sender| read(&body, sender.state.max_batch_tasks)).await?;
+    let (judged, shortage) = sender.judge(pieces).await?;
+    if let Some(shortage) = shortage
+        && !sender.is_repeated(key.as_ref()).await?
+    {
         return Err(sender.refusal(shortage));
     }
     let (judged, room) = sender.admit(key.as_ref(), judged).await?;
@@ -106,20 +105,19 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     }
 }
 
-fn read(body: &[u8], most: usize) -> Result<BatchSpec<'_>, Problem> {
+/// Takes the tasks apart; what is in each is not looked at.
+fn read(body: &Bytes, most: usize) -> Result<Vec<Piece>, Problem> {
     let batch: BatchSpec<'_> = json::parse(body)?;
-    if (1..=most).contains(&batch.tasks.len()) {
-        return Ok(batch);
+    if !(1..=most).contains(&batch.tasks.len()) {
+        let detail = format!("must have 1 to {most} tasks");
+        return Err(Problem::at(Code::ValidationFailed, "/tasks", detail));
     }
-    Err(Problem::at(Code::ValidationFailed, "/tasks", format!("must have 1 to {most} tasks")))
-}
-
-fn pieces<'a>(batch: &'a BatchSpec<'a>) -> impl Iterator<Item = Piece<'a>> {
-    batch.tasks.iter().enumerate().map(|(index, raw)| Piece {
+    let piece = |(index, task): (usize, &RawValue)| Piece {
         index,
         base: format!("/tasks/{index}"),
-        text: Some(raw.get().as_bytes()),
-    })
+        text: Some(body.slice_ref(task.get().as_bytes())),
+    };
+    Ok(batch.tasks.into_iter().enumerate().map(piece).collect())
 }
 
 fn rendered(judged: &Judged, answers: &[SubmitAnswer], full: bool) -> Result<Vec<u8>, Problem> {

@@ -182,7 +182,8 @@ impl Worker {
     }
 }
 
-/// Judges some lines and admits what the tenant's rates allow; says why where that is none.
+/// Admits of some lines what the tenant's rates allow, and judges these; says why where that is none, unless they were answered
+/// before.
 async fn judge(
     sender: &Sender,
     key: Option<&KeyText>,
@@ -190,10 +191,10 @@ async fn judge(
 ) -> Result<(Slice, Option<Shortage>), Problem> {
     let key = key.map(|key| key.of_lines(&lines));
     let end = lines.last().map_or(0, |line| line.index + 1);
-    let mut judged = sender
-        .judging(move |sender, bench| Ok(sender.judge(bench, lines.iter().map(piece))))
-        .await?;
-    let refused = sender.ration(&mut judged).await;
+    let (judged, mut refused) = sender.judge(lines.into_iter().map(piece).collect()).await?;
+    if refused.is_some() && sender.is_repeated(key.as_ref()).await? {
+        refused = None;
+    }
     Ok((Slice { key, judged, is_refused: refused.is_some(), end }, refused))
 }
 
@@ -206,8 +207,8 @@ fn within(most: usize, lines: &[Line]) -> Result<(), Problem> {
     Err(Problem::at(Code::ValidationFailed, "", detail))
 }
 
-fn piece(line: &Line) -> Piece<'_> {
-    Piece { index: line.index, base: String::new(), text: line.text.as_deref() }
+fn piece(line: Line) -> Piece {
+    Piece { index: line.index, base: String::new(), text: line.text }
 }
 
 fn rendered(judged: &Judged, answers: &[SubmitAnswer], full: bool) -> Result<Vec<u8>, Problem> {

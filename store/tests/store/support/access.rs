@@ -3,7 +3,6 @@
 use super::world::World;
 use domain::access::Role;
 use domain::id::{NodeId, SignInId, TenantId, UserId};
-use domain::plan::Quota;
 use domain::task::State;
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
@@ -86,8 +85,12 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         };
         let scope = TenantScope::new(tenant);
         store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
-        let told = store::tenant::quota_level(&world.submit, &scope, Quota::Backlog, (9, 10), true);
-        assert!(told.await.unwrap());
+        let told = format!(
+            "insert into tenant_quota_level values ('{0}', 'backlog', true);
+            insert into tenant_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
+            tenant.uuid()
+        );
+        world.sql(told).await;
     }
     tenants
 }
