@@ -11,7 +11,7 @@ mod terms;
 
 pub use change::{Changed, TenantChange, change};
 pub use create::{Created, NewTenant, create};
-pub use event::{TenantEvent, events, plan_name, quota_level};
+pub use event::{TenantEvent, events, plan_name, prune_events, quota_level};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::{Holding, holding};
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
