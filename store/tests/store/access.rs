@@ -214,7 +214,7 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_rm", "insert into audit select * from audit"),
         (
             "berth_scheduler",
-            "insert into audit (id, tenant_id, actor_kind, action, target_kind) select gen_random_uuid(), id, 'system', 'tenant.delete', 'tenant' from tenant",
+            "insert into audit (id, tenant_id, actor_kind, action, target_kind) values (gen_random_uuid(), gen_random_uuid(), 'system', 'tenant.delete', 'tenant')",
         ),
         ("berth_scheduler", "update tenant_event set kind = 'x'"),
         ("berth_admin", "insert into audit_seal select * from audit_seal"),
