@@ -13,6 +13,7 @@ mod limits;
 mod list;
 mod login;
 mod logs;
+mod pages;
 mod profile;
 mod submit;
 mod submit_file;

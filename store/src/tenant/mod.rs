@@ -13,7 +13,7 @@ mod watch;
 
 pub use change::{Changed, TenantChange, change};
 pub use create::{Created, NewTenant, create};
-pub use event::{TenantEvent, events, plan_name};
+pub use event::{TenantEvent, events, plan_name, prune_events};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::{Holding, holding};
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
