@@ -17,6 +17,7 @@ use crate::customer::{
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
+use crate::sim::SimArguments;
 use crate::up::UpArguments;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -114,6 +115,8 @@ pub enum Command {
     /// The servers that were kept.
     #[command(subcommand)]
     Profile(ProfileCommand),
+    /// Simulate who goes next, beside other policies, under a virtual clock.
+    Sim(SimArguments),
     /// Write a shell's completions to standard output.
     Completions(CompletionsArguments),
     /// Write the manual pages into a folder.

@@ -10,6 +10,7 @@ mod failure;
 mod manual;
 mod output;
 mod role;
+mod sim;
 mod up;
 
 use admin::Standing;
@@ -111,6 +112,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
+        Command::Sim(what) => sim::run(&what, format),
         Command::Completions(shell) => manual::completions(&shell),
         Command::Man(folder) => manual::man(&folder),
     }
