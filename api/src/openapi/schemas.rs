@@ -57,7 +57,15 @@ pub(super) fn components() -> Components {
         .bearer_format("berthop_<environment>_<id>_<secret>")
         .description(Some("A key of the platform's operators. No tenant's key is taken."))
         .build();
-    let words = ComponentsBuilder::new()
+    access_and_limits(words_and_work(ComponentsBuilder::new()))
+        .schema("Health", health())
+        .security_scheme(SECURITY, SecurityScheme::Http(key))
+        .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
+        .build()
+}
+
+fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<words::Tier>()
         .schema_from::<words::State>()
         .schema_from::<words::Delivery>()
@@ -68,8 +76,7 @@ pub(super) fn components() -> Components {
         .schema_from::<words::Scope>()
         .schema_from::<words::Role>()
         .schema_from::<words::ProblemCode>()
-        .schema_from::<words::Problem>();
-    words
+        .schema_from::<words::Problem>()
         .schema_from::<TaskSpec>()
         .schema_from::<ResourcesSpec>()
         .schema_from::<RunSpec>()
@@ -90,6 +97,10 @@ pub(super) fn components() -> Components {
         .schema_from::<Usage>()
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()
+}
+
+fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<KeySpec>()
         .schema_from::<KeyView<'_>>()
         .schema_from::<NewKeyView<'_>>()
@@ -122,10 +133,6 @@ pub(super) fn components() -> Components {
         .schema_from::<TenantView>()
         .schema_from::<PlanSpec>()
         .schema_from::<PlanView>()
-        .schema("Health", health())
-        .security_scheme(SECURITY, SecurityScheme::Http(key))
-        .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
-        .build()
 }
 
 fn health() -> ObjectBuilder {
