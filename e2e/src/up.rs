@@ -126,9 +126,10 @@ impl UpCommand {
             .collect()
     }
 
-    /// Every address of TCP that these processes listen on.
-    pub fn listens_on(&self) -> anyhow::Result<Vec<SocketAddr>> {
-        let sockets: HashSet<String> = self.processes().into_iter().flat_map(sockets_of).collect();
+    /// Every address of TCP that `up` and these processes listen on.
+    pub fn listens_on(&self, up: &Up) -> anyhow::Result<Vec<SocketAddr>> {
+        let all = self.processes().into_iter().chain([up.pid()]);
+        let sockets: HashSet<String> = all.flat_map(sockets_of).collect();
         let mut found = Vec::new();
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
             let table = std::fs::read_to_string(table).unwrap_or_default();
