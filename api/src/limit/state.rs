@@ -97,6 +97,8 @@ impl State {
         if self.rates != rates {
             self.rates = rates;
             self.ask_at = now.at;
+            // A larger plan does not wait until the smaller one's flow would have filled the bucket.
+            self.bucket.take(rates.flow().share(self.holders()), now.since, 0);
         }
     }
 

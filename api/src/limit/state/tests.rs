@@ -115,6 +115,15 @@ fn a_larger_plan_is_asked_for_at_once() {
 }
 
 #[test]
+fn a_larger_plan_fills_an_empty_bucket_as_fast_as_it_says() {
+    let clock = Clock::new();
+    let mut state = State::new(rates(1, 500, 0), ALONE, &clock.at(0));
+    assert_eq!(done(state.take(500, ALONE, &clock.at(0))).0, 500);
+    state.set_rates(rates(1000, 1000, 0), &clock.at(10));
+    assert_eq!(state.left(&clock.at(110)).0, 100, "also before anything more is submitted");
+}
+
+#[test]
 fn without_redis_a_process_has_its_share_of_what_was_left() {
     let clock = Clock::new();
     let mut state = State::new(rates(30, 60, 0), SHARED, &clock.at(0));
