@@ -94,481 +94,72 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-macro_rules! span {
-    ($name:literal) => {
-        || tracing::info_span!($name, request.id = Empty, trace.id = Empty, tenant.id = Empty)
+/// A line a route: method, path and name; who may call it; the body it takes; who answers, and what the document says of it.
+macro_rules! routes {
+    ($(
+        $verb:ident $path:literal $name:literal, $access:ident $(($by:ident))?, $body:ident,
+        $($module:ident)::+ => $handler:ident, $doc:ident;
+    )*) => {
+        [$(Endpoint {
+            verb: Verb::$verb,
+            path: $path,
+            name: $name,
+            access: routes!(@$access $($by)?, |call| Box::pin($($module)::+::$handler(call))),
+            body: BodyRule::$body,
+            span: || tracing::info_span!($name, request.id = Empty, trace.id = Empty, tenant.id = Empty),
+            doc: &$($module)::+::$doc,
+        }),*]
     };
+    (@Open, $answer:expr) => { Access::Open($answer) };
+    (@SignIn, $answer:expr) => { Access::SignIn($answer) };
+    (@Tenant $by:ident, $answer:expr) => { Access::Tenant(Permission::$by, $answer) };
+    (@Operator $by:ident, $answer:expr) => { Access::Operator(OperatorScope::$by, $answer) };
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 44] = [
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/tasks",
-        name: "task.submit",
-        access: Access::Tenant(Permission::SubmitTasks, |call| {
-            Box::pin(task::submit::handle(call))
-        }),
-        body: BodyRule::Task,
-        span: span!("task.submit"),
-        doc: &task::submit::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/tasks",
-        name: "task.list",
-        access: Access::Tenant(Permission::ReadTasks, |call| Box::pin(task::list::handle(call))),
-        body: BodyRule::None,
-        span: span!("task.list"),
-        doc: &task::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/tasks/batch",
-        name: "task.submit_batch",
-        access: Access::Tenant(Permission::SubmitTasks, |call| {
-            Box::pin(task::submit_batch::handle(call))
-        }),
-        body: BodyRule::Batch,
-        span: span!("task.submit_batch"),
-        doc: &task::submit_batch::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/tasks/{id}",
-        name: "task.get",
-        access: Access::Tenant(Permission::ReadTasks, |call| Box::pin(task::get::handle(call))),
-        body: BodyRule::None,
-        span: span!("task.get"),
-        doc: &task::get::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/tasks/{id}/cancel",
-        name: "task.cancel",
-        access: Access::Tenant(Permission::SubmitTasks, |call| {
-            Box::pin(task::cancel::handle(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("task.cancel"),
-        doc: &task::cancel::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/tasks/{id}/attempts",
-        name: "task.attempts",
-        access: Access::Tenant(Permission::ReadTasks, |call| {
-            Box::pin(task::attempts::handle(call))
-        }),
-        body: BodyRule::None,
-        span: span!("task.attempts"),
-        doc: &task::attempts::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/tasks/{id}/logs",
-        name: "task.logs",
-        access: Access::Tenant(Permission::ReadTasks, |call| Box::pin(task::logs::handle(call))),
-        body: BodyRule::None,
-        span: span!("task.logs"),
-        doc: &task::logs::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/usage",
-        name: "usage.read",
-        access: Access::Tenant(Permission::ReadUsage, |call| Box::pin(usage::handle(call))),
-        body: BodyRule::None,
-        span: span!("usage.read"),
-        doc: &usage::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/limits",
-        name: "limits.read",
-        access: Access::Tenant(Permission::ReadUsage, |call| Box::pin(limits::handle(call))),
-        body: BodyRule::None,
-        span: span!("limits.read"),
-        doc: &limits::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/keys",
-        name: "key.list",
-        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::list::handle(call))),
-        body: BodyRule::None,
-        span: span!("key.list"),
-        doc: &keys::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/keys",
-        name: "key.create",
-        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::create::handle(call))),
-        body: BodyRule::Small,
-        span: span!("key.create"),
-        doc: &keys::create::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/keys/{id}/rotate",
-        name: "key.rotate",
-        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::rotate::handle(call))),
-        body: BodyRule::Empty,
-        span: span!("key.rotate"),
-        doc: &keys::rotate::DOC,
-    },
-    Endpoint {
-        verb: Verb::Delete,
-        path: "/v1/keys/{id}",
-        name: "key.revoke",
-        access: Access::Tenant(Permission::OwnKeys, |call| Box::pin(keys::revoke::handle(call))),
-        body: BodyRule::Empty,
-        span: span!("key.revoke"),
-        doc: &keys::revoke::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/users",
-        name: "user.list",
-        access: Access::Tenant(Permission::ReadUsers, |call| Box::pin(users::list::handle(call))),
-        body: BodyRule::None,
-        span: span!("user.list"),
-        doc: &users::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/users",
-        name: "user.create",
-        access: Access::Tenant(Permission::ManageUsers, |call| {
-            Box::pin(users::create::handle(call))
-        }),
-        body: BodyRule::Small,
-        span: span!("user.create"),
-        doc: &users::create::DOC,
-    },
-    Endpoint {
-        verb: Verb::Patch,
-        path: "/v1/users/{id}",
-        name: "user.change",
-        access: Access::Tenant(Permission::ManageUsers, |call| Box::pin(users::change::role(call))),
-        body: BodyRule::Small,
-        span: span!("user.change"),
-        doc: &users::change::ROLE_DOC,
-    },
-    Endpoint {
-        verb: Verb::Delete,
-        path: "/v1/users/{id}",
-        name: "user.remove",
-        access: Access::Tenant(Permission::ManageUsers, |call| {
-            Box::pin(users::change::remove(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("user.remove"),
-        doc: &users::change::REMOVE_DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/sessions",
-        name: "session.sign_in",
-        access: Access::SignIn(|call| Box::pin(sessions::sign_in::handle(call))),
-        body: BodyRule::Small,
-        span: span!("session.sign_in"),
-        doc: &sessions::sign_in::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/sessions/refresh",
-        name: "session.refresh",
-        access: Access::SignIn(|call| Box::pin(sessions::refresh::handle(call))),
-        body: BodyRule::Small,
-        span: span!("session.refresh"),
-        doc: &sessions::refresh::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/sessions/accept",
-        name: "session.accept",
-        access: Access::SignIn(|call| Box::pin(sessions::accept::handle(call))),
-        body: BodyRule::Small,
-        span: span!("session.accept"),
-        doc: &sessions::accept::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/sign-up",
-        name: "session.sign_up",
-        access: Access::SignIn(|call| Box::pin(sessions::sign_up::handle(call))),
-        body: BodyRule::Small,
-        span: span!("session.sign_up"),
-        doc: &sessions::sign_up::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/sessions/password",
-        name: "session.password",
-        access: Access::Tenant(Permission::OwnSignIns, |call| {
-            Box::pin(sessions::password::handle(call))
-        }),
-        body: BodyRule::Small,
-        span: span!("session.password"),
-        doc: &sessions::password::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/sessions",
-        name: "session.list",
-        access: Access::Tenant(Permission::OwnSignIns, |call| {
-            Box::pin(sessions::list::handle(call))
-        }),
-        body: BodyRule::None,
-        span: span!("session.list"),
-        doc: &sessions::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Delete,
-        path: "/v1/sessions",
-        name: "session.sign_out",
-        access: Access::Tenant(Permission::OwnSignIns, |call| {
-            Box::pin(sessions::sign_out::here(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("session.sign_out"),
-        doc: &sessions::sign_out::HERE_DOC,
-    },
-    Endpoint {
-        verb: Verb::Delete,
-        path: "/v1/sessions/{id}",
-        name: "session.end",
-        access: Access::Tenant(Permission::OwnSignIns, |call| {
-            Box::pin(sessions::sign_out::there(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("session.end"),
-        doc: &sessions::sign_out::THERE_DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/audit",
-        name: "audit.list",
-        access: Access::Tenant(Permission::ReadAudit, |call| Box::pin(audit::list::handle(call))),
-        body: BodyRule::None,
-        span: span!("audit.list"),
-        doc: &audit::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/admin/audit",
-        name: "operator.audit",
-        access: Access::Operator(OperatorScope::Read, |call| {
-            Box::pin(audit::list::for_operator(call))
-        }),
-        body: BodyRule::None,
-        span: span!("operator.audit"),
-        doc: &audit::list::OPERATOR_DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/admin/operator",
-        name: "operator.get",
-        access: Access::Operator(OperatorScope::Read, |call| {
-            Box::pin(admin::operator::handle(call))
-        }),
-        body: BodyRule::None,
-        span: span!("operator.get"),
-        doc: &admin::operator::DOC,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/admin/tenants",
-        name: "tenant.create",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::tenant::create::handle(call))
-        }),
-        body: BodyRule::Small,
-        span: span!("tenant.create"),
-        doc: &admin::tenant::create::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/admin/tenants",
-        name: "tenant.list",
-        access: Access::Operator(OperatorScope::Read, |call| {
-            Box::pin(admin::tenant::list::handle(call))
-        }),
-        body: BodyRule::None,
-        span: span!("tenant.list"),
-        doc: &admin::tenant::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/admin/tenants/{id}",
-        name: "tenant.get",
-        access: Access::Operator(OperatorScope::Read, |call| {
-            Box::pin(admin::tenant::get::handle(call))
-        }),
-        body: BodyRule::None,
-        span: span!("tenant.get"),
-        doc: &admin::tenant::get::DOC,
-    },
-    Endpoint {
-        verb: Verb::Patch,
-        path: "/v1/admin/tenants/{id}",
-        name: "tenant.change",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::tenant::change::handle(call))
-        }),
-        body: BodyRule::Small,
-        span: span!("tenant.change"),
-        doc: &admin::tenant::change::DOC,
-    },
-    Endpoint {
-        verb: Verb::Delete,
-        path: "/v1/admin/tenants/{id}",
-        name: "tenant.delete",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::tenant::stand::delete(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("tenant.delete"),
-        doc: &admin::tenant::stand::DELETE,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/admin/tenants/{id}/suspend",
-        name: "tenant.suspend",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::tenant::stand::suspend(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("tenant.suspend"),
-        doc: &admin::tenant::stand::SUSPEND,
-    },
-    Endpoint {
-        verb: Verb::Post,
-        path: "/v1/admin/tenants/{id}/resume",
-        name: "tenant.resume",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::tenant::stand::resume(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("tenant.resume"),
-        doc: &admin::tenant::stand::RESUME,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/v1/admin/plans",
-        name: "plan.list",
-        access: Access::Operator(OperatorScope::Read, |call| {
-            Box::pin(admin::plan::list::handle(call))
-        }),
-        body: BodyRule::None,
-        span: span!("plan.list"),
-        doc: &admin::plan::list::DOC,
-    },
-    Endpoint {
-        verb: Verb::Put,
-        path: "/v1/admin/plans/{name}",
-        name: "plan.put",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::plan::put::handle(call))
-        }),
-        body: BodyRule::Small,
-        span: span!("plan.put"),
-        doc: &admin::plan::put::DOC,
-    },
-    Endpoint {
-        verb: Verb::Delete,
-        path: "/v1/admin/plans/{name}",
-        name: "plan.delete",
-        access: Access::Operator(OperatorScope::Admin, |call| {
-            Box::pin(admin::plan::delete::handle(call))
-        }),
-        body: BodyRule::Empty,
-        span: span!("plan.delete"),
-        doc: &admin::plan::delete::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/healthz",
-        name: "health.live",
-        access: Access::Open(|call| Box::pin(health::live(call))),
-        body: BodyRule::None,
-        span: span!("health.live"),
-        doc: &health::LIVE,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/readyz",
-        name: "health.ready",
-        access: Access::Open(|call| Box::pin(health::ready(call))),
-        body: BodyRule::None,
-        span: span!("health.ready"),
-        doc: &health::READY,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/metrics",
-        name: "metrics.read",
-        access: Access::Open(|call| Box::pin(metrics::handle(call))),
-        body: BodyRule::None,
-        span: span!("metrics.read"),
-        doc: &metrics::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/openapi.json",
-        name: "openapi.read",
-        access: Access::Open(|call| Box::pin(openapi::handle(call))),
-        body: BodyRule::None,
-        span: span!("openapi.read"),
-        doc: &openapi::DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/docs",
-        name: "docs.page",
-        access: Access::Open(|call| Box::pin(docs::page(call))),
-        body: BodyRule::None,
-        span: span!("docs.page"),
-        doc: &docs::PAGE_DOC,
-    },
-    Endpoint {
-        verb: Verb::Get,
-        path: "/docs/{file}",
-        name: "docs.file",
-        access: Access::Open(|call| Box::pin(docs::part(call))),
-        body: BodyRule::None,
-        span: span!("docs.file"),
-        doc: &docs::FILE_DOC,
-    },
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn no_route_and_no_name_is_there_twice() {
-        let routes: HashSet<_> = TABLE.iter().map(|e| (e.verb, e.path)).collect();
-        let names: HashSet<_> = TABLE.iter().map(|e| e.name).collect();
-        assert_eq!((routes.len(), names.len()), (TABLE.len(), TABLE.len()));
-    }
-
-    #[test]
-    fn everything_below_v1_needs_a_key_and_every_write_takes_a_body_rule() {
-        for endpoint in &TABLE {
-            let open = matches!(endpoint.access, Access::Open(_));
-            assert_eq!(open, !endpoint.path.starts_with("/v1/"), "{endpoint:?}");
-            let way_in = matches!(endpoint.access, Access::SignIn(_));
-            let leads_to_a_token = endpoint.verb == Verb::Post
-                && ["/v1/sessions", "/v1/sessions/refresh", "/v1/sessions/accept", "/v1/sign-up"]
-                    .contains(&endpoint.path);
-            assert_eq!(way_in, leads_to_a_token, "{endpoint:?}");
-            assert_eq!(endpoint.body == BodyRule::None, endpoint.verb == Verb::Get, "{endpoint:?}");
-            let operators = matches!(endpoint.access, Access::Operator(..));
-            assert_eq!(operators, endpoint.path.starts_with("/v1/admin/"), "{endpoint:?}");
-        }
-    }
-}
+pub static TABLE: [Endpoint; 44] = routes! {
+    Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
+    Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
+    Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
+    Get "/v1/tasks/{id}" "task.get", Tenant(ReadTasks), None, task::get => handle, DOC;
+    Post "/v1/tasks/{id}/cancel" "task.cancel", Tenant(SubmitTasks), Empty, task::cancel => handle, DOC;
+    Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;
+    Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;
+    Get "/v1/usage" "usage.read", Tenant(ReadUsage), None, usage => handle, DOC;
+    Get "/v1/limits" "limits.read", Tenant(ReadUsage), None, limits => handle, DOC;
+    Get "/v1/keys" "key.list", Tenant(OwnKeys), None, keys::list => handle, DOC;
+    Post "/v1/keys" "key.create", Tenant(OwnKeys), Small, keys::create => handle, DOC;
+    Post "/v1/keys/{id}/rotate" "key.rotate", Tenant(OwnKeys), Empty, keys::rotate => handle, DOC;
+    Delete "/v1/keys/{id}" "key.revoke", Tenant(OwnKeys), Empty, keys::revoke => handle, DOC;
+    Get "/v1/users" "user.list", Tenant(ReadUsers), None, users::list => handle, DOC;
+    Post "/v1/users" "user.create", Tenant(ManageUsers), Small, users::create => handle, DOC;
+    Patch "/v1/users/{id}" "user.change", Tenant(ManageUsers), Small, users::change => role, ROLE_DOC;
+    Delete "/v1/users/{id}" "user.remove", Tenant(ManageUsers), Empty, users::change => remove, REMOVE_DOC;
+    Post "/v1/sessions" "session.sign_in", SignIn, Small, sessions::sign_in => handle, DOC;
+    Post "/v1/sessions/refresh" "session.refresh", SignIn, Small, sessions::refresh => handle, DOC;
+    Post "/v1/sessions/accept" "session.accept", SignIn, Small, sessions::accept => handle, DOC;
+    Post "/v1/sign-up" "session.sign_up", SignIn, Small, sessions::sign_up => handle, DOC;
+    Post "/v1/sessions/password" "session.password", Tenant(OwnSignIns), Small, sessions::password => handle, DOC;
+    Get "/v1/sessions" "session.list", Tenant(OwnSignIns), None, sessions::list => handle, DOC;
+    Delete "/v1/sessions" "session.sign_out", Tenant(OwnSignIns), Empty, sessions::sign_out => here, HERE_DOC;
+    Delete "/v1/sessions/{id}" "session.end", Tenant(OwnSignIns), Empty, sessions::sign_out => there, THERE_DOC;
+    Get "/v1/audit" "audit.list", Tenant(ReadAudit), None, audit::list => handle, DOC;
+    Get "/v1/admin/audit" "operator.audit", Operator(Read), None, audit::list => for_operator, OPERATOR_DOC;
+    Get "/v1/admin/operator" "operator.get", Operator(Read), None, admin::operator => handle, DOC;
+    Post "/v1/admin/tenants" "tenant.create", Operator(Admin), Small, admin::tenant::create => handle, DOC;
+    Get "/v1/admin/tenants" "tenant.list", Operator(Read), None, admin::tenant::list => handle, DOC;
+    Get "/v1/admin/tenants/{id}" "tenant.get", Operator(Read), None, admin::tenant::get => handle, DOC;
+    Patch "/v1/admin/tenants/{id}" "tenant.change", Operator(Admin), Small, admin::tenant::change => handle, DOC;
+    Delete "/v1/admin/tenants/{id}" "tenant.delete", Operator(Admin), Empty, admin::tenant::stand => delete, DELETE;
+    Post "/v1/admin/tenants/{id}/suspend" "tenant.suspend", Operator(Admin), Empty, admin::tenant::stand => suspend, SUSPEND;
+    Post "/v1/admin/tenants/{id}/resume" "tenant.resume", Operator(Admin), Empty, admin::tenant::stand => resume, RESUME;
+    Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
+    Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;
+    Delete "/v1/admin/plans/{name}" "plan.delete", Operator(Admin), Empty, admin::plan::delete => handle, DOC;
+    Get "/healthz" "health.live", Open, None, health => live, LIVE;
+    Get "/readyz" "health.ready", Open, None, health => ready, READY;
+    Get "/metrics" "metrics.read", Open, None, metrics => handle, DOC;
+    Get "/openapi.json" "openapi.read", Open, None, openapi => handle, DOC;
+    Get "/docs" "docs.page", Open, None, docs => page, PAGE_DOC;
+    Get "/docs/{file}" "docs.file", Open, None, docs => part, FILE_DOC;
+};

@@ -9,6 +9,7 @@ use runtime::config::ExposeSecret;
 use serde_json::json;
 use std::time::Duration;
 use testkit::poll::until_some;
+use testkit::scale::rounds;
 
 /// A try with headers that claim to come from elsewhere.
 async fn forging(server: &Server, email: &str, password: &str, n: usize) -> Answer {
@@ -183,10 +184,12 @@ async fn an_account_is_tried_five_times_from_one_place_whatever_the_headers_say(
     let twin = server.twin_with(&[JWT]).await;
     user(&server, "victim@example.com", Role::Viewer).await;
     let mut verified = 0;
-    for n in 0..60 {
+    for n in 0..1000 {
         let answer = forging(&server, "victim@example.com", "wrong, wrong, wrong", n).await;
         match answer.status {
             401 => verified += 1,
+            // More at once than anybody may send.
+            429 if answer.code() == "rate_limited" => {}
             429 => {
                 assert_eq!(answer.code(), "too_many_attempts");
                 let wait: u32 = answer.header("retry-after").unwrap().parse().unwrap();
@@ -231,7 +234,7 @@ async fn a_spray_over_accounts_is_stopped_at_a_hundred_an_hour_from_one_place() 
     user(&server, "ann@example.com", Role::Viewer).await;
     let mut verified = 0;
     // Those that were let through take their time; what comes after the limit does not.
-    for n in 0..130 {
+    for n in 0..1000 {
         let answer =
             forging(&server, &format!("someone{n}@example.com"), "wrong, wrong, wrong", n).await;
         verified += usize::from(answer.status == 401);
@@ -278,15 +281,14 @@ async fn who_signs_in_rightly_has_tried_nothing() {
 mod alone {
     use super::*;
 
-    /// C9, with fewer rounds than the row's: Mann-Whitney over times of answers for an account that exists and one that does not.
+    /// Mann-Whitney over times of answers for an account that exists and one that does not.
     #[tokio::test]
     async fn whether_an_account_exists_cannot_be_told_from_the_answer_or_its_time() {
-        const ROUNDS: usize = 60;
         let server = server().await;
         user(&server, "ann@example.com", Role::Viewer).await;
         let mut times: [Vec<Duration>; 2] = [Vec::new(), Vec::new()];
         let mut bodies = std::collections::BTreeSet::new();
-        for round in 0..ROUNDS {
+        for round in 0..rounds(60, 2000) {
             // Which comes first changes, so that what a round leaves behind is nobody's advantage.
             let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
             for which in order {

@@ -27,13 +27,18 @@ pub async fn access(caller: &mut Caller, key: &str) -> anyhow::Result<Vec<String
     secrets.extend([secret_of(&access), secret_of(&refresh)]);
     let again = json!({"refresh_token": refresh});
     let renewed = caller.shown(("POST", "/v1/sessions/refresh"), "", &again).await?;
-    secrets.push(secret_of(&text(&renewed, "refresh_token")?));
+    let next = text(&renewed, "refresh_token")?;
+    let renewed = json!({"refresh_token": next});
+    let renewed = caller.shown(("POST", "/v1/sessions/refresh"), "", &renewed).await?;
+    secrets.extend([secret_of(&next), secret_of(&text(&renewed, "refresh_token")?)]);
     for path in ["/v1/audit", "/v1/sessions", "/v1/users", "/v1/keys", "/v1/usage", "/v1/limits"] {
         let status = caller.ask(("GET", path), &access, None).await?;
         anyhow::ensure!(status == 200, "{path}: {status}");
     }
-    // A second time: stolen.
-    caller.ask(("POST", "/v1/sessions/refresh"), "", Some(&again.to_string())).await?;
+    // A second time, and its successor was used meanwhile: stolen.
+    let reused = ("POST", "/v1/sessions/refresh");
+    let status = caller.ask(reused, "", Some(&again.to_string())).await?;
+    anyhow::ensure!(status == 401, "a token that was used: {status}");
     Ok(secrets)
 }
 
