@@ -25,6 +25,7 @@ use std::future::pending;
 use std::net::SocketAddr;
 use std::time::Duration;
 use store::StoreError;
+use store::connect::{COUNT_CONNECTIONS, SIGN_IN_CONNECTIONS};
 
 /// A database that recovers from a crash takes its time.
 const DATABASE_LIMIT: Duration = Duration::from_secs(120);
@@ -287,9 +288,12 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
 /// Connections that all processes may make, and a few for whoever looks.
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
-    // An api has two more for signing in and two for counts, a scheduler two for its marks.
-    let of_api =
-        database.api_connections + database.submit_connections + database.admin_connections + 4;
+    // An api has more for signing in and for counts, a scheduler two for its marks.
+    let of_api = database.api_connections
+        + database.submit_connections
+        + database.admin_connections
+        + SIGN_IN_CONNECTIONS
+        + COUNT_CONNECTIONS;
     u32::from(counts.api) * of_api
         + u32::from(counts.scheduler) * (database.scheduler_connections + 2)
         + u32::from(counts.resource_manager) * database.rm_connections

@@ -62,10 +62,11 @@ impl Queue {
         gone
     }
 
-    /// Takes all out. What was learnt of the pace stays.
+    /// Takes all out. What was learnt of the pace stays; which must be late is looked at anew.
     pub(super) fn clear(&mut self) {
         self.on_time.clear();
         self.late.clear();
+        self.look_from = Timestamp::default();
     }
 
     /// The task whose turn it is.

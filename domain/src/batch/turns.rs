@@ -259,6 +259,26 @@ mod tests {
         assert!(picks.iter().all(|pick| pick.candidate.tenant == tenant(2)));
     }
 
+    /// A window one longer than what may be picked is never emptied while more waits behind it.
+    #[test]
+    fn weights_hold_where_only_the_first_of_each_tenant_are_seen() {
+        for most in [1, 2, 5, 20] {
+            let mut turns = Turns::default();
+            turns.set_weights([(tenant(1), 3.0)]);
+            let mut had = [0, 0];
+            for _ in 0..400 / most {
+                let window = |owner: usize| {
+                    (had[owner]..=had[owner] + most).map(move |n| task(owner as u128 + 1, n, 5))
+                };
+                turns.replace(at(0), window(0).chain(window(1)));
+                let picked = pick(&mut turns, u64::try_from(most).unwrap());
+                had[0] += of(&picked, 1) as u128;
+                had[1] += of(&picked, 2) as u128;
+            }
+            assert!((298..=302).contains(&had[0]), "{had:?} of {most} at a time");
+        }
+    }
+
     #[test]
     fn to_replace_what_waits_by_the_same_changes_nothing() {
         let all = || (0..50).flat_map(|n| [task(1, n, 5), task(2, n, 5)]);

@@ -226,9 +226,10 @@ impl Batcher {
         if most == 0 {
             return Ok(Dispatched::Full);
         }
-        let fewer = self.running.fewer(most);
-        let look =
-            Look { per_tenant: most, fewer: &fewer, largest: view.largest, lacks: &view.lacks };
+        // One more than may be picked: whose window is empty after it has nothing more, and gives up its place in the turns.
+        let per_tenant = most + 1;
+        let fewer = self.running.fewer(per_tenant);
+        let look = Look { per_tenant, fewer: &fewer, largest: view.largest, lacks: &view.lacks };
         let rows = candidates(&self.db, pool, look).await?;
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         if rows.is_empty() {
@@ -245,7 +246,13 @@ impl Batcher {
         if picked.is_empty() {
             return Ok(Dispatched::All(0));
         }
-        let Some(epochs) = self.mark(epoch, &picked).await? else {
+        let marked = self.mark(epoch, &picked).await;
+        if marked.is_err() {
+            // What a mark without an answer has handed out counts in `running` until the next count.
+            let state = self.per_pool.entry(pool.clone()).or_default();
+            picked.iter().for_each(|pick| state.turns.undo(pick));
+        }
+        let Some(epochs) = marked? else {
             self.leader.lost();
             return Ok(Dispatched::All(0));
         };
