@@ -74,9 +74,9 @@ async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown) {
 
 async fn one_probe(limiter: &Limiter, redis: &Redis, calls: &Counter) -> TickOutcome {
     let away = limiter.counting.away_since();
-    let is_back = away.is_some_and(|since| since.elapsed() > BLIP);
+    let for_long = away.map(|since| since.elapsed()).filter(|away| *away > BLIP);
     calls.inc();
-    match redis.probe(is_back, ANEW_IN).await {
+    match redis.probe(for_long, ANEW_IN).await {
         Ok(Duration::ZERO) => {
             if away.is_some() {
                 limiter.counting.join();

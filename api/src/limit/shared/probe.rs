@@ -8,27 +8,33 @@ use std::time::Duration;
 pub(super) const UNCOUNTED: Duration = Duration::from_secs(3);
 
 impl Redis {
-    /// How long until buckets count; nothing where they do. Where the caller `is_back` after an outage and nobody else has
-    /// counted here meanwhile, they begin anew, in `anew_in`.
+    /// How long until buckets count; nothing where they do. Where the caller was `away`, and for a while of that nobody else
+    /// counted here either, they begin anew, in `anew_in`.
     ///
     /// # Errors
     /// When Redis does not answer in time.
-    pub(crate) async fn probe(&self, is_back: bool, anew_in: Duration) -> Result<Duration, Away> {
-        self.probe_after(is_back.then_some(UNCOUNTED), anew_in).await
+    pub(crate) async fn probe(
+        &self,
+        away: Option<Duration>,
+        anew_in: Duration,
+    ) -> Result<Duration, Away> {
+        self.probe_after(UNCOUNTED, away, anew_in).await
     }
 
     /// The same, with the time in which nobody must have counted.
     pub(super) async fn probe_after(
         &self,
-        uncounted: Option<Duration>,
+        uncounted: Duration,
+        away: Option<Duration>,
         anew_in: Duration,
     ) -> Result<Duration, Away> {
         let mut connection = self.connection();
         let mut call = self.probe.prepare_invoke();
         call.key(self.since_key())
             .key(format!("{}:seen", self.prefix))
-            .arg(uncounted.map_or(0, micros))
-            .arg(micros(anew_in));
+            .arg(away.map_or(0, micros))
+            .arg(micros(anew_in))
+            .arg(micros(uncounted));
         let wait_us: u64 = self.in_time(call.invoke_async(&mut connection)).await?;
         Ok(Duration::from_micros(wait_us))
     }

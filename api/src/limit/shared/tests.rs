@@ -162,23 +162,28 @@ async fn buckets_begin_empty_at_one_moment_for_all() {
     shared.run(redis::cmd("DEL").arg(shared.redis.since_key())).await;
     let answer = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await.unwrap();
     assert_eq!(answer, Answer::NotYet, "nobody knows since when");
-    let first = shared.redis.probe(false, anew).await.unwrap();
-    let second = shared.redis.probe(true, anew).await.unwrap();
+    let long = Some(Duration::from_secs(60));
+    let first = shared.redis.probe(None, anew).await.unwrap();
+    let second = shared.redis.probe(long, anew).await.unwrap();
     assert!(second <= first && first <= anew, "{first:?} {second:?}");
     let answer = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await.unwrap();
     assert_eq!(answer, Answer::NotYet);
     sleep(second).await;
-    assert_eq!(shared.redis.probe(false, anew).await.unwrap(), Duration::ZERO);
+    assert_eq!(shared.redis.probe(None, anew).await.unwrap(), Duration::ZERO);
     assert_eq!(shared.lease(slow(20), 5).await.granted, 0, "empty");
     let fast = Rates { per_second: 1000, burst: 1000, per_hour: 0 };
     assert!(shared.lease(fast, 1000).await.granted < 1000, "and no fuller than what has flowed in");
     // Who comes back while others count has lost its connection, and nobody's bucket.
-    assert_eq!(shared.redis.probe(true, anew).await.unwrap(), Duration::ZERO);
-    // Where nobody counted, they begin anew.
+    assert_eq!(shared.redis.probe(Some(anew), anew).await.unwrap(), Duration::ZERO);
+    // Where nobody counted for a while of its absence, they begin anew, once; a call of before that comes first hides nothing.
     let uncounted = Duration::from_millis(50);
     sleep(uncounted * 2).await;
-    assert!(shared.redis.probe_after(Some(uncounted), anew).await.unwrap() > Duration::ZERO);
-    assert!(shared.redis.probe_after(Some(uncounted), anew).await.unwrap() <= anew, "once");
+    let probe = |away| shared.redis.probe_after(uncounted, away, anew);
+    assert_eq!(probe(None).await.unwrap(), Duration::ZERO);
+    let begins = probe(long).await.unwrap();
+    assert!(begins > Duration::ZERO && probe(long).await.unwrap() <= begins, "{begins:?}");
+    sleep(begins).await;
+    assert_eq!(shared.redis.probe(long, anew).await.unwrap(), Duration::ZERO);
 }
 
 #[tokio::test]
@@ -234,7 +239,7 @@ async fn a_connection_that_is_silent_is_left_for_another() {
     ];
     let environment = environment.map(|(name, value)| (name.to_owned(), value));
     let redis = Redis::open(&load_from(None, environment).unwrap().redis).unwrap();
-    let answers = || async { redis.probe(false, Duration::ZERO).await.ok() };
+    let answers = || async { redis.probe(None, Duration::ZERO).await.ok() };
     let patience = Duration::from_secs(10);
     until_some("the first connection", patience, answers).await.unwrap();
     // The host goes without a word, and another takes its address.
