@@ -17,14 +17,12 @@ check:
 	@scripts/check
 
 # Measurements; ARGS="..." goes to the bench program.
-# Both in one build: apart, each would compile the crates they share with features of its own.
 bench:
-	@scripts/setup
-	@cargo build --release -p bench -p cli --bins
-	@bin=$${CARGO_TARGET_DIR:-$$PWD/target}/release; BERTH_TEST_BIN_DIR=$$bin $(SERVICES) "$$bin/bench" $(ARGS)
+	@scripts/bench $(ARGS)
 
-# Real processes on real engines, with faults.
+# Real processes on real engines, with faults. The whole workspace, of which it takes some: a build of one crate alone would
+# compile what it shares with the others with features of its own.
 chaos:
 	@scripts/setup
 	@cargo build --workspace --bins
-	@BERTH_TEST_BIN_DIR=$${CARGO_TARGET_DIR:-$$PWD/target}/debug $(SERVICES) cargo nextest run -p e2e --profile chaos $(ARGS)
+	@BERTH_TEST_BIN_DIR=$${CARGO_TARGET_DIR:-$$PWD/target}/debug $(SERVICES) cargo nextest run --workspace --profile chaos $(ARGS)

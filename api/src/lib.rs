@@ -18,5 +18,6 @@ pub mod routes;
 mod server;
 mod submit;
 pub mod task;
+mod unguarded;
 
 pub use server::{Handle, StartError, start};

@@ -8,6 +8,7 @@ use crate::problem::{Code, Problem};
 use crate::request::Query;
 use domain::id::TenantId;
 use serde::Serialize;
+use uuid::Uuid;
 
 /// Rows when nothing is said.
 pub const DEFAULT_LIMIT: u32 = 50;
@@ -65,6 +66,27 @@ impl Page {
     ) -> Result<Option<Vec<u8>>, Problem> {
         self.cursor.as_deref().map(|text| sealer.open(tenant, context, text)).transpose()
     }
+
+    /// The same where rows are in the order of their ids.
+    ///
+    /// # Errors
+    /// As [`Self::position`].
+    pub fn after_id(
+        &self,
+        sealer: &Sealer,
+        tenant: TenantId,
+        context: Context,
+    ) -> Result<Option<Uuid>, Problem> {
+        let position = self.position(sealer, tenant, context)?;
+        position.map(|bytes| Uuid::from_slice(&bytes).map_err(|_| outdated_cursor())).transpose()
+    }
+
+    /// Takes off the row that was asked for beyond the page; the last one of the page, where another page comes after it.
+    pub fn cut<'a, R>(&self, rows: &'a mut Vec<R>) -> Option<&'a R> {
+        let more = rows.len() > self.limit as usize;
+        rows.truncate(self.limit as usize);
+        rows.last().filter(|_| more)
+    }
 }
 
 /// Refuses a position that this version did not write, though its signature is good.
@@ -93,6 +115,15 @@ mod tests {
         for bad in ["0", "201", "-1", "+5", "1e2", "", "50%00", "99999999999999999999", "five"] {
             let error = page(&format!("limit={}", bad.replace('%', "%25"))).unwrap_err();
             assert_eq!(error.errors()[0].pointer, "query:limit", "{bad}");
+        }
+    }
+
+    #[test]
+    fn there_is_another_page_where_a_row_came_beyond_this_one() {
+        for (rows, last, left) in [(0, None, 0), (1, None, 1), (2, None, 2), (3, Some(2), 2)] {
+            let mut rows: Vec<u32> = (1..=rows).collect();
+            assert_eq!(page("limit=2").unwrap().cut(&mut rows).copied(), last);
+            assert_eq!(rows.len(), left);
         }
     }
 

@@ -40,7 +40,9 @@ pub enum Name {
     Drain,
     /// One task a request, as fast as answers come.
     SingleSubmit,
-    /// The same while everything runs.
+    /// The same with limits, authentication and row-level security, and without, in turn.
+    Guards,
+    /// Single submits while everything runs.
     EndToEnd,
     /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
     SubmitToStart,

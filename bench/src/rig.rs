@@ -36,14 +36,21 @@ const NO_LIMITS: &str = "update plan set submits_per_second = 1000000, submit_bu
 impl Rig {
     /// Starts one; without an executor nothing runs and everything waits.
     pub async fn start(executors: usize) -> anyhow::Result<Self> {
+        Self::of(Self::shape(executors)).await
+    }
+
+    /// What [`Self::start`] starts.
+    pub fn shape(executors: usize) -> Shape {
         let mut shape = Shape::default();
         for role in [Role::Api, Role::Scheduler, Role::ResourceManager] {
             shape = shape.with(role, 1);
         }
         shape = shape.with(Role::Executor, executors);
-        for (name, value) in SETTINGS {
-            shape = shape.set(name, value);
-        }
+        SETTINGS.into_iter().fold(shape, |shape, (name, value)| shape.set(name, value))
+    }
+
+    /// Starts one of another shape.
+    pub async fn of(shape: Shape) -> anyhow::Result<Self> {
         let cluster = Cluster::start(shape).await?;
         // What is measured is how fast it goes, not what a customer has paid for.
         cluster.database().sql(NO_LIMITS).await?;

@@ -44,6 +44,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
             }
         }
     }
+    results.problems.extend(phase::what_guards_miss(&results));
     if arguments.wants(Name::Layout) {
         results.layout = Some(layout::compare(arguments).await?);
     }
@@ -51,12 +52,13 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 7] = [
+const ALL: [Name; 8] = [
     Name::Fdatasync,
     Name::RawInsert,
     Name::RawHop,
     Name::Drain,
     Name::SingleSubmit,
+    Name::Guards,
     Name::EndToEnd,
     Name::SubmitToStart,
 ];
@@ -74,6 +76,7 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
         }
         Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
         Name::SingleSubmit => phase::single_submit(length).await,
+        Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length).await,
         Name::SubmitToStart => phase::submit_to_start(length).await,
         Name::Layout => Ok(Vec::new()),
@@ -87,6 +90,7 @@ const fn describe(name: Name) -> &'static str {
         Name::RawHop => "hints through the broker alone",
         Name::Drain => "batches in, then all of it run",
         Name::SingleSubmit => "single submits",
+        Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
         Name::Layout => "layout of the tables",

@@ -4,17 +4,20 @@
 
 use crate::admin::{
     AuditVerifyArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
-    KeyRotateArguments, OperatorKeyCreateArguments, PlanDeleteArguments, PlanSetArguments,
-    PoolSetArguments, TenantArguments, TenantCreateArguments, TenantDeleteArguments,
-    TenantListArguments, TenantSetPlanArguments, UserCreateArguments,
+    KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
+    OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolSetArguments,
+    TenantArguments, TenantCreateArguments, TenantDeleteArguments, TenantListArguments,
+    TenantSetPlanArguments, UserCreateArguments,
 };
 use crate::customer::{
     AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, GetArguments,
     KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments,
-    LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments, WatchArguments,
+    LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments, UsersInviteArguments,
+    UsersRemoveArguments, UsersRoleArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
+use crate::sim::SimArguments;
 use crate::up::UpArguments;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -104,11 +107,16 @@ pub enum Command {
     /// API keys of your tenant.
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Users of your tenant.
+    #[command(subcommand)]
+    Users(UsersCommand),
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
     /// The servers that were kept.
     #[command(subcommand)]
     Profile(ProfileCommand),
+    /// Simulate who goes next, beside other policies, under a virtual clock.
+    Sim(SimArguments),
     /// Write a shell's completions to standard output.
     Completions(CompletionsArguments),
     /// Write the manual pages into a folder.
@@ -127,6 +135,20 @@ pub enum KeysCommand {
     Rotate(KeysRotateArguments),
     /// End a key at once.
     Revoke(KeysRevokeArguments),
+}
+
+/// What can be done with users of one's own tenant.
+#[derive(Debug, Subcommand)]
+pub enum UsersCommand {
+    /// Show the users, newest first.
+    #[command(after_help = "Example:\n  berth users list")]
+    List,
+    /// Invite a user and print the token to set a password with, once.
+    Invite(UsersInviteArguments),
+    /// Give a user another role.
+    Role(UsersRoleArguments),
+    /// Remove a user: signed out everywhere, keys revoked.
+    Remove(UsersRemoveArguments),
 }
 
 /// What can be done with profiles.
@@ -234,6 +256,13 @@ pub enum UserCommand {
 pub enum OperatorKeyCommand {
     /// Create an operator's key and print it, once.
     Create(OperatorKeyCreateArguments),
+    /// Show operators' keys, newest first.
+    #[command(after_help = "Example:\n  berth admin operator-key list")]
+    List(SettingsArguments),
+    /// Put a new key in the place of one, and print it, once.
+    Rotate(OperatorKeyRotateArguments),
+    /// End an operator's key at once.
+    Revoke(OperatorKeyRevokeArguments),
 }
 
 /// What can be done with pools.

@@ -10,12 +10,13 @@ mod failure;
 mod manual;
 mod output;
 mod role;
+mod sim;
 mod up;
 
 use admin::Standing;
 use arguments::{
     AdminCommand, Arguments, AuditCommand, Command, KeyCommand, KeysCommand, OperatorKeyCommand,
-    PlanCommand, PoolCommand, ProfileCommand, TenantCommand, UserCommand,
+    PlanCommand, PoolCommand, ProfileCommand, TenantCommand, UserCommand, UsersCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -75,8 +76,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Admin(AdminCommand::Key(KeyCommand::Revoke(key))) => {
             Box::pin(admin::key_revoke(&key, format)).await
         }
-        Command::Admin(AdminCommand::OperatorKey(OperatorKeyCommand::Create(key))) => {
-            Box::pin(admin::operator_key_create(&key, format)).await
+        Command::Admin(AdminCommand::OperatorKey(command)) => {
+            Box::pin(operator_key(command, format)).await
         }
         Command::Admin(AdminCommand::User(UserCommand::Create(user))) => {
             Box::pin(admin::user_create(&user, format)).await
@@ -107,11 +108,22 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Keys(KeysCommand::Revoke(key)) => {
             Box::pin(customer::keys_revoke(&connect()?, &key)).await
         }
+        Command::Users(command) => Box::pin(users(command, &connect()?)).await,
         Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
+        Command::Sim(what) => sim::run(&what, format),
         Command::Completions(shell) => manual::completions(&shell),
         Command::Man(folder) => manual::man(&folder),
+    }
+}
+
+async fn users(command: UsersCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        UsersCommand::List => customer::users_list(connection).await,
+        UsersCommand::Invite(user) => customer::users_invite(connection, &user).await,
+        UsersCommand::Role(user) => customer::users_role(connection, &user).await,
+        UsersCommand::Remove(user) => customer::users_remove(connection, &user).await,
     }
 }
 
@@ -126,6 +138,15 @@ async fn tenant(command: TenantCommand, format: Format) -> Result<(), Failure> {
         TenantCommand::Resume(which) => admin::tenant_stand(&which, Standing::Active, format).await,
         TenantCommand::Delete(which) => admin::tenant_delete(&which, format).await,
         TenantCommand::SetPlan(what) => admin::tenant_set_plan(&what, format).await,
+    }
+}
+
+async fn operator_key(command: OperatorKeyCommand, format: Format) -> Result<(), Failure> {
+    match command {
+        OperatorKeyCommand::Create(key) => admin::operator_key_create(&key, format).await,
+        OperatorKeyCommand::List(settings) => admin::operator_key_list(&settings, format).await,
+        OperatorKeyCommand::Rotate(key) => admin::operator_key_rotate(&key, format).await,
+        OperatorKeyCommand::Revoke(key) => admin::operator_key_revoke(&key, format).await,
     }
 }
 

@@ -34,8 +34,8 @@ pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BatchItem,
     BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, FollowEvent, FollowedState,
-    LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, Page, PageRequest, QuotaUse,
-    RateUse, RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay,
+    LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, NewUser, Page, PageRequest,
+    QuotaUse, RateUse, RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay, User,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -55,6 +55,11 @@ impl Call {
         }
     }
 
+    /// Changes parts of the thing at `path`. Doing it again changes nothing more.
+    pub fn patch(path: impl Into<String>) -> Self {
+        Self { method: Method::PATCH, ..Self::get(path) }
+    }
+
     /// Ends the thing at `path`. Doing it again does no harm.
     pub fn delete(path: impl Into<String>) -> Self {
         Self { method: Method::DELETE, ..Self::get(path) }

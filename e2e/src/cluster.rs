@@ -11,6 +11,9 @@ use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 use testkit::process::{RoleCommand, RoleProcess};
 use testkit::services::TestBroker;
 
+/// What the keys of every cluster are hashed under.
+pub const KEY_HASH_SECRET: &str = "end-to-end key hash secret, thirty-two bytes and more";
+
 /// Which role a process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -45,6 +48,8 @@ pub struct Shape {
     pub counts: BTreeMap<Role, usize>,
     /// Settings for every process, over the defaults of [`Shape::default`].
     pub settings: BTreeMap<String, String>,
+    /// Another build of `berth`; none: the usual one.
+    pub program: Option<PathBuf>,
 }
 
 impl Default for Shape {
@@ -65,7 +70,7 @@ impl Default for Shape {
             ("BERTH_TELEMETRY__FORMAT", "text"),
         ];
         let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-        Self { counts: counts.into_iter().collect(), settings }
+        Self { counts: counts.into_iter().collect(), settings, program: None }
     }
 }
 
@@ -166,15 +171,17 @@ impl Cluster {
 
     fn add(&mut self, role: Role, number: usize, port: u16) -> anyhow::Result<()> {
         let name = format!("{}-{number}", role.command());
-        let mut command = RoleCommand::new(role.command(), &name, self.folder.path())?
+        let program = match &self.shape.program {
+            Some(program) => program.clone(),
+            None => testkit::program::find("cli", "berth")?,
+        };
+        let mut command = RoleCommand::of_program(program, &name, self.folder.path())
+            .arg(role.command())
             .env("BERTH_DATABASE__URL", self.database.owner_url())
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
             .env("BERTH_BUS__URL", self.broker.url())
             .env("BERTH_BUS__QUEUE_PREFIX", self.broker.queue_prefix())
-            .env(
-                "BERTH_AUTH__KEY_HASH_SECRET",
-                "end-to-end key hash secret, thirty-two bytes and more",
-            )
+            .env("BERTH_AUTH__KEY_HASH_SECRET", KEY_HASH_SECRET)
             .env(
                 "BERTH_AUTH__EXECUTOR_SECRET",
                 "end-to-end executor secret, thirty-two bytes and more",
@@ -279,10 +286,7 @@ impl Cluster {
             .args(arguments)
             .env("BERTH_DATABASE__URL", self.database.owner_url())
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
-            .env(
-                "BERTH_AUTH__KEY_HASH_SECRET",
-                "end-to-end key hash secret, thirty-two bytes and more",
-            )
+            .env("BERTH_AUTH__KEY_HASH_SECRET", KEY_HASH_SECRET)
             .output()
             .await?;
         anyhow::ensure!(

@@ -6,6 +6,8 @@
 use crate::Customer;
 use anyhow::{Context, ensure};
 use serde_json::Value;
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,6 +125,49 @@ impl UpCommand {
             .filter(of_ours)
             .collect()
     }
+
+    /// Every address of TCP that `up` and these processes listen on.
+    pub fn listens_on(&self, up: &Up) -> anyhow::Result<Vec<SocketAddr>> {
+        let all = self.processes().into_iter().chain([up.pid()]);
+        let sockets: HashSet<String> = all.flat_map(sockets_of).collect();
+        let mut found = Vec::new();
+        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            let table = std::fs::read_to_string(table).unwrap_or_default();
+            for line in table.lines().skip(1) {
+                let fields: Vec<&str> = line.split_whitespace().collect();
+                let [_, local, _, LISTENING, _, _, _, _, _, inode, ..] = fields[..] else {
+                    continue;
+                };
+                if sockets.contains(&format!("socket:[{inode}]")) {
+                    found.push(address(local).with_context(|| format!("no address: {local}"))?);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The state of a socket that listens, in /proc/net/tcp.
+const LISTENING: &str = "0A";
+
+/// Its open sockets, as links of /proc name them.
+fn sockets_of(pid: u32) -> Vec<String> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    links.map(|link| link.to_string_lossy().into_owned()).collect()
+}
+
+/// `0100007F:1F90`: words of four bytes in this machine's order, then the port.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (host, port) = text.split_once(':')?;
+    let word = |at: usize| u32::from_str_radix(host.get(at..at + 8)?, 16).ok();
+    let words = (0..host.len()).step_by(8).map(word).collect::<Option<Vec<u32>>>()?;
+    let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+    let host: IpAddr = match <[u8; 4]>::try_from(bytes.as_slice()) {
+        Ok(four) => four.into(),
+        Err(_) => <[u8; 16]>::try_from(bytes.as_slice()).ok()?.into(),
+    };
+    Some(SocketAddr::new(host, u16::from_str_radix(port, 16).ok()?))
 }
 
 impl Up {

@@ -67,3 +67,40 @@ async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> any
     assert_eq!(code, 6, "{err}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    cluster.berth(&["admin", "tenant", "create", "acme"]).await?;
+    let admin = ["admin", "key", "create", "--tenant", "acme", "--name", "all"];
+    let scopes = ["--scope", "read", "--scope", "submit", "--scope", "admin"];
+    let key = cluster.berth(&[&admin[..], &scopes].concat()).await?.trim().to_owned();
+    let server = cluster.api_urls().first().context("an api")?.clone();
+    let shell = Shell { server, key };
+
+    let (code, token, err) =
+        shell.berth(&["users", "invite", "ann@example.com", "--role", "viewer"], "").await?;
+    assert!(code == 0 && token.starts_with("berthinvite_"), "{err}");
+    let (_, listed, _) = shell.berth(&["users", "list"], "").await?;
+    let id = listed.lines().nth(1).and_then(|line| line.split_whitespace().next());
+    let id = id.with_context(|| format!("a user in {listed}"))?;
+    let (code, said, err) = shell.berth(&["users", "role", id, "developer"], "").await?;
+    assert_eq!((code, said.trim()), (0, "ann@example.com is developer now"), "{err}");
+    let (code, _, err) = shell.berth(&["users", "role", id, "owner"], "").await?;
+    assert_eq!(code, 4, "a key makes no owners: {err}");
+    assert_eq!(shell.berth(&["users", "remove", id], "").await?.0, 0);
+    assert_eq!(shell.berth(&["users", "remove", id], "").await?.0, 3);
+
+    let create = ["admin", "operator-key", "create", "--name", "ann", "--scope", "read"];
+    let old = cluster.berth(&create).await?;
+    let id = old.split('_').nth(2).context("a key")?;
+    let new = cluster.berth(&["admin", "operator-key", "rotate", id, "--overlap", "0s"]).await?;
+    assert!(new.starts_with("berthop_"), "{new}");
+    let listed = cluster.berth(&["admin", "operator-key", "list"]).await?;
+    assert_eq!(listed.matches(" ann ").count(), 2, "{listed}");
+    let new = new.split('_').nth(2).context("a key")?;
+    cluster.berth(&["admin", "operator-key", "revoke", new]).await?;
+    assert!(cluster.berth(&["admin", "operator-key", "revoke", new]).await.is_err());
+    assert!(!cluster.berth(&["admin", "operator-key", "list"]).await?.contains(new));
+    Ok(())
+}

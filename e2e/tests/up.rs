@@ -40,8 +40,42 @@ async fn nothing_is_left(command: &UpCommand) -> anyhow::Result<()> {
     poll::until("every process to be gone", SOON, || async { command.processes().is_empty() }).await
 }
 
+/// C14: every port of every process, engines included, is this machine's own.
+fn only_this_machine_is_listened_on(
+    command: &UpCommand,
+    up: &Up,
+    ports: usize,
+) -> anyhow::Result<()> {
+    let listens = command.listens_on(up)?;
+    eprintln!("{listens:?}");
+    assert!(listens.len() >= ports, "{listens:?}");
+    assert!(listens.iter().all(|address| address.ip().is_loopback()), "{listens:?}");
+    Ok(())
+}
+
 mod own_engines {
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn it_listens_on_this_machine_only_and_does_nothing_without_a_key() -> anyhow::Result<()>
+    {
+        let command = UpCommand::new()?;
+        let mut up = command.start().await?;
+        only_this_machine_is_listened_on(&command, &up, 3)?;
+        let _installed_before = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::new();
+        for port in command.listens_on(&up)? {
+            // What speaks no HTTP answers nothing that this client takes for an answer.
+            let tasks = format!("http://{port}/v1/tasks");
+            if let Ok(answer) = http.post(&tasks).json(&echo()).send().await {
+                let refused = [401, 403, 404, 405].contains(&answer.status().as_u16());
+                assert!(refused, "{port}: {answer:?}");
+            }
+        }
+        let refused = http.post(format!("{}/v1/tasks", up.url()?)).json(&echo()).send().await?;
+        assert_eq!(refused.status(), 401);
+        up.term(SOON).await
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn it_says_one_line_runs_a_task_and_leaves_no_process() -> anyhow::Result<()> {
@@ -178,6 +212,7 @@ mod own_engines {
         let command = counts.into_iter().fold(UpCommand::new()?, UpCommand::arg);
         let mut up = command.start().await?;
         assert_eq!(up.profile(), "full");
+        only_this_machine_is_listened_on(&command, &up, 8)?;
         let task = to_its_end(&up, &echo()).await?;
         assert_eq!(task["state"], "succeeded", "{task}");
         let metrics = format!("{}/metrics", up.url()?);

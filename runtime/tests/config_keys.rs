@@ -57,6 +57,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("auth.access_token_life", "7m"),
     ("auth.refresh_token_life", "91h"),
     ("auth.invitation_life", "91h"),
+    ("auth.sign_up_plan", "other"),
     ("limits.max_execution_cap", "17h"),
     ("limits.default_execution_cap", "17s"),
     ("limits.max_delay_tolerance", "17h"),

@@ -68,8 +68,9 @@ handle!(
     admin_connections
 );
 
-/// Connections of each api process for signing in.
-pub const SIGN_IN_CONNECTIONS: u32 = 2;
+/// Connections of each api process for signing in: more than passwords are compared at once, so that whoever is signed in already
+/// finds one free to refresh.
+pub const SIGN_IN_CONNECTIONS: u32 = 4;
 
 impl SubmitDb {
     /// Opens a small pool of its own for signing in, which anybody may try: a flood of tries takes no connection from submits.

@@ -59,6 +59,8 @@ pub struct Received {
     pub lines: Vec<(String, String)>,
     /// Metrics, with their service.
     pub metrics: Vec<(String, Metric)>,
+    /// Every export, whole, as text: to search what no field above holds.
+    pub exports: Vec<String>,
     /// `authorization` headers.
     pub authorizations: Vec<String>,
 }
@@ -102,8 +104,9 @@ impl Collector {
         self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn note<T>(&self, request: &Request<T>, more: impl FnOnce(&mut Received)) {
+    fn note<T: std::fmt::Debug>(&self, request: &Request<T>, more: impl FnOnce(&mut Received)) {
         let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
+        received.exports.push(format!("{:?}", request.get_ref()));
         if let Some(value) = request.metadata().get("authorization") {
             received.authorizations.push(value.to_str().unwrap_or_default().to_owned());
         }

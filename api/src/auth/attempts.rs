@@ -1,12 +1,15 @@
-//! How often somebody may try to sign in: by account, and by where they come from.
+//! How often somebody may try to sign in: by where they come from, by account from there, and by account.
 //!
-//! Judged before the password is looked at, and counted in Postgres, so that it holds whichever process is asked. An account that
-//! does not exist is counted like one that does. The rule: what is counted as right does not count, so that many people may
-//! share an address, and nobody who can sign in is locked out by having done so.
+//! Judged before the password is looked at, and counted in Postgres, so that it holds whichever process is asked; a refusal is
+//! remembered here for a moment, so that who goes on all the same asks nobody. An account that does not exist is counted like one
+//! that does. The rule: one place alone cannot use an account's tries up, so that it keeps nobody else out. What was right counts
+//! with the sign-ins of the account and not with its tries.
 
 use super::key::KeyHasher;
+use super::refused::Refused;
 use crate::problem::{Code, Problem};
 use crate::request::Peer;
+use domain::id::UserId;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -14,15 +17,39 @@ use std::time::Duration;
 use store::connect::SubmitDb;
 use store::sign_in::{Attempt, give_back, take};
 
-/// Passwords that are compared for one account within [`ACCOUNT_WINDOW`].
-const PER_ACCOUNT: u32 = 10;
-const ACCOUNT_WINDOW: Duration = Duration::from_secs(15 * 60);
-/// Wrong ones from one peer within [`PEER_WINDOW`].
-const PER_PEER: u32 = 100;
-const PEER_WINDOW: Duration = Duration::from_secs(3600);
+/// So many within so long.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    most: u32,
+    window: Duration,
+    /// Of what, in a refusal.
+    which: &'static str,
+}
+
+const fn limit(most: u32, minutes: u64, which: &'static str) -> Limit {
+    Limit { most, window: Duration::from_secs(minutes * 60), which }
+}
+
+/// Wrong passwords from one peer.
+const OF_PEER: Limit = limit(100, 60, "tries to sign in from where you are");
+/// Wrong passwords for one account from one peer: half of what the account has.
+const OF_ACCOUNT_THERE: Limit = limit(5, 15, "tries to sign in to this account from where you are");
+/// Wrong passwords for one account.
+const OF_ACCOUNT: Limit = limit(10, 15, "tries to sign in to this account");
+/// Right ones.
+const SIGN_INS: Limit = limit(60, 60, "sign-ins to this account");
+/// Wrong old passwords of one who wants a new one.
+const OLD_PASSWORDS: Limit = limit(10, 15, "tries to change this password");
+/// Customers who sign up from one peer, and who try to.
+const SIGN_UPS: Limit = limit(10, 60, "tries to sign up from where you are");
+
+type Subject = [u8; 32];
 
 /// Counts tries.
-pub(crate) struct Attempts(Hmac<Sha256>);
+pub(crate) struct Attempts {
+    mac: Hmac<Sha256>,
+    refused: Refused,
+}
 
 impl fmt::Debug for Attempts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,52 +57,136 @@ impl fmt::Debug for Attempts {
     }
 }
 
-/// A try that was let through: what it was counted as.
+/// Whose account somebody wants to sign in to, and from where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trying<'a> {
+    /// The tenant's name, as it was sent.
+    pub tenant: &'a str,
+    /// In lower case.
+    pub email: &'a str,
+    /// From where; not known where the socket has no address.
+    pub peer: Option<Peer>,
+}
+
+/// A try that was let through: as what it was counted, the widest last.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    account: [u8; 32],
-    peer: Option<[u8; 32]>,
+    tries: Vec<(Subject, Limit)>,
+    sign_ins: Subject,
 }
 
 impl Attempts {
     /// What is counted is stored hashed: addresses of people who mistyped theirs are nobody's business.
     pub(crate) fn new(hasher: &KeyHasher) -> Self {
-        Self(hasher.derived_mac(b"sign-in/v1"))
+        Self { mac: hasher.derived_mac(b"sign-in/v1"), refused: Refused::default() }
+    }
+
+    /// What a try counts as; nothing is counted yet.
+    ///
+    /// # Errors
+    /// `too_many_attempts` where one of these was refused a moment ago.
+    pub(crate) fn begin(&self, trying: Trying<'_>) -> Result<Counted, Problem> {
+        let Trying { tenant, email, peer } = trying;
+        let mut tries = Vec::with_capacity(3);
+        if let Some(peer) = peer.map(|peer| peer.to_string()) {
+            tries.push((self.subject(&["peer", &peer]), OF_PEER));
+            tries.push((self.subject(&["there", tenant, email, &peer]), OF_ACCOUNT_THERE));
+        }
+        tries.push((self.subject(&["account", tenant, email]), OF_ACCOUNT));
+        let counted = Counted { tries, sign_ins: self.subject(&["sign-ins", tenant, email]) };
+        for (subject, limit) in counted.tries.iter().chain([&(counted.sign_ins, SIGN_INS)]) {
+            self.not_refused(subject, *limit)?;
+        }
+        Ok(counted)
     }
 
     /// Lets a try through, or not.
-    pub(crate) async fn count(
-        &self,
-        db: &SubmitDb,
-        (tenant, email): (&str, &str),
-        peer: Option<Peer>,
-    ) -> Result<Counted, Problem> {
-        let peer = peer.map(|peer| self.subject(&["peer", &peer.to_string()]));
-        let account = self.subject(&["account", tenant, email]);
-        if let Some(peer) = &peer {
-            judged(take(db, peer, PER_PEER, PEER_WINDOW).await?, "from where you are")?;
-        }
-        let answer = take(db, &account, PER_ACCOUNT, ACCOUNT_WINDOW).await?;
-        if let (Attempt::Refused(_), Some(peer)) = (answer, &peer) {
-            // No password was compared: a neighbour's locked account is not this place's guilt.
-            give_back(db, peer).await?;
-        }
-        judged(answer, "to this account")?;
-        Ok(Counted { account, peer })
-    }
-
-    /// The password was right.
-    pub(crate) async fn right(&self, db: &SubmitDb, counted: &Counted) -> Result<(), Problem> {
-        // Not all of the account's: its owner's own sign-ins must not make room for somebody who guesses.
-        give_back(db, &counted.account).await?;
-        if let Some(peer) = &counted.peer {
-            give_back(db, peer).await?;
+    ///
+    /// # Errors
+    /// `too_many_attempts`; what the database said.
+    pub(crate) async fn count(&self, db: &SubmitDb, counted: &Counted) -> Result<(), Problem> {
+        for (at, (subject, limit)) in counted.tries.iter().enumerate() {
+            if let Err(problem) = self.take(db, subject, *limit).await {
+                // No password was compared: a neighbour's locked account is not this place's guilt.
+                for (subject, _) in &counted.tries[..at] {
+                    give_back(db, subject).await?;
+                }
+                return Err(problem);
+            }
         }
         Ok(())
     }
 
-    fn subject(&self, parts: &[&str]) -> [u8; 32] {
-        let mut mac = self.0.clone();
+    /// The password was right. Not all tries of the account come back: its owner's own sign-ins must not make room for somebody
+    /// who guesses.
+    ///
+    /// # Errors
+    /// `too_many_attempts` for one who signs in all the time; what the database said.
+    pub(crate) async fn right(&self, db: &SubmitDb, counted: &Counted) -> Result<(), Problem> {
+        for (subject, _) in &counted.tries {
+            give_back(db, subject).await?;
+        }
+        self.take(db, &counted.sign_ins, SIGN_INS).await
+    }
+
+    /// Counts a try to change a user's password, until [`Self::knew_old_password`].
+    ///
+    /// # Errors
+    /// As [`Self::count`].
+    pub(crate) async fn count_old_password(
+        &self,
+        db: &SubmitDb,
+        user: UserId,
+    ) -> Result<(), Problem> {
+        self.take(db, &self.of_old_password(user), OLD_PASSWORDS).await
+    }
+
+    /// The old password was right.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub(crate) async fn knew_old_password(
+        &self,
+        db: &SubmitDb,
+        user: UserId,
+    ) -> Result<(), Problem> {
+        Ok(give_back(db, &self.of_old_password(user)).await?)
+    }
+
+    /// Counts a try to sign up.
+    ///
+    /// # Errors
+    /// As [`Self::count`].
+    pub(crate) async fn count_sign_up(
+        &self,
+        db: &SubmitDb,
+        peer: Option<Peer>,
+    ) -> Result<(), Problem> {
+        let peer = peer.map(|peer| peer.to_string()).unwrap_or_default();
+        self.take(db, &self.subject(&["sign-up", &peer]), SIGN_UPS).await
+    }
+
+    async fn take(&self, db: &SubmitDb, subject: &Subject, limit: Limit) -> Result<(), Problem> {
+        self.not_refused(subject, limit)?;
+        match take(db, subject, limit.most, limit.window).await? {
+            Attempt::Allowed => Ok(()),
+            Attempt::Refused(wait) => {
+                self.refused.remember(*subject, wait);
+                Err(too_many(wait, limit))
+            }
+        }
+    }
+
+    fn not_refused(&self, subject: &Subject, limit: Limit) -> Result<(), Problem> {
+        self.refused.wait(subject).map_or(Ok(()), |wait| Err(too_many(wait, limit)))
+    }
+
+    fn of_old_password(&self, user: UserId) -> Subject {
+        self.subject(&["old-password", &user.to_string()])
+    }
+
+    fn subject(&self, parts: &[&str]) -> Subject {
+        let mut mac = self.mac.clone();
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part.as_bytes());
@@ -84,12 +195,9 @@ impl Attempts {
     }
 }
 
-fn judged(answer: Attempt, which: &str) -> Result<(), Problem> {
-    let wait = match answer {
-        Attempt::Allowed => return Ok(()),
-        Attempt::Refused(wait) => wait.as_secs() + 1,
-    };
-    let detail = format!("There were too many tries to sign in {which}; wait for {wait} s.");
-    let seconds = u32::try_from(wait).unwrap_or(u32::MAX);
-    Err(Problem::new(Code::TooManyAttempts, detail).waiting(seconds))
+fn too_many(wait: Duration, limit: Limit) -> Problem {
+    let seconds = wait.as_secs() + 1;
+    let detail = format!("There were too many {}; wait for {seconds} s.", limit.which);
+    let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+    Problem::new(Code::TooManyAttempts, detail).waiting(seconds)
 }

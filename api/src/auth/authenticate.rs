@@ -11,6 +11,7 @@ use super::sign_in::{self, SignIns};
 use super::token::{Tokens, is_token};
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
+use crate::request::Peer;
 use crate::submit::REPEATS;
 use actix_web::http::header::HeaderMap;
 use domain::access::{Permission, PermissionSet, Role, Scope};
@@ -60,6 +61,8 @@ impl fmt::Display for Actor {
 pub struct Caller {
     tenant: TenantId,
     actor: Actor,
+    /// Whom the credential leads back to.
+    user: Option<UserId>,
     permissions: PermissionSet,
     standing: Standing,
 }
@@ -97,6 +100,12 @@ impl Caller {
             Actor::Key(_) => None,
             Actor::User(user, _) => Some(user),
         }
+    }
+
+    /// On whose behalf it makes keys: the user, or whoever the key was made for. They go when that user goes.
+    #[must_use]
+    pub const fn makes_keys_for(&self) -> Option<UserId> {
+        self.user
     }
 
     /// Whose keys it may manage: `None` is everybody's.
@@ -213,14 +222,19 @@ impl Authenticator {
         Ok(self.hasher.generate(KeyKind::Tenant, &self.environment)?)
     }
 
-    /// Who sends a request with these headers.
+    /// Who sends a request with these headers, from `peer` where that is known.
     ///
     /// # Errors
-    /// `unauthenticated` without a good key or token; `wrong_kind_of_key` with an operator's; a retryable problem when the database gives no answer.
-    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+    /// `unauthenticated` without a good key or token; `wrong_kind_of_key` with an operator's; a retryable problem
+    /// when the database gives no answer.
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<Peer>,
+    ) -> Result<Caller, Problem> {
         let text = bearer(headers)?;
         if is_token(text) {
-            return self.user(text).await;
+            return self.user(text, peer).await;
         }
         let presented = PresentedKey::parse(text, &self.environment)
             .map_err(|error| unauthenticated(format!("The API key {error}.")))?;
@@ -228,25 +242,26 @@ impl Authenticator {
             return Err(wrong_kind("This is a tenant's route; the key is an operator's."));
         }
         let id = presented.id();
-        let (slot, answer) = self.cache.get(id, || self.look_up(id)).await;
+        let (slot, answer) = self.cache.get((id, peer), || self.look_up(id)).await;
         match answer {
             Answer::Known(key) if self.opens(&presented, &key) => {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
-                let (actor, permissions) = (Actor::Key(id), key.scopes.permissions());
-                Ok(Caller { tenant: key.tenant, actor, permissions, standing: key.standing })
+                let KnownKey { tenant, user, scopes, standing, .. } = key;
+                let (actor, permissions) = (Actor::Key(id), scopes.permissions());
+                Ok(Caller { tenant, actor, user, permissions, standing })
             }
             Answer::Known(_) | Answer::Unknown => Err(rejected()),
             Answer::Failed(code) => Err(checked_later(code)),
         }
     }
 
-    async fn user(&self, token: &str) -> Result<Caller, Problem> {
+    async fn user(&self, token: &str, peer: Option<Peer>) -> Result<Caller, Problem> {
         let sign_ins = self.sign_ins.as_ref().ok_or_else(sign_in::rejected)?;
-        let (id, known) = sign_ins.authenticate(token, &self.db).await?;
-        let (actor, permissions) = (Actor::User(known.user, id), known.permissions);
-        Ok(Caller { tenant: known.tenant, actor, permissions, standing: known.standing })
+        let (id, known) = sign_ins.authenticate(token, peer, &self.db).await?;
+        let sign_in::KnownSignIn { tenant, user, permissions, standing, .. } = known;
+        Ok(Caller { tenant, actor: Actor::User(user, id), user: Some(user), permissions, standing })
     }
 
     /// A connection that turns out to be broken is no reason to turn a client away while there are others.

@@ -36,7 +36,7 @@ impl Authority {
             return Ok(());
         }
         self.looked = monotonic();
-        let caller = match authenticator.authenticate(&self.headers).await {
+        let caller = match authenticator.authenticate(&self.headers, None).await {
             Ok(caller) => caller,
             Err(problem) if problem.code().row().status >= 500 => return Ok(()),
             Err(problem) => return Err(problem),

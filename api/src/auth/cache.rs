@@ -7,9 +7,11 @@
 
 use super::authenticate::Standing;
 use super::key::KeyId;
+use super::line::Line;
 use crate::problem::Code;
+use crate::request::Peer;
 use domain::access::ScopeSet;
-use domain::id::TenantId;
+use domain::id::{TenantId, UserId};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
@@ -22,14 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::key::KeyRecord;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 
 /// Answers kept in each of the two generations.
 const CAPACITY: usize = 10_000;
 /// Look-ups in flight of what was known when it was last asked for.
 const OF_KNOWN: usize = 2;
 /// Look-ups in flight of all others: the rest wait, so that made-up keys take no connections from submits and no turn from keys
-/// that are good.
+/// that are good. In that line each peer stands once: a flood of made-up keys delays those that are new here by one look-up.
 const OF_STRANGERS: usize = 1;
 
 /// What is kept of one kind of credential.
@@ -47,6 +49,8 @@ pub(super) trait Known: Clone + Debug {
 #[derive(Debug, Clone)]
 pub(super) struct KnownKey {
     pub tenant: TenantId,
+    /// On whose behalf it was made.
+    pub user: Option<UserId>,
     pub hash: [u8; 32],
     pub scopes: ScopeSet,
     /// Not revoked, and its tenant is not deleted.
@@ -63,6 +67,7 @@ impl Known for KnownKey {
     fn of(key: KeyRecord, asked_at: Instant) -> Option<Self> {
         Some(Self {
             tenant: key.tenant,
+            user: key.user,
             hash: key.hash.as_slice().try_into().ok()?,
             scopes: ScopeSet::from_names(&key.scopes),
             usable: key.tenant_state != TenantState::Deleted && key.revoked_at.is_none(),
@@ -133,19 +138,23 @@ struct Generations<K: Known> {
 pub(super) struct Cache<K: Known> {
     ttl: Duration,
     generations: Mutex<Generations<K>>,
-    of_known: Semaphore,
-    of_strangers: Semaphore,
+    of_known: Line,
+    of_strangers: Line,
 }
 
 impl<K: Known> Cache<K> {
     pub(super) fn new(ttl: Duration) -> Self {
         let generations = Generations { young: HashMap::new(), old: HashMap::new() };
-        let (of_known, of_strangers) = (Semaphore::new(OF_KNOWN), Semaphore::new(OF_STRANGERS));
+        let (of_known, of_strangers) = (Line::new(OF_KNOWN), Line::new(OF_STRANGERS));
         Self { ttl, generations: Mutex::new(generations), of_known, of_strangers }
     }
 
-    /// The slot of this key, with its answer; `look_up` is called when none is kept.
-    pub(super) async fn get<F, Fut>(&self, id: K::Id, look_up: F) -> (Arc<Slot<K>>, Answer<K>)
+    /// The slot of this key, which `peer` has sent, with its answer; `look_up` is called when none is kept.
+    pub(super) async fn get<F, Fut>(
+        &self,
+        (id, peer): (K::Id, Option<Peer>),
+        look_up: F,
+    ) -> (Arc<Slot<K>>, Answer<K>)
     where
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<Option<K::Record>, StoreError>>,
@@ -156,8 +165,10 @@ impl<K: Known> Cache<K> {
             return (slot, answer);
         }
         let asked = slot.answer.get_or_init(|| async {
-            let turns = if slot.was_known { &self.of_known } else { &self.of_strangers };
-            let Ok(_turn) = turns.acquire().await else {
+            // Who is known stands for itself.
+            let (line, peer) =
+                if slot.was_known { (&self.of_known, None) } else { (&self.of_strangers, peer) };
+            let Some(_turn) = line.turn(peer).await else {
                 return Answer::Failed(Code::Unavailable);
             };
             answer_of(slot.asked_at, look_up().await)
@@ -203,6 +214,7 @@ mod tests {
     use crate::auth::key::{PresentedKey, generate};
     use secrecy::{ExposeSecret, SecretString};
     use std::sync::atomic::AtomicU32;
+    use tokio::sync::Semaphore;
 
     type KeyCache = Cache<KnownKey>;
 
@@ -216,7 +228,7 @@ mod tests {
     async fn parallel_requests_for_one_key_share_one_look_up() {
         let (cache, asked, id) = (KeyCache::new(Duration::from_secs(60)), AtomicU32::new(0), id());
         let gets = (0..50).map(|_| {
-            cache.get(id, || async {
+            cache.get((id, None), || async {
                 asked.fetch_add(1, Ordering::SeqCst);
                 tokio::task::yield_now().await;
                 Ok(None)
@@ -232,17 +244,17 @@ mod tests {
     async fn an_answer_is_kept_for_its_time_and_a_failure_is_not() {
         let id = id();
         let cache = KeyCache::new(Duration::from_secs(60));
-        let (_, answer) = cache.get(id, || async { Err(StoreError::Busy) }).await;
+        let (_, answer) = cache.get((id, None), || async { Err(StoreError::Busy) }).await;
         assert!(matches!(answer, Answer::Failed(Code::Overloaded)));
-        let (slot, answer) = cache.get(id, || async { Ok(None) }).await;
+        let (slot, answer) = cache.get((id, None), || async { Ok(None) }).await;
         assert!(matches!(answer, Answer::Unknown));
         assert!(slot.first_use() && !slot.first_use());
-        let (_, answer) = cache.get(id, || async { Err(StoreError::Busy) }).await;
+        let (_, answer) = cache.get((id, None), || async { Err(StoreError::Busy) }).await;
         assert!(matches!(answer, Answer::Unknown), "kept");
 
         let nothing_kept = KeyCache::new(Duration::ZERO);
-        nothing_kept.get(id, || async { Ok(None) }).await;
-        let (_, answer) = nothing_kept.get(id, || async { Err(StoreError::Busy) }).await;
+        nothing_kept.get((id, None), || async { Ok(None) }).await;
+        let (_, answer) = nothing_kept.get((id, None), || async { Err(StoreError::Busy) }).await;
         assert!(matches!(answer, Answer::Failed(_)), "asked again");
     }
 
@@ -252,6 +264,7 @@ mod tests {
             tenant: TenantId::fresh(),
             tenant_state: TenantState::Active,
             limits: domain::plan::PlanLimits::default(),
+            user: None,
             hash: vec![0; 32],
             scopes: Vec::new(),
             expires_at: None,
@@ -264,11 +277,11 @@ mod tests {
     async fn a_known_key_is_asked_for_again_while_strangers_wait_in_their_look_ups() {
         let (cache, known) = (KeyCache::new(Duration::ZERO), id());
         // The first time it is a stranger, too.
-        let (_, answer) = cache.get(known, || async { Ok(Some(record())) }).await;
+        let (_, answer) = cache.get((known, None), || async { Ok(Some(record())) }).await;
         assert!(matches!(answer, Answer::Known(_)));
         let (gate, asked) = (Semaphore::new(0), AtomicU32::new(0));
         let strangers = futures::future::join_all((0..8).map(|_| {
-            cache.get(id(), || async {
+            cache.get((id(), None), || async {
                 asked.fetch_add(1, Ordering::SeqCst);
                 let _open = gate.acquire().await;
                 Ok(None)
@@ -278,9 +291,9 @@ mod tests {
             tokio::task::yield_now().await;
             assert_eq!(asked.load(Ordering::SeqCst), 1, "one stranger at a time");
             // A look-up that failed in between makes it no stranger.
-            let (_, answer) = cache.get(known, || async { Err(StoreError::Busy) }).await;
+            let (_, answer) = cache.get((known, None), || async { Err(StoreError::Busy) }).await;
             assert!(matches!(answer, Answer::Failed(_)));
-            let (_, answer) = cache.get(known, || async { Ok(Some(record())) }).await;
+            let (_, answer) = cache.get((known, None), || async { Ok(Some(record())) }).await;
             assert!(matches!(answer, Answer::Known(_)));
             assert_eq!(asked.load(Ordering::SeqCst), 1, "the strangers still wait");
             gate.add_permits(8);
@@ -304,7 +317,7 @@ mod tests {
                 alphabet[n / 17_576 % 26],
             );
             let made_up = KeyId::for_test(&bytes);
-            cache.get(made_up, || async { Ok(None) }).await;
+            cache.get((made_up, None), || async { Ok(None) }).await;
         }
         let kept = cache.generations.lock().unwrap();
         assert!(kept.young.len() + kept.old.len() <= 2 * CAPACITY);

@@ -9,6 +9,7 @@ use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
 use super::token::is_token;
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
+use crate::request::Peer;
 use actix_web::http::header::HeaderMap;
 use domain::access::OperatorScope;
 use domain::time::Timestamp;
@@ -113,12 +114,16 @@ impl OperatorAuthenticator {
         Arc::clone(&self.used)
     }
 
-    /// Who sends a request with these headers.
+    /// Who sends a request with these headers, from `peer` where that is known.
     ///
     /// # Errors
-    /// `unauthenticated` without a good key; `wrong_kind_of_key` with a tenant's; a retryable problem when the database gives no
-    /// answer.
-    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
+    /// `unauthenticated` without a good key; `wrong_kind_of_key` with a tenant's; a retryable problem
+    /// when the database gives no answer.
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<Peer>,
+    ) -> Result<Operator, Problem> {
         let text = bearer(headers)?;
         if is_token(text) {
             return Err(wrong_kind("This is an operators' route; the token is a user's."));
@@ -130,7 +135,7 @@ impl OperatorAuthenticator {
         }
         let id = presented.id();
         let find = || store::operator_key::find(&self.db, id.as_str());
-        let (slot, answer) = self.cache.get(id, find).await;
+        let (slot, answer) = self.cache.get((id, peer), find).await;
         match answer {
             Answer::Known(known) if self.opens(&presented, &known) => {
                 if slot.first_use() {

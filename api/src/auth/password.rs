@@ -4,14 +4,15 @@
 //! in line and takes neither the memory nor the threads of other requests. The rule: where there is no account, as much is
 //! computed as where there is one.
 
+use super::line::{Line, Turn};
 use crate::problem::{Code, Problem};
+use crate::request::Peer;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use runtime::clock::timeout;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// KiB.
 const MEMORY: u32 = 19 * 1024;
@@ -30,7 +31,7 @@ pub struct PasswordError(String);
 /// Hashes and compares passwords.
 #[derive(Debug)]
 pub struct Passwords {
-    turns: Semaphore,
+    line: Line,
     /// What a password is compared with where there is no account.
     nobodys: String,
 }
@@ -41,23 +42,37 @@ impl Passwords {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn new() -> Result<Self, PasswordError> {
-        Ok(Self { turns: Semaphore::new(AT_ONCE), nobodys: hash("nobody's password")? })
+        Ok(Self { line: Line::new(AT_ONCE), nobodys: hash("nobody's password")? })
+    }
+
+    /// Waits for a turn to hash. Asked for before anything is counted, so that nobody is charged for a try that was never made.
+    ///
+    /// # Errors
+    /// `overloaded` when too many are waiting.
+    pub(crate) async fn turn(&self, peer: Option<Peer>) -> Result<Turn<'_>, Problem> {
+        let turn = timeout(LONGEST_WAIT, self.line.turn(peer)).await.ok().flatten();
+        turn.ok_or_else(|| Problem::new(Code::Overloaded, Code::Overloaded.advice()))
     }
 
     /// The hash to store, as a PHC string.
     ///
     /// # Errors
-    /// `overloaded` when too many are waiting; `internal` when the system gives no random bytes.
-    pub async fn hash(&self, password: SecretString) -> Result<String, Problem> {
-        self.compute(move || hash(password.expose_secret())).await
+    /// `internal` when the system gives no random bytes.
+    pub(crate) async fn hash(
+        &self,
+        _turn: &Turn<'_>,
+        password: SecretString,
+    ) -> Result<String, Problem> {
+        compute(move || hash(password.expose_secret())).await
     }
 
     /// Whether this is the password with that hash. Without a hash it is not, and takes as long.
     ///
     /// # Errors
-    /// `overloaded` when too many are waiting; `internal` when the stored hash cannot be read.
-    pub async fn is_right(
+    /// `internal` when the stored hash cannot be read.
+    pub(crate) async fn is_right(
         &self,
+        _turn: &Turn<'_>,
         password: SecretString,
         stored: Option<String>,
     ) -> Result<bool, Problem> {
@@ -65,23 +80,18 @@ impl Passwords {
             Some(hash) => (hash, true),
             None => (self.nobodys.clone(), false),
         };
-        let same = self.compute(move || verify(password.expose_secret(), &hash)).await?;
+        let same = compute(move || verify(password.expose_secret(), &hash)).await?;
         Ok(same && exists)
     }
+}
 
-    async fn compute<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let turn = timeout(LONGEST_WAIT, self.turns.acquire()).await;
-        let Ok(Ok(_turn)) = turn else {
-            return Err(Problem::new(Code::Overloaded, Code::Overloaded.advice()));
-        };
-        let internal = || Problem::new(Code::Internal, Code::Internal.advice());
-        match tokio::task::spawn_blocking(work).await {
-            Ok(done) => done.map_err(|error| internal().caused_by(&error)),
-            Err(error) => Err(internal().caused_by(&error)),
-        }
+async fn compute<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
+) -> Result<T, Problem> {
+    let internal = || Problem::new(Code::Internal, Code::Internal.advice());
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(|error| internal().caused_by(&error)),
+        Err(error) => Err(internal().caused_by(&error)),
     }
 }
 
@@ -113,14 +123,16 @@ mod tests {
     #[tokio::test]
     async fn a_password_opens_its_own_hash_only_and_nobodys_opens_nothing() {
         let passwords = Passwords::new().unwrap();
-        let stored = passwords.hash(secret("correct horse battery")).await.unwrap();
+        let turn = passwords.turn(None).await.unwrap();
+        let stored = passwords.hash(&turn, secret("correct horse battery")).await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        let right =
-            |text: &str, hash: Option<&String>| passwords.is_right(secret(text), hash.cloned());
+        let right = |text: &str, hash: Option<&String>| {
+            passwords.is_right(&turn, secret(text), hash.cloned())
+        };
         assert!(right("correct horse battery", Some(&stored)).await.unwrap());
         assert!(!right("correct horse batterz", Some(&stored)).await.unwrap());
         assert!(!right("nobody's password", None).await.unwrap());
-        let again = passwords.hash(secret("correct horse battery")).await.unwrap();
+        let again = passwords.hash(&turn, secret("correct horse battery")).await.unwrap();
         assert_ne!(stored, again, "salted");
     }
 }

@@ -9,6 +9,7 @@ use super::bearer::{checked_later, unauthenticated};
 use super::cache::{Answer, Cache, Known, local};
 use super::token::Tokens;
 use crate::problem::Problem;
+use crate::request::Peer;
 use domain::access::{PermissionSet, Role};
 use domain::id::{SignInId, TenantId, UserId};
 use domain::tenant::TenantState;
@@ -67,11 +68,12 @@ impl SignIns {
     pub(super) async fn authenticate(
         &self,
         token: &str,
+        peer: Option<Peer>,
         db: &SubmitDb,
     ) -> Result<(SignInId, KnownSignIn), Problem> {
         let bearer = self.tokens.read(token).ok_or_else(rejected)?;
         let find = || store::sign_in::find(db, bearer.sign_in);
-        match self.cache.get(bearer.sign_in, find).await.1 {
+        match self.cache.get((bearer.sign_in, peer), find).await.1 {
             Answer::Known(known)
                 if known.usable
                     && monotonic() < known.expires

@@ -48,6 +48,8 @@ impl Rates {
 pub(crate) enum Limit {
     /// Requests from one address.
     Peer,
+    /// Requests from one address to sign in or up, or with an invitation.
+    PeerSignIns,
     /// `submits_per_second`, with its `submit_burst`.
     PerSecond,
     /// `submits_per_hour`.
@@ -59,6 +61,7 @@ impl Limit {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Peer => "peer_requests_per_second",
+            Self::PeerSignIns => "peer_sign_ins_per_second",
             Self::PerSecond => "submits_per_second",
             Self::PerHour => "submits_per_hour",
         }

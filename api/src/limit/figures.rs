@@ -5,7 +5,7 @@ use runtime::metrics::{Counter, CounterVec, Gauge, counter, gauge};
 
 /// The limiter's metrics.
 pub(super) struct Figures {
-    limited: [Counter; 3],
+    limited: [Counter; 4],
     pub admitted: Counter,
     calls: CounterVec,
     pub failures: Counter,
@@ -31,7 +31,12 @@ impl Figures {
         let local = gauge("berth_limit_local", "1 while limits are held without Redis", &[]);
         let replicas = gauge("berth_api_replicas", "Live api processes, as this one knows", &[]);
         Self {
-            limited: [of(Limit::Peer), of(Limit::PerSecond), of(Limit::PerHour)],
+            limited: [
+                of(Limit::Peer),
+                of(Limit::PeerSignIns),
+                of(Limit::PerSecond),
+                of(Limit::PerHour),
+            ],
             admitted: admitted.with(&[]),
             calls,
             failures: failures.with(&[]),
@@ -41,9 +46,10 @@ impl Figures {
     }
 
     pub(super) fn limited(&self, limit: Limit, count: u64) {
-        let [peer, per_second, per_hour] = &self.limited;
+        let [peer, sign_ins, per_second, per_hour] = &self.limited;
         match limit {
             Limit::Peer => peer.inc_by(count),
+            Limit::PeerSignIns => sign_ins.inc_by(count),
             Limit::PerSecond => per_second.inc_by(count),
             Limit::PerHour => per_hour.inc_by(count),
         }

@@ -28,12 +28,15 @@ use store::TenantScope;
 use store::connect::SubmitDb;
 use tokio::sync::Notify;
 
+/// Requests a second, and at once, from one peer to sign in or up: a password is compared in some 20 ms of a core.
+const SIGN_INS: (u32, u32) = (20, 200);
 /// Leases for one submission: after these it takes what there is.
 const LEASES: usize = 4;
 
 /// The limiter.
 pub(crate) struct Limiter {
     pub(super) peers: Peers,
+    pub(super) sign_ins: Peers,
     pub(super) meters: Meters,
     pub(super) counting: Counting,
     pub(super) redis: Option<Redis>,
@@ -52,9 +55,12 @@ impl Limiter {
     pub(crate) fn new(config: &Config, db: SubmitDb) -> Result<Self, NotRedis> {
         let redis = config.redis.is_used().then(|| Redis::open(&config.redis)).transpose()?;
         let (origin, figures) = (monotonic(), Figures::new());
+        let (per_second, burst) =
+            (config.api.peer_requests_per_second, config.api.peer_request_burst);
         figures.local.set(f64::from(u8::from(redis.is_some())));
         Ok(Self {
-            peers: Peers::new(config.api.peer_requests_per_second, config.api.peer_request_burst),
+            peers: Peers::new(Limit::Peer, per_second, burst),
+            sign_ins: Peers::new(Limit::PeerSignIns, SIGN_INS.0, SIGN_INS.1),
             meters: Meters::new(),
             counting: Counting::new(redis.is_none(), origin),
             redis,
@@ -76,9 +82,21 @@ impl Limiter {
     /// # Errors
     /// `rate_limited` when that has sent too many.
     pub(crate) fn pass(&self, peer: Option<Peer>) -> Result<(), Problem> {
+        self.pass_one_of(&self.peers, peer)
+    }
+
+    /// A peer's request to sign in or up, or with an invitation.
+    ///
+    /// # Errors
+    /// As [`Self::pass`].
+    pub(crate) fn pass_sign_in(&self, peer: Option<Peer>) -> Result<(), Problem> {
+        self.pass_one_of(&self.sign_ins, peer)
+    }
+
+    fn pass_one_of(&self, peers: &Peers, peer: Option<Peer>) -> Result<(), Problem> {
         let Some(peer) = peer else { return Ok(()) };
-        self.peers.pass(peer).map_err(|shortage| {
-            self.figures.limited(Limit::Peer, 1);
+        peers.pass(peer).map_err(|shortage| {
+            self.figures.limited(shortage.limit, 1);
             refusal::whole(shortage, Rates { per_second: 1, burst: 1, per_hour: 0 }, None)
         })
     }

@@ -1,7 +1,7 @@
 //! Requests of each peer, counted in this process.
 //!
-//! Asked by `dispatch` before a key is looked at. Bounded: a peer that has been quiet long enough to have its whole burst again is
-//! forgotten by a tick.
+//! Asked by `dispatch` before a key is looked at, and by who wants to sign in, which costs more. Bounded: a peer that
+//! has been quiet long enough to have its whole burst again is forgotten by a tick.
 
 use super::admission::{Limit, Shortage};
 use crate::request::Peer;
@@ -9,8 +9,9 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::num::NonZeroU32;
 
-/// The peers.
+/// The peers, by one limit.
 pub(super) struct Peers {
+    limit: Limit,
     /// None: no limit.
     limiter: Option<DefaultKeyedRateLimiter<Peer>>,
     clock: DefaultClock,
@@ -18,11 +19,11 @@ pub(super) struct Peers {
 
 impl Peers {
     /// `per_second` requests a second, 0 for any number, and `burst` at once.
-    pub(super) fn new(per_second: u32, burst: u32) -> Self {
+    pub(super) fn new(limit: Limit, per_second: u32, burst: u32) -> Self {
         let quota = NonZeroU32::new(per_second).map(Quota::per_second);
         let quota =
             quota.map(|quota| quota.allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)));
-        Self { limiter: quota.map(RateLimiter::keyed), clock: DefaultClock::default() }
+        Self { limit, limiter: quota.map(RateLimiter::keyed), clock: DefaultClock::default() }
     }
 
     /// One request of `peer`.
@@ -32,7 +33,7 @@ impl Peers {
     pub(super) fn pass(&self, peer: Peer) -> Result<(), Shortage> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         limiter.check_key(&peer).map_err(|not_until| Shortage {
-            limit: Limit::Peer,
+            limit: self.limit,
             wait: not_until.wait_time_from(self.clock.now()),
         })
     }
@@ -48,7 +49,8 @@ impl Peers {
 
 impl std::fmt::Debug for Peers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Peers").field("limited", &self.limiter.is_some()).finish_non_exhaustive()
+        let limited = self.limiter.is_some();
+        f.debug_struct("Peers").field(self.limit.as_str(), &limited).finish_non_exhaustive()
     }
 }
 
@@ -59,25 +61,25 @@ mod tests {
 
     #[test]
     fn a_peer_has_its_burst_and_does_not_spend_anothers() {
-        let peers = Peers::new(1, 3);
+        let peers = Peers::new(Limit::PeerSignIns, 1, 3);
         let [a, b] = [1, 2].map(|last| Peer::from(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))));
         for _ in 0..3 {
             assert_eq!(peers.pass(a), Ok(()));
         }
         let shortage = peers.pass(a).unwrap_err();
-        assert_eq!(shortage.limit, Limit::Peer);
+        assert_eq!(shortage.limit, Limit::PeerSignIns);
         assert!(shortage.wait.as_millis() > 500, "{shortage:?}");
         assert_eq!(peers.pass(b), Ok(()));
     }
 
     #[test]
     fn quiet_peers_are_forgotten_and_0_is_no_limit() {
-        let peers = Peers::new(1_000_000, 1);
+        let peers = Peers::new(Limit::Peer, 1_000_000, 1);
         for n in 0..10_000_u32 {
             assert_eq!(peers.pass(IpAddr::V4(Ipv4Addr::from(n)).into()), Ok(()));
         }
         assert!(peers.forget_quiet() < 10_000, "their one request was a microsecond's worth");
-        let open = Peers::new(0, 1);
+        let open = Peers::new(Limit::Peer, 0, 1);
         assert!((0..1000).all(|_| open.pass(IpAddr::V4(Ipv4Addr::LOCALHOST).into()).is_ok()));
     }
 }

@@ -31,7 +31,7 @@ impl Plans {
 
 fn next<N>(plans: &[(N, PlanLimits)], limit: Limit, present: Rates) -> Option<&N> {
     let of = |rates: Rates| match (limit, rates.per_hour) {
-        (Limit::Peer, _) => 0,
+        (Limit::Peer | Limit::PeerSignIns, _) => 0,
         (Limit::PerSecond, _) => rates.per_second,
         // None is more than any.
         (Limit::PerHour, 0) => u32::MAX,

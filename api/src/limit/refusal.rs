@@ -19,6 +19,9 @@ pub(super) fn whole(shortage: Shortage, rates: Rates, lifted_by: Option<&PlanNam
         Limit::Peer => {
             format!("Too many requests came from your address; come back in {wait} s.")
         }
+        Limit::PeerSignIns => {
+            format!("Too many tries to come in came from your address; come back in {wait} s.")
+        }
         Limit::PerSecond => format!(
             "Your plan takes {} submitted tasks a second and {} at once; come back in {wait} s.",
             rates.per_second, rates.burst

@@ -4,6 +4,7 @@
 
 use super::counting::Way;
 use super::limiter::Limiter;
+use super::peers::Peers;
 use super::shared::Redis;
 use domain::id::NodeId;
 use runtime::error_chain::ErrorChain;
@@ -56,7 +57,8 @@ pub(crate) fn keep_up(limiter: &Arc<Limiter>, tasks: &TaskGroup, until: &Shutdow
     tasks.spawn("api.limit_forget", async move {
         let ticker = Ticker::new("api_limit_forget", TickPolicy::every(FORGET));
         let forget = || async {
-            let kept = l.peers.forget_quiet() + l.meters.forget_quiet(&l.now()) as u64;
+            let peers = [&l.peers, &l.sign_ins].map(Peers::forget_quiet);
+            let kept = peers.iter().sum::<u64>() + l.meters.forget_quiet(&l.now()) as u64;
             Ok::<_, Infallible>(TickOutcome::idle(kept))
         };
         ticker.run(until, forget).await;

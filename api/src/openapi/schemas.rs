@@ -14,9 +14,11 @@ use crate::routes::keys::view::{KeyView, NewKeyView};
 use crate::routes::limits::{LimitsView, QuotaView, RateView, WarningView};
 use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
 use crate::routes::sessions::list::SignedInView;
+use crate::routes::sessions::password::{PasswordSpec, PasswordView};
 use crate::routes::sessions::refresh::RefreshSpec;
 use crate::routes::sessions::sign_in::SignInSpec;
 use crate::routes::sessions::sign_out::SignedOutView;
+use crate::routes::sessions::sign_up::SignUpSpec;
 use crate::routes::sessions::view::SessionView;
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
@@ -55,7 +57,15 @@ pub(super) fn components() -> Components {
         .bearer_format("berthop_<environment>_<id>_<secret>")
         .description(Some("A key of the platform's operators. No tenant's key is taken."))
         .build();
-    let words = ComponentsBuilder::new()
+    access_and_limits(words_and_work(ComponentsBuilder::new()))
+        .schema("Health", health())
+        .security_scheme(SECURITY, SecurityScheme::Http(key))
+        .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
+        .build()
+}
+
+fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<words::Tier>()
         .schema_from::<words::State>()
         .schema_from::<words::Delivery>()
@@ -66,8 +76,7 @@ pub(super) fn components() -> Components {
         .schema_from::<words::Scope>()
         .schema_from::<words::Role>()
         .schema_from::<words::ProblemCode>()
-        .schema_from::<words::Problem>();
-    words
+        .schema_from::<words::Problem>()
         .schema_from::<TaskSpec>()
         .schema_from::<ResourcesSpec>()
         .schema_from::<RunSpec>()
@@ -88,6 +97,10 @@ pub(super) fn components() -> Components {
         .schema_from::<Usage>()
         .schema_from::<UsageOfDay>()
         .schema_from::<Amounts>()
+}
+
+fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<KeySpec>()
         .schema_from::<KeyView<'_>>()
         .schema_from::<NewKeyView<'_>>()
@@ -104,6 +117,9 @@ pub(super) fn components() -> Components {
         .schema_from::<AcceptedView<'_>>()
         .schema_from::<SignedInView>()
         .schema_from::<SignedOutView>()
+        .schema_from::<SignUpSpec>()
+        .schema_from::<PasswordSpec>()
+        .schema_from::<PasswordView>()
         .schema_from::<OperatorView<'_>>()
         .schema_from::<AuditView<'_>>()
         .schema_from::<ActorView<'_>>()
@@ -117,10 +133,6 @@ pub(super) fn components() -> Components {
         .schema_from::<TenantView>()
         .schema_from::<PlanSpec>()
         .schema_from::<PlanView>()
-        .schema("Health", health())
-        .security_scheme(SECURITY, SecurityScheme::Http(key))
-        .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
-        .build()
 }
 
 fn health() -> ObjectBuilder {

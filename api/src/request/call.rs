@@ -1,6 +1,6 @@
 //! One request as a handler gets it: everything before it has been read and checked.
 
-use super::{Lines, Query, RequestId};
+use super::{Lines, Peer, Query, RequestId};
 use crate::auth::{Caller, Operator};
 use crate::limit::Meter;
 use crate::problem::Problem;
@@ -35,6 +35,8 @@ pub struct SignInCall {
     pub body: Bytes,
     /// Its name in logs and answers.
     pub id: RequestId,
+    /// Where it comes from; not known where the socket has no address.
+    pub peer: Option<Peer>,
 }
 
 impl SignInCall {
@@ -97,6 +99,8 @@ pub struct Call {
     pub id: RequestId,
     /// The trace it belongs to.
     pub trace: TraceContext,
+    /// Where it comes from; not known where the socket has no address.
+    pub peer: Option<Peer>,
 }
 
 impl Call {

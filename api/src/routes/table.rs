@@ -101,7 +101,7 @@ macro_rules! span {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 42] = [
+pub static TABLE: [Endpoint; 44] = [
     Endpoint {
         verb: Verb::Post,
         path: "/v1/tasks",
@@ -293,6 +293,26 @@ pub static TABLE: [Endpoint; 42] = [
         body: BodyRule::Small,
         span: span!("session.accept"),
         doc: &sessions::accept::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/sign-up",
+        name: "session.sign_up",
+        access: Access::SignIn(|call| Box::pin(sessions::sign_up::handle(call))),
+        body: BodyRule::Small,
+        span: span!("session.sign_up"),
+        doc: &sessions::sign_up::DOC,
+    },
+    Endpoint {
+        verb: Verb::Post,
+        path: "/v1/sessions/password",
+        name: "session.password",
+        access: Access::Tenant(Permission::OwnSignIns, |call| {
+            Box::pin(sessions::password::handle(call))
+        }),
+        body: BodyRule::Small,
+        span: span!("session.password"),
+        doc: &sessions::password::DOC,
     },
     Endpoint {
         verb: Verb::Get,
@@ -543,7 +563,7 @@ mod tests {
             assert_eq!(open, !endpoint.path.starts_with("/v1/"), "{endpoint:?}");
             let way_in = matches!(endpoint.access, Access::SignIn(_));
             let leads_to_a_token = endpoint.verb == Verb::Post
-                && ["/v1/sessions", "/v1/sessions/refresh", "/v1/sessions/accept"]
+                && ["/v1/sessions", "/v1/sessions/refresh", "/v1/sessions/accept", "/v1/sign-up"]
                     .contains(&endpoint.path);
             assert_eq!(way_in, leads_to_a_token, "{endpoint:?}");
             assert_eq!(endpoint.body == BodyRule::None, endpoint.verb == Verb::Get, "{endpoint:?}");

@@ -1,7 +1,9 @@
 //! What all requests of a process share.
 
 use crate::auth::token::Tokens;
-use crate::auth::{Attempts, Authenticator, OperatorAuthenticator, Passwords, key::KeyHasher};
+use crate::auth::{
+    Attempts, Authenticator, Line, OperatorAuthenticator, Passwords, key::KeyHasher,
+};
 use crate::cursor::Sealer;
 use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
@@ -12,6 +14,7 @@ use crate::server::StartError;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
+use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use hmac::Hmac;
 use runtime::config::{Config, IpNet, LimitsConfig};
@@ -22,6 +25,8 @@ use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 use tokio::sync::{Semaphore, watch};
 
+/// Refreshes at once: the connections for signing in that comparing passwords leaves.
+const REFRESHES: usize = 2;
 /// Largest body of a request that has nothing to say.
 const EMPTY_BODY: usize = 1024;
 /// Largest body of a request about anything but tasks.
@@ -38,10 +43,14 @@ pub struct State {
     pub(crate) sign_in: SubmitDb,
     pub(crate) attempts: Attempts,
     pub(crate) passwords: Passwords,
+    /// Those who stay signed in.
+    pub(crate) refreshes: Line,
     /// Whose word on where a request comes from is believed.
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) refresh_token_life: Duration,
     pub(crate) invitation_life: Duration,
+    /// The plan of customers who sign up; none where nobody can.
+    pub(crate) sign_up_plan: Option<PlanName>,
     pub(crate) intake: Intake,
     pub(crate) pools: Pools,
     pub(crate) backlog: Backlog,
@@ -151,9 +160,11 @@ impl State {
             ),
             limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
             passwords: Passwords::new()?,
+            refreshes: Line::new(REFRESHES),
             trusted_proxies: config.api.trusted_proxies.clone(),
             refresh_token_life: config.auth.refresh_token_life,
             invitation_life: config.auth.invitation_life,
+            sign_up_plan: config.auth.sign_up_plan.clone(),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
             backlog: Backlog::new(parts.counts),

@@ -2,13 +2,13 @@
 
 use crate::client::{Answer, request};
 use crate::server::{ALL_SCOPES, Server};
-use crate::users::{PASSWORD, server, sign_in, signed_in, user};
+use crate::users::{JWT, PASSWORD, TEN_SECONDS_LATER, server, sign_in, signed_in, user};
 use api::routes::table::{TABLE, Verb};
 use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 18] = [
+const AUDITED: [(&str, &str); 20] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -20,6 +20,8 @@ const AUDITED: [(&str, &str); 18] = [
     ("session.accept", "session.accept"),
     ("session.sign_out", "session.sign_out"),
     ("session.end", "session.end"),
+    ("session.password", "session.password"),
+    ("session.sign_up", "session.sign_up"),
     ("tenant.create", "tenant.create"),
     ("tenant.change", "tenant.change"),
     ("tenant.suspend", "tenant.suspend"),
@@ -197,6 +199,15 @@ async fn sign_ins(watch: &mut Watch<'_>, user_id: &str) {
     watch.none(&ask(server, &access, "DELETE", &path, Value::Null).await).await;
     let refresh = json!({"refresh_token": session(&here, "refresh_token")}).to_string();
     watch.one(&server.post("/v1/sessions/refresh", &refresh).await).await;
+    let change = json!({"old_password": PASSWORD, "password": PASSWORD});
+    let wrong = json!({"old_password": "wrong wrong wrong", "password": PASSWORD});
+    watch.none(&ask(server, &access, "POST", "/v1/sessions/password", wrong).await).await;
+    let changed = ask(server, &access, "POST", "/v1/sessions/password", change).await;
+    let row = watch.one(&changed).await;
+    assert_eq!(
+        (&row["target"], &row["actor"]),
+        (&json!({"kind": "user", "id": user_id}), &as_user)
+    );
     let out = ask(server, &access, "DELETE", "/v1/sessions", Value::Null).await;
     watch.one(&out).await;
     watch.none(&server.post("/v1/sessions/refresh", &refresh).await).await;
@@ -209,6 +220,7 @@ async fn a_stolen_token(watch: &mut Watch<'_>) {
     watch.one(&again).await;
     let stolen = json!({"refresh_token": again.json()["refresh_token"]}).to_string();
     watch.one(&server.post("/v1/sessions/refresh", &stolen).await).await;
+    server.db.sql(TEN_SECONDS_LATER).await.unwrap();
     let row = watch.one(&server.post("/v1/sessions/refresh", &stolen).await).await;
     assert_eq!(
         (&row["action"], &row["actor"]["kind"]),
@@ -218,9 +230,23 @@ async fn a_stolen_token(watch: &mut Watch<'_>) {
     watch.actions.truncate(watch.actions.len() - 3);
 }
 
+/// A customer signs up: one row, in the new tenant's audit. Gives its action.
+async fn a_sign_up(server: &Server) -> String {
+    let spec =
+        json!({"tenant": "acme", "email": "bob@example.com", "password": PASSWORD}).to_string();
+    let made = server.post("/v1/sign-up", &spec).await;
+    let access = made.json()["access_token"].as_str().unwrap().to_owned();
+    server.post("/v1/sign-up", &spec).await;
+    let rows = rows(server, &access, "/v1/audit?limit=3").await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["request_id"].as_str(), made.header("x-request-id"));
+    assert_eq!(rows[0]["after"]["email"], "bob@example.com");
+    rows[0]["action"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any() {
-    let server = server().await;
+    let server = Server::start_with(&[JWT, ("BERTH_AUTH__SIGN_UP_PLAN", "free")]).await;
     let mut watch = Watch::begin(&server, &server.key, "/v1/audit?limit=3").await;
     keys(&mut watch).await;
     let user_id = users(&mut watch).await;
@@ -237,6 +263,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     server.noop().await;
     watch.none(&server.get("/v1/tasks").await).await;
     let mut seen = watch.actions.clone();
+    seen.push(a_sign_up(&server).await);
     seen.sort_unstable();
     assert_eq!(seen, declared(false));
     let secrets = ["berth_live_", "berthinvite_", "berthrefresh_", "argon2", PASSWORD];

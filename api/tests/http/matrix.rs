@@ -5,7 +5,7 @@
 
 use crate::client::{Answer, request};
 use crate::server::{ALL_SCOPES, Server};
-use crate::users::{server, signed_in, user};
+use crate::users::{server, sign_in, signed_in, user};
 use api::routes::table::{Access, Endpoint, TABLE};
 use domain::access::{OperatorScope, PermissionSet, Role, ScopeSet};
 use domain::id::{SignInId, TaskId, TenantId, UserId};
@@ -23,6 +23,8 @@ struct Asker {
     name: String,
     credential: String,
     may: PermissionSet,
+    /// A sign-in of its own that is over; of a key one that never was.
+    ended: String,
 }
 
 /// Every role and kind of key of the tenant.
@@ -31,14 +33,21 @@ async fn askers(server: &Server) -> Vec<Asker> {
     for scopes in [&ALL_SCOPES[..], &["read"], &["submit"], &["admin"]] {
         let credential = server.new_key(server.tenant, scopes).await;
         let may = ScopeSet::from_names(scopes).permissions();
-        all.push(Asker { name: format!("key {scopes:?}"), credential, may });
+        let ended = SignInId::fresh().to_string();
+        all.push(Asker { name: format!("key {scopes:?}"), credential, may, ended });
     }
     for role in Role::ALL {
         let email = format!("{role}@example.com");
         user(server, &email, role).await;
+        let before = sign_in(server, &email, crate::users::PASSWORD).await.json();
+        let bearer = format!("Bearer {}", before["access_token"].as_str().unwrap());
+        let headers = [("Authorization", bearer.as_str())];
+        let out = request(server.addr, "DELETE", "/v1/sessions", &headers, b"").await;
+        assert_eq!(out.status, 200, "{out:?}");
+        let ended = before["id"].as_str().unwrap().to_owned();
         let credential = signed_in(server, &email).await.0;
         let may = role.permissions().with(PermissionSet::OF_EVERY_USER);
-        all.push(Asker { name: role.to_string(), credential, may });
+        all.push(Asker { name: role.to_string(), credential, may, ended });
     }
     all
 }
@@ -72,8 +81,8 @@ async fn ids(server: &Server, path: &str, theirs: &Theirs) -> [String; 3] {
             [theirs.user.clone(), UserId::fresh().to_string(), own]
         }
         "sessions" => {
-            let fresh = || SignInId::fresh().to_string();
-            [theirs.sign_in.clone(), fresh(), fresh()]
+            // One's own is the asker's.
+            [theirs.sign_in.clone(), SignInId::fresh().to_string(), String::new()]
         }
         other => panic!("no ids are known for {other}: a new route needs its row in this matrix"),
     }
@@ -121,19 +130,41 @@ impl Theirs {
             let made = server.post_as(&admin, "/v1/tasks", &[], crate::server::NOOP).await;
             task = made.json()["id"].as_str().unwrap().to_owned();
         }
+        has_run(server, tenant, &task).await;
         let once = [("Idempotency-Key", "theirs")];
         let spec = json!({"name": "theirs", "scopes": ["read"]}).to_string();
         let key = server.post_as(&admin, "/v1/keys", &once, spec).await.json();
         let mut cursors = Vec::new();
-        for list in
-            ["/v1/tasks?limit=1", "/v1/keys?limit=1", "/v1/users?limit=1", "/v1/audit?limit=1"]
-        {
-            let page = server.get_as(&admin, list).await.json();
+        for list in lists(&task) {
+            let page = server.get_as(&admin, &format!("{list}?limit=1")).await.json();
             cursors.push(page["next_cursor"].as_str().unwrap().to_owned());
         }
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         Self { task, user, sign_in: text(&sign_in["id"]), key: text(&key["id"]), cursors, admin }
     }
+}
+
+/// Every list of a tenant that has pages; those of a task are of this one.
+fn lists(task: &str) -> Vec<String> {
+    let paged = |endpoint: &&Endpoint| {
+        matches!(endpoint.access, Access::Tenant(..))
+            && endpoint.doc.query.iter().any(|param| param.name == "cursor")
+    };
+    TABLE.iter().filter(paged).map(|endpoint| endpoint.path.replace("{id}", task)).collect()
+}
+
+/// Gives a task two attempts, with output.
+async fn has_run(server: &Server, tenant: TenantId, task: &str) {
+    let (tenant, task) = (tenant.uuid(), task.trim_start_matches("task_"));
+    let sql = format!(
+        "insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib,
+                iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code)
+            select '{tenant}', '{task}', n, 'failed', true, 'default', 'basic', 250, 512, 1024, 50, 0, gen_random_uuid(),
+                now() - interval '1 s', now(), 1000, 3 from generate_series(1, 2) n;
+        insert into task_output (tenant_id, task_id, attempt, stream, seq, \"offset\", data)
+            select '{tenant}', '{task}', n, 1, 0, 0, 'x' from generate_series(1, 2) n"
+    );
+    server.db.sql(&sql).await.unwrap();
 }
 
 /// Everything of an answer but what names the request and the moment.
@@ -147,25 +178,23 @@ fn shown(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers, String::from_utf8_lossy(&answer.body).replace(id, "…"))
 }
 
-/// What is stored, but for what asking itself writes down.
+/// What processes write down by themselves, whoever asks.
+const OF_PROCESSES: [&str; 2] = ["api_replica", "rate_checkpoint"];
+
+/// What is stored in all tables, but for what asking itself writes down.
 async fn fingerprint(server: &Server) -> String {
-    let mut parts = Vec::new();
-    for (table, columns) in [
-        ("task", "t::text"),
-        ("task_spec", "t::text"),
-        ("task_history", "t::text"),
-        ("attempt", "t::text"),
-        ("tenant", "t::text"),
-        ("plan", "t::text"),
-        ("app_user", "t::text"),
-        ("sign_in", "t::text"),
-        ("operator_key", "(to_jsonb(t) - 'last_used_at')::text"),
-        ("api_key", "(to_jsonb(t) - 'last_used_at')::text"),
-    ] {
-        parts.push(format!(
-            "select '{table}', count(*), md5(coalesce(string_agg({columns}, '|' order by {columns}), '')) from {table} t"
-        ));
-    }
+    let tables = "select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition order by 1";
+    let tables = server.db.sql(tables).await.unwrap();
+    let tables: Vec<&str> = tables.lines().filter(|table| !OF_PROCESSES.contains(table)).collect();
+    assert!(tables.len() > 20 && tables.contains(&"audit"), "{tables:?}");
+    let row = "(to_jsonb(t) - 'last_used_at')::text";
+    let part = |table: &&str| {
+        format!(
+            "select '{table}', count(*), md5(coalesce(string_agg({row}, '|' order by {row}), '')) from {table} t"
+        )
+    };
+    let parts: Vec<String> = tables.iter().map(part).collect();
     server.db.sql(&parts.join(" union all ")).await.unwrap()
 }
 
@@ -212,6 +241,7 @@ async fn a_foreign_an_unknown_and_a_gone_thing_are_alike_to_the_byte_on_every_ro
         for asker in &askers {
             let mut answers = Vec::new();
             for id in &ids {
+                let id = if id.is_empty() { &asker.ended } else { id };
                 let target = endpoint.path.replace("{id}", id);
                 answers.push(shown(&ask(&server, endpoint, &target, &asker.credential).await));
                 asked += 1;
@@ -275,25 +305,18 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
 async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is() {
     let server = server().await;
     let theirs = Theirs::make(&server).await;
+    let task = server.noop().await;
+    has_run(&server, server.tenant, &task).await;
     let before = fingerprint(&server).await;
-    let mut lists = 0;
-    for endpoint in &TABLE {
-        let paged = endpoint.doc.query.iter().any(|param| param.name == "cursor");
-        if !paged
-            || !matches!(endpoint.access, Access::Tenant(..))
-            || endpoint.path.contains("{id}")
-        {
-            continue;
-        }
-        lists += 1;
-        let with = |cursor: &str| format!("{}?limit=1&cursor={cursor}", endpoint.path);
+    for list in lists(&task) {
+        let with = |cursor: &str| format!("{list}?limit=1&cursor={cursor}");
         let made_up = shown(&server.get(&with("bWFkZSB1cA")).await);
-        assert_eq!(made_up.0, 400);
+        assert_eq!(made_up.0, 400, "{list}: {made_up:?}");
         for cursor in &theirs.cursors {
-            assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{endpoint:?}");
+            assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(lists, 4);
+    assert_eq!(theirs.cursors.len(), 6);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
@@ -309,8 +332,11 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
     let server = server().await;
     let user = server.user_id().await;
     let operator = server.new_operator("admin", &["admin"]).await;
+    self::user(&server, "ann@example.com", Role::Viewer).await;
+    let access = signed_in(&server, "ann@example.com").await.0;
     let before = fingerprint(&server).await;
-    let (own, platform) = (&server.key, &operator);
+    let (own, platform, users) = (&server.key, &operator, &access);
+    let password = json!({"old_password": "x", "password": crate::users::PASSWORD});
     let tenant = format!("/v1/admin/tenants/{}", server.tenant);
     let plan: serde_json::Value = serde_json::from_str(PLAN).unwrap();
     let targets = [
@@ -318,6 +344,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
         (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
         (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
+        (users, "POST", "/v1/sessions/password".to_owned(), password),
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),

@@ -7,6 +7,9 @@ use api::auth::key::generate_operator;
 use api::routes::table::{Access, TABLE};
 use runtime::config::ExposeSecret;
 use std::time::Duration;
+use store::audit::By;
+use store::key::NewSecret;
+use store::operator_key::{NewOperatorKey, Rotated};
 use testkit::poll::until_some;
 
 #[tokio::test]
@@ -70,6 +73,67 @@ async fn each_operators_route_takes_exactly_the_scope_of_the_table() {
             }
         }
     }
+}
+
+/// What `berth admin operator-key list|rotate|revoke` does.
+#[tokio::test]
+async fn an_operators_key_is_replaced_and_revoked_on_all_processes_within_two_seconds() {
+    let server = Server::start().await;
+    let twin = server.twin().await;
+    let old = server.new_operator("ann", &["read", "admin"]).await;
+    let id_of = |key: &str| key.split('_').nth(2).unwrap().to_owned();
+    let status = async |addr, key: &str| {
+        let bearer = format!("Bearer {key}");
+        let headers = [("Authorization", bearer.as_str())];
+        request(addr, "GET", "/v1/admin/operator", &headers, b"").await.status
+    };
+    for addr in [server.addr, twin.addr] {
+        assert_eq!(status(addr, &old).await, 200);
+    }
+    let made = generate_operator("live", &secret()).unwrap();
+    let new = made.text.expose_secret().to_owned();
+    let secret = || NewSecret { id: made.id.clone(), hash: made.hash.to_vec() };
+    let rotate = async |id: &str| {
+        let what = (id, Duration::from_secs(3600));
+        store::operator_key::rotate(&server.admin, what, secret(), By::SYSTEM).await.unwrap()
+    };
+    let Rotated::Done { new: of_new, old: of_old } = rotate(&id_of(&old)).await else {
+        panic!("it was not replaced before")
+    };
+    assert_eq!((of_new.name.as_str(), of_new.expires_at), ("ann", None));
+    assert_eq!(of_old.replaced_by.as_deref(), Some(made.id.as_str()));
+    assert_eq!(rotate(&id_of(&old)).await, Rotated::Already);
+    for key in [&old, &new] {
+        assert_eq!(status(twin.addr, key).await, 200, "both are good");
+    }
+    assert!(!is_free(&server, "ann").await, "the name went over");
+
+    let revoke =
+        async |id: &str| store::operator_key::revoke(&server.admin, id, By::SYSTEM).await.unwrap();
+    assert!(revoke(&id_of(&new)).await.is_some());
+    assert!(revoke(&id_of(&new)).await.is_none());
+    for addr in [server.addr, twin.addr] {
+        let refused = || async { (status(addr, &new).await == 401).then_some(()) };
+        until_some("the key to be refused", Duration::from_secs(2), refused).await.unwrap();
+        assert_eq!(status(addr, &old).await, 200);
+    }
+    let listed = store::operator_key::list(&server.admin).await.unwrap();
+    assert_eq!(listed.iter().map(|key| key.id.clone()).collect::<Vec<_>>(), [id_of(&old)]);
+    assert!(is_free(&server, "ann").await);
+    let told = server.get_as(&old, "/v1/admin/audit?limit=3").await.json();
+    let actions = [0, 1, 2].map(|row: usize| told["data"][row]["action"].as_str().unwrap());
+    let wanted = ["operator_key.create", "operator_key.revoke", "operator_key.rotate"];
+    assert_eq!(actions, wanted, "newest first; the last try to make one, too");
+    assert!(!told.to_string().contains(&new[new.len() - 40..]), "no key in the audit");
+}
+
+/// Whether a key may be made under this name; makes it.
+async fn is_free(server: &Server, name: &str) -> bool {
+    let made = generate_operator("live", &secret()).unwrap();
+    let (name, scopes) = (name.to_owned(), vec!["read".to_owned()]);
+    let new =
+        NewOperatorKey { id: made.id, name, hash: made.hash.to_vec(), scopes, expires_at: None };
+    store::operator_key::create(&server.admin, new).await.unwrap()
 }
 
 #[tokio::test]

@@ -11,6 +11,9 @@ use testkit::poll::until_some;
 pub const JWT: (&str, &str) = ("BERTH_AUTH__JWT_KEY", "c8d7e6f504132231445566778899aabb");
 pub const PASSWORD: &str = "correct horse battery staple";
 
+/// What makes a token that was used just now one that was used before.
+pub const TEN_SECONDS_LATER: &str = "update refresh_token set used_at = used_at - interval '11 s'";
+
 /// A server on which users can sign in.
 pub async fn server() -> Server {
     Server::start_with(&[JWT]).await
@@ -108,12 +111,154 @@ async fn a_refresh_token_is_good_once_and_a_second_use_ends_the_sign_in() {
     assert_eq!(refresh("made up".to_owned()).await.code(), "unauthenticated");
     assert_eq!(server.get_as(&access, "/v1/tasks").await.status, 200, "a guess ends nothing");
 
+    server.db.sql(TEN_SECONDS_LATER).await.unwrap();
     assert_eq!(refresh(first).await.code(), "unauthenticated", "used before");
     assert_eq!(refresh(second).await.code(), "unauthenticated", "the family is over");
     let over = || async { (server.get_as(&access, "/v1/tasks").await.status == 401).then_some(()) };
     until_some("the access token to be refused", Duration::from_secs(2), over).await.unwrap();
     let stored = server.db.sql("select t::text from refresh_token t").await.unwrap();
     assert!(!stored.contains("berthrefresh_"), "{stored}");
+}
+
+#[tokio::test]
+async fn a_refresh_whose_answer_was_lost_is_sent_again_and_a_thief_who_is_as_quick_wins_nothing() {
+    let server = server().await;
+    user(&server, "ann@example.com", Role::Viewer).await;
+    let refresh = async |token: &str| {
+        let body = json!({ "refresh_token": token });
+        let answer = open(&server, "/v1/sessions/refresh", body).await;
+        (answer.status == 200).then(|| answer.json()["refresh_token"].as_str().unwrap().to_owned())
+    };
+    // Lost several times, also all at once.
+    let (_, token) = signed_in(&server, "ann@example.com").await;
+    let lost = refresh(&token).await.unwrap();
+    let again = futures::future::join_all((0..5).map(|_| refresh(&token))).await;
+    assert!(again.iter().all(Option::is_some), "{again:?}");
+    let kept = refresh(&token).await.unwrap();
+    let next = refresh(&kept).await.unwrap();
+    assert!(refresh(&next).await.is_some(), "the sign-in goes on");
+    assert_eq!(refresh(&lost).await, None, "what was lost is good no more");
+    // A thief takes the user's token at the same time. Whoever comes second of the two ends it for both.
+    let (_, token) = signed_in(&server, "ann@example.com").await;
+    let users = refresh(&token).await.unwrap();
+    let thiefs = refresh(&token).await.unwrap();
+    assert_eq!(refresh(&users).await, None);
+    assert_eq!(refresh(&thiefs).await, None);
+    // Once the successor was used, the one before is not good for a moment longer.
+    let (_, token) = signed_in(&server, "ann@example.com").await;
+    let next = refresh(&token).await.unwrap();
+    let last = refresh(&next).await.unwrap();
+    assert_eq!(refresh(&token).await, None);
+    assert_eq!(refresh(&last).await, None);
+}
+
+#[tokio::test]
+async fn a_key_that_a_users_key_made_goes_with_the_user() {
+    let server = server().await;
+    let id = user(&server, "ann@example.com", Role::Admin).await;
+    let (access, _) = signed_in(&server, "ann@example.com").await;
+    let made = async |by: &str| {
+        let body = json!({"name": "n", "scopes": ["read", "admin"]}).to_string();
+        let made = server.post_as(by, "/v1/keys", &[], body).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        assert_eq!(made.json()["user"], json!(id));
+        made.json()["key"].as_str().unwrap().to_owned()
+    };
+    let child = made(&access).await;
+    let grandchild = made(&child).await;
+    let rotated = grandchild.split('_').nth(2).unwrap().to_owned();
+    let rotated =
+        server.post_as(&child, &format!("/v1/keys/{rotated}/rotate"), &[], "").await.json();
+    let rotated = rotated["new"]["key"].as_str().unwrap().to_owned();
+    for key in [&child, &grandchild, &rotated] {
+        assert_eq!(server.get_as(key, "/v1/tasks").await.status, 200);
+    }
+    assert_eq!(delete(&server, &server.key, &format!("/v1/users/{id}")).await.status, 200);
+    for key in [&child, &grandchild, &rotated] {
+        let gone = || async { (server.get_as(key, "/v1/tasks").await.status == 401).then_some(()) };
+        until_some("the key to be refused", Duration::from_secs(2), gone).await.unwrap();
+    }
+    // One that no user made is nobody's.
+    let body = json!({"name": "n", "scopes": ["read"]}).to_string();
+    let made = server.post("/v1/keys", body).await.json();
+    assert_eq!(made["user"], Value::Null);
+}
+
+#[tokio::test]
+async fn who_knows_the_old_password_changes_it_and_is_signed_out_everywhere_else() {
+    let server = server().await;
+    let id = user(&server, "ann@example.com", Role::Billing).await;
+    let (here, refresh) = signed_in(&server, "ann@example.com").await;
+    let (there, _) = signed_in(&server, "ann@example.com").await;
+    let change = async |old: &str, new: &str| {
+        let body = json!({"old_password": old, "password": new}).to_string();
+        server.post_as(&here, "/v1/sessions/password", &[], body).await
+    };
+    let new = "another horse, another battery";
+    assert_eq!(change(PASSWORD, "too short").await.pointers(), ["/password"]);
+    assert_eq!(change("wrong wrong wrong", new).await.pointers(), ["/old_password"]);
+    assert_eq!(server.get_as(&there, "/v1/sessions").await.status, 200);
+    let changed = change(PASSWORD, new).await;
+    assert_eq!((changed.status, changed.json()), (200, json!({"ended_sessions": 1})));
+    let over =
+        || async { (server.get_as(&there, "/v1/sessions").await.status == 401).then_some(()) };
+    until_some("the other sign-in to be over", Duration::from_secs(2), over).await.unwrap();
+    let stays =
+        || async { (server.get_as(&here, "/v1/sessions").await.status == 200).then_some(()) };
+    until_some("this one to go on", Duration::from_secs(2), stays).await.unwrap();
+    let refreshed = open(&server, "/v1/sessions/refresh", json!({"refresh_token": refresh})).await;
+    assert_eq!(refreshed.status, 200, "{refreshed:?}");
+    assert_eq!(sign_in(&server, "ann@example.com", PASSWORD).await.status, 401);
+    assert_eq!(sign_in(&server, "ann@example.com", new).await.status, 201);
+    // Guesses at it are counted.
+    let mut compared = 0;
+    for _ in 0..20 {
+        compared += usize::from(change("wrong wrong wrong", new).await.status == 422);
+    }
+    assert_eq!(compared, 9, "ten, with the one above");
+    let told = server.get("/v1/audit?action=session.password").await.json();
+    assert_eq!(told["data"][0]["target"], json!({"kind": "user", "id": id}));
+    assert_eq!(told["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_customer_signs_up_where_that_is_configured_and_nowhere_else() {
+    let closed = server().await;
+    let body = json!({"tenant": "acme", "email": "Ann@Example.com", "password": PASSWORD});
+    assert_eq!(open(&closed, "/v1/sign-up", body.clone()).await.code(), "not_available");
+
+    let server = Server::start_with(&[JWT, ("BERTH_AUTH__SIGN_UP_PLAN", "free")]).await;
+    // An address that another tenant knows is as good as any.
+    user(&server, "ann@example.com", Role::Viewer).await;
+    let signed_up = open(&server, "/v1/sign-up", body.clone()).await;
+    assert_eq!(signed_up.status, 201, "{signed_up:?}");
+    let access = signed_up.json()["access_token"].as_str().unwrap().to_owned();
+    let submitted = server.post_as(&access, "/v1/tasks", &[], crate::server::NOOP).await;
+    assert_eq!(submitted.status, 201, "{submitted:?}");
+    let key = json!({"name": "first", "scopes": ["read", "submit", "admin"]}).to_string();
+    assert_eq!(server.post_as(&access, "/v1/keys", &[], key).await.status, 201);
+    assert_eq!(server.get_as(&access, "/v1/limits").await.json()["plan"], "free");
+    let told = server.get_as(&access, "/v1/audit").await.json();
+    let first = told["data"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&first["action"], &first["actor"]["kind"]),
+        (&json!("session.sign_up"), &json!("user"))
+    );
+    assert_eq!(first["actor"]["id"], signed_up.json()["user"]);
+    let owner = json!({"tenant": "acme", "email": "ann@example.com", "password": PASSWORD});
+    assert_eq!(open(&server, "/v1/sessions", owner).await.status, 201);
+    assert_eq!(open(&server, "/v1/sign-up", body).await.code(), "conflict");
+    let wrong = json!({"tenant": "", "email": "ann", "password": "short"});
+    let wrong = open(&server, "/v1/sign-up", wrong).await;
+    assert_eq!(wrong.pointers(), ["/tenant", "/email", "/password"]);
+    let mut made = 2;
+    for n in 0..20 {
+        let body = json!({"tenant": format!("farm{n}"), "email": "a@b", "password": PASSWORD});
+        let answer = open(&server, "/v1/sign-up", body).await;
+        made += usize::from(answer.status == 201);
+        assert!([201, 429].contains(&answer.status), "{answer:?}");
+    }
+    assert_eq!(made, 10, "an hour from one place, the one that was taken included");
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ pub struct Results {
     /// The comparison of table layouts, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<LayoutResult>,
-    /// Rounds that failed or whose tasks did not all end well. Their values are in no figure.
+    /// Rounds that failed or whose tasks did not all end well, their values being in no figure; and figures that miss what they must reach.
     pub problems: Vec<String>,
 }
 

@@ -10,6 +10,9 @@ mod key_revoke;
 mod key_rotate;
 mod migrate;
 mod operator_key_create;
+mod operator_key_list;
+mod operator_key_revoke;
+mod operator_key_rotate;
 mod plan;
 mod pool_set;
 mod tenant_create;
@@ -26,6 +29,9 @@ pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
 pub use key_rotate::{KeyRotateArguments, run as key_rotate};
 pub use migrate::run as migrate;
 pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
+pub use operator_key_list::run as operator_key_list;
+pub use operator_key_revoke::{OperatorKeyRevokeArguments, run as operator_key_revoke};
+pub use operator_key_rotate::{OperatorKeyRotateArguments, run as operator_key_rotate};
 pub use plan::{
     PlanDeleteArguments, PlanSetArguments, create as plan_create, delete as plan_delete,
     list as plan_list, set as plan_set,

@@ -1,9 +1,9 @@
 //! `berth audit`.
 
 use super::connection::Connection;
-use super::failure::failure;
+use super::pages::PageArguments;
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::Table;
 use chrono::SecondsFormat;
 use client::{AuditEntry, AuditFilter, PageRequest};
 use domain::time::Timestamp;
@@ -24,15 +24,9 @@ pub struct AuditArguments {
     /// Before this time (RFC 3339).
     #[arg(long, value_name = "TIME")]
     pub to: Option<Timestamp>,
-    /// Rows on a page, 1 to 200.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
-    pub limit: Option<u32>,
-    /// Go on where a page ended.
-    #[arg(long)]
-    pub cursor: Option<String>,
-    /// All pages, not only one.
-    #[arg(long)]
-    pub all: bool,
+    /// Which pages.
+    #[command(flatten)]
+    pub pages: PageArguments,
 }
 
 const COLUMNS: [&str; 6] = ["POSITION", "AT", "ACTOR", "ACTION", "TARGET", "REQUEST"];
@@ -45,25 +39,8 @@ pub async fn run(connection: &Connection, arguments: &AuditArguments) -> Result<
         from: arguments.from,
         to: arguments.to,
     };
-    let mut table = Table::new(COLUMNS);
-    let mut next = Some(PageRequest { limit: arguments.limit, cursor: arguments.cursor.clone() });
-    while let Some(request) = next.take() {
-        let page = connection.client.audit(&filter, &request).await;
-        let page = page.map_err(|error| failure(&error))?;
-        match connection.format {
-            Format::Json => output::document(page.json())?,
-            Format::Table => {
-                page.data.iter().for_each(|entry| table.row(row(entry)));
-                output::text(&table.take())?;
-            }
-        }
-        if arguments.all {
-            next = page.next(&request);
-        } else if let (Format::Table, Some(cursor)) = (connection.format, &page.next_cursor) {
-            output::remark(&format!("There are more: add --all, or --cursor {cursor}"));
-        }
-    }
-    Ok(())
+    let ask = async |page: &PageRequest| connection.client.audit(&filter, page).await;
+    arguments.pages.show(connection.format, Table::new(COLUMNS), ask, row).await
 }
 
 fn row(entry: &AuditEntry) -> [String; 6] {

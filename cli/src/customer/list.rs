@@ -1,9 +1,9 @@
 //! `berth list`.
 
 use super::connection::Connection;
-use super::failure::failure;
+use super::pages::PageArguments;
 use crate::failure::Failure;
-use crate::output::{self, Format, Table, age};
+use crate::output::{Table, age};
 use client::{PageRequest, Task, TaskFilter};
 use domain::resources::Tier;
 use domain::task::State;
@@ -26,15 +26,9 @@ pub struct ListArguments {
     /// With this label.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::submit::pair)]
     pub label: Option<(String, String)>,
-    /// Tasks on a page, 1 to 200.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
-    pub limit: Option<u32>,
-    /// Go on where a page ended.
-    #[arg(long)]
-    pub cursor: Option<String>,
-    /// All pages, not only one.
-    #[arg(long)]
-    pub all: bool,
+    /// Which pages.
+    #[command(flatten)]
+    pub pages: PageArguments,
 }
 
 const COLUMNS: [&str; 6] = ["ID", "NAME", "STATE", "TIER", "ATTEMPTS", "AGE"];
@@ -48,26 +42,9 @@ pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(
         label: arguments.label.clone(),
         ..TaskFilter::default()
     };
-    let mut table = Table::new(COLUMNS).with_states();
-    let mut next = Some(PageRequest { limit: arguments.limit, cursor: arguments.cursor.clone() });
-    while let Some(request) = next.take() {
-        let page =
-            connection.client.list(&filter, &request).await.map_err(|error| failure(&error))?;
-        match connection.format {
-            Format::Json => output::document(page.json())?,
-            Format::Table => {
-                let now = clock::wall();
-                page.data.iter().for_each(|task| table.row(row(task, now)));
-                output::text(&table.take())?;
-            }
-        }
-        if arguments.all {
-            next = page.next(&request);
-        } else if let (Format::Table, Some(cursor)) = (connection.format, &page.next_cursor) {
-            output::remark(&format!("There are more: add --all, or --cursor {cursor}"));
-        }
-    }
-    Ok(())
+    let table = Table::new(COLUMNS).with_states();
+    let ask = async |page: &PageRequest| connection.client.list(&filter, page).await;
+    arguments.pages.show(connection.format, table, ask, |task| row(task, clock::wall())).await
 }
 
 fn row(task: &Task, now: Timestamp) -> [String; 6] {

@@ -13,10 +13,12 @@ mod limits;
 mod list;
 mod login;
 mod logs;
+mod pages;
 mod profile;
 mod submit;
 mod submit_file;
 mod usage;
+mod users;
 mod watch;
 
 pub use attempts::{AttemptsArguments, run as attempts};
@@ -36,4 +38,8 @@ pub use logs::{LogsArguments, run as logs};
 pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
 pub use submit::{SubmitArguments, run as submit};
 pub use usage::{UsageArguments, run as usage};
+pub use users::{
+    UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, invite as users_invite,
+    list as users_list, remove as users_remove, role as users_role,
+};
 pub use watch::{WatchArguments, run as watch};

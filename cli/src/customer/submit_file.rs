@@ -39,7 +39,8 @@ pub(super) async fn run(
         let total = open().and_then(count).map_err(unreadable)?;
         (Box::new(open().map_err(unreadable)?), Some(total))
     };
-    let (mut begun, mut counted, mut progress) = (0, Count::default(), Progress::new(total));
+    let (mut begun, mut counted, mut progress) =
+        (0, Count::default(), Progress::new("stored", total));
     for part in 1.. {
         let (bytes, read) = next_part(&mut lines).map_err(unreadable)?;
         if bytes.is_empty() {

@@ -14,7 +14,7 @@ pub struct ApiKey {
     pub name: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
-    /// The user who made it, where one did.
+    /// The user who made it, or made the key that did, where there is one.
     pub user: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,

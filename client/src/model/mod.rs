@@ -15,6 +15,7 @@ mod new_task;
 mod page;
 mod task;
 mod usage;
+mod user;
 
 pub use attempt::Attempt;
 pub use audit::{AuditActor, AuditEntry, AuditFilter, AuditTarget};
@@ -29,3 +30,4 @@ pub use new_task::NewTask;
 pub use page::{Page, PageRequest};
 pub use task::Task;
 pub use usage::{Amounts, Usage, UsageOfDay};
+pub use user::{NewUser, User};

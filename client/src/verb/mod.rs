@@ -13,6 +13,7 @@ mod submit;
 mod submit_batch;
 mod submit_ndjson;
 mod usage;
+mod users;
 mod wait;
 
 pub use follow::Follow;

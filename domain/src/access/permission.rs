@@ -23,7 +23,7 @@ pub enum Permission {
     ManageOwners,
     /// Read the audit: who changed what.
     ReadAudit,
-    /// See where one is signed in oneself, and sign out. Every user may; no key, role or scope gives it.
+    /// See where one is signed in oneself, sign out, change the own password. Every user may; no key, role or scope gives it.
     OwnSignIns,
 }
 

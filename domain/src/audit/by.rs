@@ -14,7 +14,7 @@ pub enum Actor {
     User(UserId, Option<SignInId>),
     /// Somebody who showed nothing that is good.
     Nobody,
-    /// The platform itself: a command on the database, `berth up`.
+    /// The platform itself: a command on the database, `berth up`, the purge of a deleted tenant.
     System,
 }
 

@@ -1,108 +1,168 @@
-//! How many tasks each tenant may still start, by its limit on running ones.
+//! How many tasks may still start, by the limits on running ones: each tenant's, and those of concurrency keys.
 //!
-//! Kept by the active batcher, which alone hands tasks out. It counts in the database what each tenant holds (queued, running,
+//! Kept by the active batcher, which alone hands tasks out. It counts in the database what runs (queued, running,
 //! cancelling) and adds what it hands out itself from then on: since nobody else adds, that is never less than the truth, and
-//! the limit holds at every instant. What ends meanwhile is seen with the next count. No figure here outlives a count, so none
+//! the limits hold at every instant. What ends meanwhile is seen with the next count. No figure here outlives a count, so none
 //! can leak.
 
-use super::Candidate;
+use super::{Candidate, ConcurrencyKey};
 use crate::id::TenantId;
 use std::collections::HashMap;
 
-/// What tenants hold, and their limits.
+/// What tenants and keys hold, and their limits.
 #[derive(Debug, Clone, Default)]
 pub struct Running {
-    held: HashMap<TenantId, u64>,
-    limits: HashMap<TenantId, u64>,
+    tenants: HashMap<TenantId, Held>,
+    keys: HashMap<(TenantId, ConcurrencyKey), Held>,
     held_back: bool,
 }
 
+/// Tasks handed out, and how many may be.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    tasks: u64,
+    limit: Option<u64>,
+}
+
+/// Whether a task may start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It may, and is counted.
+    Starts,
+    /// Its tenant is at its limit.
+    TenantFull,
+    /// Its key is at its limit; others of its tenant may start.
+    KeyFull(ConcurrencyKey),
+}
+
+impl Held {
+    fn left(self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.tasks))
+    }
+}
+
 impl Running {
-    /// Replaces what is known by a count. Everything that was handed out before must be in it.
+    /// Replaces what is known of tenants by a count. Everything that was handed out before must be in it.
     pub fn counted(&mut self, held: impl IntoIterator<Item = (TenantId, u64)>) {
-        self.held = held.into_iter().collect();
+        count(&mut self.tenants, held);
         self.held_back = false;
     }
 
-    /// Replaces all limits; 0 is for a tenant that may start nothing. Who is not named here has none.
+    /// The same for concurrency keys.
+    pub fn counted_keys(
+        &mut self,
+        held: impl IntoIterator<Item = ((TenantId, ConcurrencyKey), u64)>,
+    ) {
+        count(&mut self.keys, held);
+    }
+
+    /// Replaces all limits of tenants; 0 is for a tenant that may start nothing. Who is not named here has none.
     pub fn set_limits(&mut self, limits: impl IntoIterator<Item = (TenantId, u64)>) {
-        self.limits = limits.into_iter().collect();
+        limit(&mut self.tenants, limits);
+    }
+
+    /// The same for concurrency keys.
+    pub fn set_key_limits(
+        &mut self,
+        limits: impl IntoIterator<Item = ((TenantId, ConcurrencyKey), u64)>,
+    ) {
+        limit(&mut self.keys, limits);
     }
 
     /// Tasks that `tenant` may still start; `None` without a limit.
     #[must_use]
     pub fn left(&self, tenant: TenantId) -> Option<u64> {
-        let limit = *self.limits.get(&tenant)?;
-        Some(limit.saturating_sub(self.held.get(&tenant).copied().unwrap_or_default()))
+        self.tenants.get(&tenant).filter(|held| held.limit.is_some()).map(|held| held.left())
     }
 
     /// Of each tenant that may start fewer than `most`, how many are worth looking at: one more than it may start, which tells
     /// that some are held back.
     #[must_use]
     pub fn fewer(&self, most: u64) -> Vec<(TenantId, u64)> {
-        let of = |(tenant, limit): (&TenantId, &u64)| match self.left(*tenant) {
-            _ if *limit == 0 => Some((*tenant, 0)),
-            Some(left) if left < most => Some((*tenant, left + 1)),
+        let of = |(tenant, held): (&TenantId, &Held)| match held.left() {
+            _ if held.limit == Some(0) => Some((*tenant, 0)),
+            left if left < most => Some((*tenant, left + 1)),
             _ => None,
         };
-        self.limits.iter().filter_map(of).collect()
+        self.tenants.iter().filter_map(of).collect()
     }
 
-    /// Keeps of `candidates` what may start: of each tenant the most urgent.
-    #[must_use]
-    pub fn admit(&mut self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
-        candidates.sort_by_key(|c| (c.start_deadline, c.task));
-        let mut admitted: HashMap<TenantId, u64> = HashMap::new();
-        candidates.retain(|candidate| {
-            let Some(left) = self.left(candidate.tenant) else { return true };
-            let before = admitted.entry(candidate.tenant).or_default();
-            *before += 1;
-            let may = *before <= left;
-            self.held_back |= !may && self.limits.get(&candidate.tenant) != Some(&0);
-            may
-        });
-        candidates
+    /// Tasks of this key that may still start.
+    pub(super) fn left_of_key(&self, tenant: TenantId, key: &ConcurrencyKey) -> u64 {
+        self.keys.get(&(tenant, key.clone())).map_or(u64::MAX, |held| held.left())
     }
 
-    /// A task of `tenant` is about to be handed out. Say so before it can have happened.
-    pub fn started(&mut self, tenant: TenantId) {
-        *self.held.entry(tenant).or_default() += 1;
+    /// Counts `candidate` in if it may start: say so before it can have happened.
+    pub(super) fn start(&mut self, candidate: &Candidate) -> Verdict {
+        let tenant = candidate.tenant;
+        let of_tenant = self.tenants.entry(tenant).or_default();
+        if of_tenant.left() == 0 {
+            self.held_back |= of_tenant.limit != Some(0);
+            return Verdict::TenantFull;
+        }
+        if let Some(key) = &candidate.concurrency_key {
+            let of_key = self.keys.entry((tenant, key.clone())).or_default();
+            if of_key.left() == 0 {
+                self.held_back |= of_key.limit != Some(0);
+                return Verdict::KeyFull(key.clone());
+            }
+            of_key.tasks += 1;
+        }
+        of_tenant.tasks += 1;
+        Verdict::Starts
     }
 
-    /// It was not handed out, for certain.
-    pub fn undone(&mut self, tenant: TenantId) {
-        if let Some(held) = self.held.get_mut(&tenant) {
-            *held = held.saturating_sub(1);
+    /// It was not handed out, for certain; or it has ended, as is known before the next count.
+    pub fn undone(&mut self, candidate: &Candidate) {
+        let key = candidate.concurrency_key.as_ref();
+        let of_key = key.and_then(|key| self.keys.get_mut(&(candidate.tenant, key.clone())));
+        for held in self.tenants.get_mut(&candidate.tenant).into_iter().chain(of_key) {
+            held.tasks = held.tasks.saturating_sub(1);
         }
     }
 
-    /// Since the last count a task could not start for its tenant's limit: another count may let it go.
+    /// Since the last count a task could not start for a limit: another count may let it go.
     #[must_use]
     pub const fn holds_back(&self) -> bool {
         self.held_back
     }
 }
 
+fn count<Id: Eq + std::hash::Hash>(
+    known: &mut HashMap<Id, Held>,
+    held: impl IntoIterator<Item = (Id, u64)>,
+) {
+    known.retain(|_, held| held.limit.is_some());
+    known.values_mut().for_each(|held| held.tasks = 0);
+    for (id, tasks) in held {
+        known.entry(id).or_default().tasks = tasks;
+    }
+}
+
+fn limit<Id: Eq + std::hash::Hash>(
+    known: &mut HashMap<Id, Held>,
+    limits: impl IntoIterator<Item = (Id, u64)>,
+) {
+    known.retain(|_, held| held.tasks > 0);
+    known.values_mut().for_each(|held| held.limit = None);
+    for (id, limit) in limits {
+        known.entry(id).or_default().limit = Some(limit);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::candidate::tests::{task, tenant};
+    use super::super::{Pick, Turns};
     use super::*;
-    use crate::id::TaskId;
     use crate::time::Timestamp;
     use proptest::prelude::*;
-    use uuid::Uuid;
 
-    fn tenant(n: u128) -> TenantId {
-        TenantId(Uuid::from_u128(n))
-    }
-
-    fn task(owner: u128, number: u128) -> Candidate {
-        Candidate {
-            tenant: tenant(owner),
-            task: TaskId(Uuid::from_u128(owner * 1000 + number)),
-            start_deadline: Timestamp::UNIX_EPOCH - chrono::TimeDelta::seconds(number as i64),
-            slots: 1,
-            cost: 1.0,
-        }
+    /// Picks up to 100 of `tasks`.
+    fn pick(running: &mut Running, tasks: impl IntoIterator<Item = Candidate>) -> Vec<Pick> {
+        let mut turns = Turns::default();
+        turns.replace(Timestamp::UNIX_EPOCH, tasks);
+        turns.pick(Timestamp::UNIX_EPOCH, 100, running)
     }
 
     #[test]
@@ -110,12 +170,13 @@ mod tests {
         let mut running = Running::default();
         running.set_limits([(tenant(1), 3)]);
         running.counted([(tenant(1), 1)]);
-        let admitted = running.admit((0..5).map(|n| task(1, n)).collect());
-        let numbers: Vec<_> = admitted.iter().map(|c| c.task.0.as_u128() % 1000).collect();
+        let picked = pick(&mut running, (0..5).map(|n| task(1, n, 100 - n as i64)));
+        let numbers: Vec<_> = picked.iter().map(|p| p.candidate.task.0.as_u128() % 1000).collect();
         assert_eq!(numbers, [4, 3]);
         assert!(running.holds_back());
         running.counted([]);
         assert!(!running.holds_back());
+        assert_eq!(running.left(tenant(1)), Some(3));
     }
 
     #[test]
@@ -123,7 +184,7 @@ mod tests {
         let mut running = Running::default();
         running.set_limits([(tenant(1), 0), (tenant(2), 10)]);
         running.counted([(tenant(2), 9)]);
-        assert!(running.admit(vec![task(1, 1)]).is_empty());
+        assert!(pick(&mut running, [task(1, 1, 1)]).is_empty());
         assert!(!running.holds_back());
         let mut fewer = running.fewer(50);
         fewer.sort_unstable();
@@ -134,38 +195,60 @@ mod tests {
     #[test]
     fn without_a_limit_everything_goes() {
         let mut running = Running::default();
-        assert_eq!(running.admit((0..50).map(|n| task(1, n)).collect()).len(), 50);
+        assert_eq!(pick(&mut running, (0..50).map(|n| task(1, n, 1))).len(), 50);
         assert!(!running.holds_back());
+        assert_eq!(running.left(tenant(1)), None);
+    }
+
+    #[test]
+    fn limits_that_are_lifted_are_gone_and_what_is_held_is_not() {
+        let mut running = Running::default();
+        running.set_limits([(tenant(1), 2)]);
+        running.counted([(tenant(1), 2)]);
+        running.set_limits([]);
+        assert_eq!(running.left(tenant(1)), None);
+        running.set_limits([(tenant(1), 3)]);
+        assert_eq!(running.left(tenant(1)), Some(1));
     }
 
     proptest! {
         /// Whatever is handed out, fails, ends and is counted in whatever order: never more than the limit at once.
         #[test]
-        fn the_limit_holds_at_every_instant(
+        fn the_limits_hold_at_every_instant(
             limit in 1u64..6,
+            key_limit in 1u64..6,
             steps in proptest::collection::vec((0u8..4, 1usize..8), 1..60),
         ) {
+            let key = ConcurrencyKey("k".into());
             let mut running = Running::default();
             running.set_limits([(tenant(1), limit)]);
-            let mut truth = 0u64;
+            running.set_key_limits([((tenant(1), key.clone()), key_limit)]);
+            let mut truth: Vec<Candidate> = Vec::new();
+            let keyed = |truth: &[Candidate]| truth.iter().filter(|c| c.concurrency_key.is_some()).count() as u64;
             for (kind, size) in steps {
                 match kind {
-                    0 => running.counted([(tenant(1), truth)]),
+                    0 => {
+                        running.counted([(tenant(1), truth.len() as u64)]);
+                        running.counted_keys([((tenant(1), key.clone()), keyed(&truth))]);
+                    }
                     // Some end, and nobody tells.
-                    1 => truth = truth.saturating_sub(size as u64),
+                    1 => truth.truncate(truth.len().saturating_sub(size)),
                     _ => {
-                        let picked = running.admit((0..size as u128).map(|n| task(1, n)).collect());
-                        for (at, candidate) in picked.iter().enumerate() {
-                            running.started(candidate.tenant);
+                        let wanted = (0..size as u128).map(|n| Candidate {
+                            concurrency_key: (n % 2 == 0).then(|| key.clone()),
+                            ..task(1, n, 1)
+                        });
+                        for (at, pick) in pick(&mut running, wanted).into_iter().enumerate() {
                             if kind == 3 && at % 2 == 1 {
-                                running.undone(candidate.tenant);
+                                running.undone(&pick.candidate);
                             } else {
-                                truth += 1;
+                                truth.push(pick.candidate);
                             }
                         }
                     }
                 }
-                prop_assert!(truth <= limit, "{truth} of {limit}");
+                prop_assert!(truth.len() as u64 <= limit, "{} of {limit}", truth.len());
+                prop_assert!(keyed(&truth) <= key_limit, "{} of {key_limit}", keyed(&truth));
             }
         }
     }

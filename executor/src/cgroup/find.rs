@@ -9,8 +9,10 @@ use super::place::{Controller, Place, Version};
 use crate::supervise::{Limits, REST_ARGUMENT};
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread::available_parallelism;
 
 /// Name of the group that is made only to see whether it can be.
 const TRIAL: &str = "trial";
@@ -49,6 +51,9 @@ fn first_place(hierarchy: &Hierarchy, controller: Controller, name: &str) -> Res
     let parent = if hierarchy.own.is_dir() { &hierarchy.own } else { &hierarchy.mount };
     let folder = parent.join(name);
     make(&folder)?;
+    if controller == Controller::Cpu {
+        weigh(&folder.join("cpu.shares"), 1024);
+    }
     Ok(Place { controller, version: Version::V1, folder })
 }
 
@@ -70,7 +75,18 @@ fn second_place(
     let folder = parent.join(name);
     make(&folder)?;
     hand_down(&folder, controller)?;
+    if controller == Controller::Cpu {
+        weigh(&folder.join("cpu.weight"), 100);
+    }
     Ok(Place { controller, version: Version::V2, folder })
+}
+
+/// Makes all attempts together weigh, on each processor, as much as two processes beside them. What the kernel gives a
+/// group, `usual`, it shares out over the processors: there even our own start of one attempt would outweigh them all.
+fn weigh(file: &Path, usual: usize) {
+    let processors = available_parallelism().map_or(1, NonZero::get);
+    // Without it attempts are slower beside others, and no less limited.
+    fs::write(file, (usual * processors * 2).min(10_000).to_string()).ok();
 }
 
 /// Offers the controller to the groups inside `folder`. A group whose insides are limited may hold no process

@@ -62,13 +62,9 @@ impl Group {
         match part.version {
             Version::V1 => {
                 set("cpu.cfs_period_us", period.to_string())?;
-                set("cpu.cfs_quota_us", quota.to_string())?;
-                set("cpu.shares", (limits.cpu_millis * 1024 / 1000).clamp(2, 262_144).to_string())
+                set("cpu.cfs_quota_us", quota.to_string())
             }
-            Version::V2 => {
-                set("cpu.max", format!("{quota} {period}"))?;
-                set("cpu.weight", (limits.cpu_millis / 10).clamp(1, 10_000).to_string())
-            }
+            Version::V2 => set("cpu.max", format!("{quota} {period}")),
         }
     }
 
@@ -200,8 +196,15 @@ fn limit(part: &Place, limits: &Limits) -> io::Result<()> {
         (Controller::Pids, _) => {
             fs::write(file("pids.max"), (limits.processes + OVERHEAD_PROCESSES).to_string())?;
         }
-        // Set once the command runs; here only that it can be.
-        (Controller::Cpu, _) => {}
+        // Its share from the start, so that not even its preparation crowds out others; its limit once the command runs.
+        (Controller::Cpu, Version::V1) => {
+            let shares = (limits.cpu_millis * 1024 / 1000).clamp(2, 262_144);
+            fs::write(file("cpu.shares"), shares.to_string())?;
+        }
+        (Controller::Cpu, Version::V2) => {
+            let weight = (limits.cpu_millis / 10).clamp(1, 10_000);
+            fs::write(file("cpu.weight"), weight.to_string())?;
+        }
     }
     Ok(())
 }

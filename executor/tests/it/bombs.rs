@@ -31,6 +31,9 @@ const BOMBS: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// How often a neighbour of bombs is measured without and with them.
+const PAIRS: usize = 7;
+
 fn light(rm: &Rm, script: &str) -> LeaseKey {
     with_cpu(rm, 500, script)
 }
@@ -136,16 +139,22 @@ async fn a_neighbour_of_bombs_is_at_most_half_as_slow_again() {
     let (rm, home) = (Rm::start().await, Home::new());
     let _agent = Agent::start_with(&home, &[&rm.address], &SETTINGS);
     rm.hello(0).await;
-    let alone = p99_of_a_neighbour(&rm, 5).await;
-    // Together one core: a resource manager never grants more than there is.
-    let bombs: Vec<_> =
-        (0..4).flat_map(|_| BOMBS).map(|(_, script, _)| with_cpu(&rm, 50, script)).collect();
-    let beside = p99_of_a_neighbour(&rm, 5).await;
-    for bomb in bombs {
-        assert_eq!(outcome(&rm.result(bomb).await), Outcome::KilledResources);
+    // One preemption by anything makes a round of 2 ms twice as long: the middle of several pairs says what is usual.
+    let mut ratios = Vec::new();
+    for _ in 0..PAIRS {
+        let alone = p99_of_a_neighbour(&rm, 5).await;
+        // Together one core: a resource manager never grants more than there is.
+        let bombs: Vec<_> =
+            (0..4).flat_map(|_| BOMBS).map(|(_, script, _)| with_cpu(&rm, 50, script)).collect();
+        let beside = p99_of_a_neighbour(&rm, 5).await;
+        for bomb in bombs {
+            assert_eq!(outcome(&rm.result(bomb).await), Outcome::KilledResources);
+        }
+        eprintln!("p99 alone {alone} us, beside 20 bombs {beside} us");
+        ratios.push(beside * 100 / alone);
     }
-    eprintln!("p99 alone {alone} us, beside 20 bombs {beside} us");
-    assert!(beside * 2 <= alone * 3, "from {alone} to {beside} us");
+    ratios.sort_unstable();
+    assert!(ratios[PAIRS / 2] <= 150, "in hundredths: {ratios:?}");
 }
 
 #[tokio::test]

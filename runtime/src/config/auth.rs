@@ -7,7 +7,8 @@
 use super::checks::{Checks, hours, secs};
 use super::environment::variable_of;
 use super::error::ConfigError;
-use super::values::{duration, secret};
+use super::values::{duration, plan_if_any, secret};
+use domain::id::PlanName;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -36,6 +37,9 @@ pub struct AuthConfig {
     /// Life of an invitation.
     #[serde(deserialize_with = "duration")]
     pub invitation_life: Duration,
+    /// The plan of customers who sign up by themselves; `None` where nobody can.
+    #[serde(deserialize_with = "plan_if_any")]
+    pub sign_up_plan: Option<PlanName>,
 }
 
 /// What access tokens are signed with.

@@ -2,6 +2,7 @@
 //!
 //! Used by `#[serde(deserialize_with)]` in the section structs. The messages say what form is wanted.
 
+use domain::id::PlanName;
 use domain::time::parse_duration;
 use ipnet::IpNet;
 use secrecy::SecretString;
@@ -18,6 +19,15 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D
 /// Text that is never shown.
 pub(super) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
     String::deserialize(from).map(SecretString::from)
+}
+
+/// `"free"`, or nothing.
+pub(super) fn plan_if_any<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<PlanName>, D::Error> {
+    let text = String::deserialize(from)?;
+    let plan = (!text.is_empty()).then(|| text.parse());
+    plan.transpose().map_err(|_| D::Error::custom(format!("\"{text}\" is no name of a plan")))
 }
 
 /// `["10.0.0.0/8", "192.0.2.7"]`.

@@ -9,9 +9,10 @@ use super::tenants::Tenants;
 use crate::leader::Leader;
 use crate::metrics::{BATCH, COMPLETION_RATE, DISPATCHED, FREE_SLOTS, LAG, QUEUED_SLOTS};
 use bus::{Bus, ConnectionState, Hint};
-use domain::batch::{Candidate, Running, batch_slots, select};
-use domain::fairness::Accounts;
+use domain::batch::{Candidate, Pick, Priority, Running, Turns, batch_slots};
+use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
+use domain::resources::Resources;
 use runtime::clock::{self, Instant};
 use runtime::config::SchedulerConfig;
 use runtime::tick::TickOutcome;
@@ -26,8 +27,6 @@ use tracing::info;
 
 /// How old the list of pools and the terms of tenants may be.
 const REFRESH: Duration = Duration::from_secs(1);
-/// What a task is expected to take before anything is known of it, at most.
-const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
 /// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some
 /// 1000 tasks/s there is next to no rest, and from 5000/s on the longest.
 const REST_PER_TASK: Duration = Duration::from_micros(200);
@@ -79,7 +78,7 @@ enum Dispatched {
 
 #[derive(Default)]
 struct PoolState {
-    accounts: Accounts,
+    turns: Turns,
     rate: PoolRate,
 }
 
@@ -155,7 +154,7 @@ impl Batcher {
         self.pools = store::pool::list_for_dispatch(&self.db).await?;
         let stopped = self.tenants.refresh(&self.db, now).await?;
         for pool in &self.pools {
-            self.per_pool.entry(pool.clone()).or_default().accounts.forget_idle();
+            self.per_pool.entry(pool.clone()).or_default().turns.forget_idle();
         }
         self.set_terms();
         self.take_back(&stopped).await?;
@@ -175,7 +174,7 @@ impl Batcher {
 
     fn set_terms(&mut self) {
         for state in self.per_pool.values_mut() {
-            state.accounts.set_weights(self.tenants.weights());
+            state.turns.set_weights(self.tenants.weights());
         }
         self.running.set_limits(self.tenants.limits());
     }
@@ -238,9 +237,11 @@ impl Batcher {
         self.learn(&rows, started).await?;
         let by_task: HashMap<TaskId, CandidateRow> =
             rows.iter().map(|row| (row.task, row.clone())).collect();
-        let admitted = self.running.admit(rows.iter().map(candidate).collect());
         let state = self.per_pool.entry(pool.clone()).or_default();
-        let picked = select(admitted, most, &mut state.accounts);
+        // For the order inside a tenant only: what is due is due by the database's clock.
+        let now = clock::wall();
+        state.turns.replace(now, rows.iter().map(|row| candidate(row, view.largest)));
+        let picked = state.turns.pick(now, most, &mut self.running);
         if picked.is_empty() {
             return Ok(Dispatched::All(0));
         }
@@ -249,13 +250,15 @@ impl Batcher {
             return Ok(Dispatched::All(0));
         };
         let state = self.per_pool.entry(pool.clone()).or_default();
-        for lost in picked.iter().filter(|c| !epochs.contains_key(&c.task)) {
+        for lost in picked.iter().filter(|pick| !epochs.contains_key(&pick.candidate.task)) {
             // Cancelled or expired between the look and the mark.
-            state.accounts.refund(lost.tenant, lost.cost);
+            state.turns.undo(lost);
+            self.running.undone(&lost.candidate);
         }
         // In the order of their turns: that is how they are placed.
         let hints: Vec<Hint> = picked
             .iter()
+            .map(|pick| &pick.candidate)
             .filter_map(|c| {
                 Some(Hint {
                     tenant: c.tenant,
@@ -272,7 +275,7 @@ impl Batcher {
         self.refused |= publish(&self.db, &self.bus, pool, &hints, per_message).await? > 0;
         LAG.with(&["whole"]).observe_duration(started.elapsed());
         let tasks = hints.len() as u64;
-        let used: u64 = picked.iter().map(|c| u64::from(c.slots)).sum();
+        let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         Ok(if used < most {
             Dispatched::All(tasks)
         } else if most < slots {
@@ -286,12 +289,10 @@ impl Batcher {
     async fn mark(
         &mut self,
         epoch: LeaderEpoch,
-        picked: &[Candidate],
+        picked: &[Pick],
     ) -> Result<Option<HashMap<TaskId, i32>>, StoreError> {
-        let keys: Vec<_> = picked.iter().map(|c| (c.tenant, c.task)).collect();
-        for (tenant, _) in &keys {
-            self.running.started(*tenant);
-        }
+        let key = |pick: &Pick| (pick.candidate.tenant, pick.candidate.task);
+        let keys: Vec<_> = picked.iter().map(key).collect();
         let (node, age) = (self.leader.node(), self.settings.sweep_age);
         let marked = transition::dispatched(&self.db, node, epoch, &keys, age).await;
         if marked.as_ref().is_err_and(StoreError::outcome_unknown) {
@@ -299,11 +300,7 @@ impl Batcher {
             self.leader.renounce();
         }
         let Some(marked) = marked? else { return Ok(None) };
-        let epochs: HashMap<_, _> = marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect();
-        for (tenant, _) in keys.iter().filter(|(_, task)| !epochs.contains_key(task)) {
-            self.running.undone(*tenant);
-        }
-        Ok(Some(epochs))
+        Ok(Some(marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect()))
     }
 }
 
@@ -334,17 +331,22 @@ fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
     even.min(room).clamp(1, most.max(1))
 }
 
-fn candidate(row: &CandidateRow) -> Candidate {
+/// Shares are measured by the largest executor: only how they compare matters. Late tasks go by their deadlines: since when
+/// each is due is not in a row.
+fn candidate(row: &CandidateRow, largest: Resources) -> Candidate {
     Candidate {
         tenant: row.tenant,
         task: row.task,
+        due: row.start_deadline,
         start_deadline: row.start_deadline,
+        priority: Priority::default(),
         slots: row.slots,
-        cost: if row.prepaid {
-            0.0
-        } else {
-            f64::from(row.slots) * row.cap.min(FIRST_ESTIMATE).as_secs_f64()
-        },
+        share: row.resources.dominant_share(largest),
+        name: NameKey::default(),
+        prepaid: row.prepaid,
+        cap: row.cap,
+        concurrency_key: None,
+        spare_until: None,
     }
 }
 

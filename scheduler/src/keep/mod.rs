@@ -1,4 +1,4 @@
-//! Housekeeping: tomorrow's partitions, yesterday's, and answers and sessions nobody will ask for again.
+//! Housekeeping: tomorrow's partitions, yesterday's, and answers, sessions and events nobody will ask for again.
 
 mod seal;
 
@@ -7,7 +7,7 @@ use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
-use store::{StoreError, idempotency, load, output, partition, session};
+use store::{StoreError, idempotency, load, output, partition, session, tenant};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -30,18 +30,20 @@ impl KeepTick {
         let dropped = partition::drop_expired(db, days).await;
         let purged = idempotency::purge(db, self.limits.idempotency_retention, PURGE_BATCH).await;
         let sessions = session::prune(db, days, PURGE_BATCH).await;
+        let events = tenant::prune_events(db, days, PURGE_BATCH).await;
         let loads = load::prune(db).await;
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
+        let events = events?;
         loads?;
         // Only now: what was not dropped is kept still, and counts.
         output::forget(db, days, PURGE_BATCH).await?;
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }
-        let done = made + dropped + purged + sessions;
+        let done = made + dropped + purged + sessions + events;
         let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= PURGE_BATCH);
-        let more = full(purged) || full(sessions);
+        let more = full(purged) || full(sessions) || full(events);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
     }
 }

@@ -11,8 +11,9 @@ use domain::access::{Role, ScopeSet};
 use domain::id::UserId;
 use sqlx::PgConnection;
 
-/// Stores a key of `scope`'s tenant, made by `user` where a user made it: `None` when the user's role, which may have changed a
-/// moment ago, does not give these scopes. `answer` writes what a repeated request is answered: the secret must not be in it.
+/// Stores a key of `scope`'s tenant, made on behalf of `user` where a user, or a key of one, made it: `None` when the user's role,
+/// which may have changed a moment ago, does not give these scopes, or the user is gone. `answer` writes what a repeated request is
+/// answered: the secret must not be in it.
 ///
 /// # Errors
 /// When the database cannot answer.

@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::plan::limits_of;
 use crate::statement::named;
-use domain::id::TenantId;
+use domain::id::{TenantId, UserId};
 use domain::plan::PlanLimits;
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
@@ -20,6 +20,8 @@ pub struct KeyRecord {
     pub tenant_state: TenantState,
     /// What that tenant's plan allows.
     pub limits: PlanLimits,
+    /// On whose behalf it was made, where a user made it or the key that made it.
+    pub user: Option<UserId>,
     /// HMAC-SHA256 of the whole key.
     pub hash: Vec<u8>,
     /// `read`, `submit`, `admin`.
@@ -38,7 +40,7 @@ pub struct KeyRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select k.id, k.tenant_id, t.state, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!",
+        r#"select k.id, k.tenant_id, t.state, k.user_id, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!",
                 p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
                 p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight
             from api_key k join tenant t on t.id = k.tenant_id join plan p on p.name = t.plan
@@ -54,6 +56,7 @@ pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, Stor
             tenant: TenantId(row.tenant_id),
             tenant_state,
             limits,
+            user: row.user_id.map(UserId),
             hash: row.hash,
             scopes: row.scopes,
             expires_at: row.expires_at,

@@ -17,7 +17,7 @@ pub struct KeyInfo {
     pub name: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
-    /// Who made it, where a user did.
+    /// On whose behalf it was made, where a user made it or the key that made it.
     pub user: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,

@@ -13,7 +13,7 @@ use serde_json::json;
 pub struct NewOperatorKey {
     /// Its public part: 12 of `a-z2-7`.
     pub id: String,
-    /// Whom the audit names; unique.
+    /// Whose it is; unique among keys that are neither revoked nor replaced.
     pub name: String,
     /// HMAC-SHA256 of the whole key, 32 bytes.
     pub hash: Vec<u8>,
@@ -33,7 +33,7 @@ pub async fn create(db: &AdminDb, key: NewOperatorKey) -> Result<bool, StoreErro
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into operator_key (id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5)
-            on conflict (name) do nothing",
+            on conflict (name) where revoked_at is null and replaced_by is null do nothing",
         key.id,
         key.name,
         key.hash,

@@ -1,13 +1,11 @@
 //! Where a user is signed in.
 
+use super::begin::MOST_OF_A_USER;
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::{SignInId, UserId};
 use domain::time::Timestamp;
-
-/// Most sign-ins that are shown.
-const LIMIT: i64 = 200;
 
 /// A sign-in that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub struct SignInInfo {
     pub expires_at: Timestamp,
 }
 
-/// The user's sign-ins, newest first, 200 at most.
+/// The user's sign-ins, newest first: 100 at most, more are not kept.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -40,7 +38,7 @@ pub async fn list(
             order by s.id desc limit $3",
         scope.tenant().uuid(),
         user.uuid(),
-        LIMIT
+        MOST_OF_A_USER
     );
     let rows = named("sign_in.list", query.fetch_all(&mut *tx)).await?;
     Ok(rows

@@ -12,6 +12,7 @@ mod refused;
 
 pub use account::{Account, account};
 pub use attempt::{Attempt, give_back, take};
+pub(crate) use begin::put;
 pub use begin::{NewSignIn, begin};
 pub use end::end;
 pub use find::{SignInRecord, find};

@@ -1,7 +1,9 @@
 //! Takes a refresh token for a new one.
 //!
 //! A token is good once. One that comes a second time was stolen, from its user or by its user: then the whole sign-in ends, and
-//! neither the thief nor the user goes on without the password.
+//! neither the thief nor the user goes on without the password. But the answer with its successor may have been lost: for a
+//! moment, and while nobody has used that successor, another is made in its place. Whoever holds the one that was not lost ends
+//! the sign-in by using it, so a thief who is as quick wins nothing.
 
 use crate::StoreError;
 use crate::audit::{self, Act, Actor, By};
@@ -9,8 +11,12 @@ use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{SignInId, TenantId, UserId};
 use serde_json::json;
-use sqlx::{Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 use std::time::Duration;
+use uuid::Uuid;
+
+/// How long after its use a token may come again, seconds: as long as a client tries once more.
+const GRACE: f64 = 10.0;
 
 /// What became of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +51,13 @@ pub async fn refresh(
         "update refresh_token set used_at = now() where hash = $1 and used_at is null returning sign_in_id",
         &old[..]
     );
-    let Some(sign_in) = named("sign_in.use_token", using.fetch_optional(&mut *tx)).await? else {
-        return reused(tx, old, by).await;
+    let used = named("sign_in.use_token", using.fetch_optional(&mut *tx)).await?;
+    let sign_in = match used {
+        Some(sign_in) => sign_in,
+        None => match lost(&mut tx, old).await? {
+            Some(sign_in) => sign_in,
+            None => return reused(tx, old, by).await,
+        },
     };
     let renew = sqlx::query!(
         "update sign_in s set refreshed_at = now(), expires_at = now() + $2 * interval '1 second'
@@ -62,10 +73,11 @@ pub async fn refresh(
         return Ok(Refreshed::Refused);
     };
     let store = sqlx::query!(
-        "insert into refresh_token (hash, tenant_id, sign_in_id) values ($1, $2, $3)",
+        "insert into refresh_token (hash, tenant_id, sign_in_id, follows) values ($1, $2, $3, $4)",
         &new[..],
         row.tenant_id,
-        sign_in
+        sign_in,
+        &old[..]
     );
     named("sign_in.store_token", store.execute(&mut *tx)).await?;
     let (sign_in, tenant, user) = (SignInId(sign_in), TenantId(row.tenant_id), UserId(row.user_id));
@@ -73,6 +85,25 @@ pub async fn refresh(
     let act = Act::new("session.refresh", "session", sign_in).to(json!({"user": user}));
     audit::told_in(tx, tenant, by, act).await?;
     Ok(Refreshed::Done { sign_in, tenant, user })
+}
+
+/// The sign-in of a token that was used a moment ago, whose successor nobody has used and now nobody may.
+async fn lost(tx: &mut PgConnection, old: &[u8; 32]) -> Result<Option<Uuid>, StoreError> {
+    // One after the other: who comes second sees the successor that the first has made.
+    let lock = sqlx::query_scalar!(
+        r#"select true as "there!" from refresh_token where hash = $1 for update"#,
+        &old[..]
+    );
+    named("sign_in.lock_token", lock.fetch_optional(&mut *tx)).await?;
+    let replace = sqlx::query_scalar!(
+        "update refresh_token n set used_at = now() from refresh_token t
+            where t.hash = $1 and t.used_at > now() - $2 * interval '1 second'
+                and n.tenant_id = t.tenant_id and n.sign_in_id = t.sign_in_id and n.follows = t.hash and n.used_at is null
+            returning n.sign_in_id",
+        &old[..],
+        GRACE
+    );
+    named("sign_in.replace_token", replace.fetch_optional(tx)).await
 }
 
 /// Ends the sign-in of a token that is not good, or that was used before. Only the first time changes something.

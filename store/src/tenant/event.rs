@@ -1,6 +1,6 @@
 //! What a tenant is told of: that a quota is nearly used up (`watch`), and on which plan it is.
 
-use crate::connect::ApiDb;
+use crate::connect::{ApiDb, SchedulerDb};
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::time::Timestamp;
@@ -36,6 +36,24 @@ pub async fn events(
         .into_iter()
         .map(|row| TenantEvent { at: row.at, kind: row.kind, detail_json: row.detail })
         .collect())
+}
+
+/// Deletes events that are older than `retention_days`, at most `limit`; says how many.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn prune_events(
+    db: &SchedulerDb,
+    retention_days: u32,
+    limit: i64,
+) -> Result<u64, StoreError> {
+    let query = sqlx::query!(
+        "delete from tenant_event where ctid = any (array(
+            select o.ctid from tenant_event o where o.at < now() - make_interval(days => $1) order by o.at limit $2))",
+        i32::try_from(retention_days).unwrap_or(i32::MAX),
+        limit
+    );
+    Ok(named("tenant.prune_events", query.execute(db.pool())).await?.rows_affected())
 }
 
 /// The plan a tenant is on, by name.

@@ -4,15 +4,16 @@
 //! tenants that were deleted longer ago than their grace and have no live task: no mistake here can delete anything else.
 
 use crate::StoreError;
+use crate::audit::{self, Act, By};
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::TenantId;
 use std::time::Duration;
 
-/// In this order: what is largest first, and last the name, which says that all is gone. Specs go with their history; those
+/// In this order: what is largest first; the name goes after them, which says that all is gone. Specs go with their history; those
 /// that outlived it come after.
-const PARTS: [&str; 7] =
-    ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others", LAST_PART];
+const PARTS: [&str; 6] =
+    ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others"];
 
 /// A deleted tenant that there is something to do about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub async fn deleted(
     Ok(rows.into_iter().map(|row| found(row.id, row.has_tasks)).collect())
 }
 
-/// The last step of a purge: the tenant's name goes, and all is done.
+/// The last step of a purge: the tenant's name goes, its audit is told, and all is done.
 pub const LAST_PART: &str = "tenant";
 
 /// Takes one step of a tenant's purge: up to `limit` rows of the first part that has any. Says which part that was; `None`: there
@@ -63,7 +64,8 @@ pub async fn purge(
     grace: Duration,
     limit: i32,
 ) -> Result<Option<&'static str>, StoreError> {
-    for part in PARTS {
+    for part in PARTS.into_iter().chain([LAST_PART]) {
+        let mut tx = named("begin", db.pool().begin()).await?;
         let query = sqlx::query_scalar!(
             r#"select berth_tenant_purge($1, $2, $3 * interval '1 second', $4) as "rows!""#,
             part,
@@ -71,7 +73,12 @@ pub async fn purge(
             grace.as_secs_f64(),
             limit
         );
-        if named("tenant.purge", query.fetch_one(db.pool())).await? > 0 {
+        if named("tenant.purge", query.fetch_one(&mut *tx)).await? > 0 {
+            if part == LAST_PART {
+                let act = Act::new("tenant.purge", "tenant", tenant);
+                audit::write(&mut tx, tenant, By::SYSTEM, act).await?;
+            }
+            named("commit", tx.commit()).await?;
             return Ok(Some(part));
         }
     }

@@ -5,9 +5,11 @@ mod change;
 mod create;
 mod info;
 mod list;
+mod password;
 
 pub use accept::{Accepted, accept, invited};
 pub use change::{Change, Changed, change};
 pub use create::{Created, Entry, NewUser, create};
 pub use info::{UserInfo, UserState};
 pub use list::list;
+pub use password::{change_password, password_hash};

@@ -100,6 +100,7 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "idempotency",
                 "output_use",
                 "tenant_quota_level",
+                "tenant_event",
                 "audit",
                 "audit_seal",
                 "audit_head",
@@ -168,7 +169,6 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_scheduler", "update plan set weight = 1000"),
         ("berth_submit", "update plan set backlog = 100000000"),
         ("berth_submit", "update tenant set plan = 'default'"),
-        ("berth_scheduler", "select * from tenant_event"),
         ("berth_submit", "select * from tenant_quota_level"),
         ("berth_api", "update tenant set plan = 'default'"),
         (
@@ -212,7 +212,11 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_submit", "select * from audit"),
         ("berth_rm", "select * from audit"),
         ("berth_rm", "insert into audit select * from audit"),
-        ("berth_scheduler", "insert into audit select * from audit"),
+        (
+            "berth_scheduler",
+            "insert into audit (id, tenant_id, actor_kind, action, target_kind) values (gen_random_uuid(), gen_random_uuid(), 'system', 'tenant.delete', 'tenant')",
+        ),
+        ("berth_scheduler", "update tenant_event set kind = 'x'"),
         ("berth_admin", "insert into audit_seal select * from audit_seal"),
         ("berth_admin", "update audit_head set position = 0"),
         ("berth_api", "select * from audit_head"),

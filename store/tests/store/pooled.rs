@@ -1,13 +1,14 @@
 //! One tenant's setting never reaches the next request on the same connection.
 
 use crate::support::{World, new_task};
-use domain::id::TenantId;
+use domain::id::{TaskId, TenantId};
 use sqlx::AssertSqlSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
-use store::connect::ApiDb;
+use store::connect::{ApiDb, SubmitDb};
 use store::task::{TaskFilter, find, transition};
+use testkit::services::PrivatePgBouncer;
 use tokio::task::JoinSet;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,12 +102,84 @@ async fn with_a_pooler_in_front_nothing_rests_on_named_statements() {
     let tenant = world.tenant().await;
     let pooled =
         runtime::config::DatabaseConfig { pooler: true, ..crate::support::config(&world.database) };
-    let (api, submit) =
-        (ApiDb::connect(&pooled).unwrap(), store::connect::SubmitDb::connect(&pooled).unwrap());
+    let (api, submit) = (ApiDb::connect(&pooled).unwrap(), SubmitDb::connect(&pooled).unwrap());
     for stored in 1..4 {
         store::task::submit::insert(&submit, &[new_task(tenant)]).await.unwrap();
         let found =
             find(&api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
         assert_eq!(found.len(), stored);
+    }
+}
+
+/// Requests of each of the clients; 10 000 in all.
+const TURNS: usize = 625;
+
+/// C2: ten tenants by sixteen clients at once, over three connections that `PgBouncer` hands from transaction to transaction.
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_a_transaction_pooler_ten_thousand_requests_see_only_their_own() {
+    if !PrivatePgBouncer::is_installed() {
+        eprintln!("SKIPPED: PgBouncer is not installed; scripts/setup installs it");
+        return;
+    }
+    let world = World::new().await;
+    let mut tenants = Vec::new();
+    for _ in 0..10 {
+        let tenant = world.tenant().await;
+        tenants.push((tenant, world.store_ready(tenant, 3).await[0].1));
+    }
+    let pooler = PrivatePgBouncer::start(&world.database, "berth_api").await.unwrap();
+    let config = runtime::config::DatabaseConfig {
+        pooler: true,
+        api_url: pooler.url().into(),
+        ..crate::support::config(&world.database)
+    };
+    let (api, tenants) = (ApiDb::connect(&config).unwrap(), Arc::new(tenants));
+    let mut requests = JoinSet::new();
+    for client in 0..16_usize {
+        let (api, tenants) = (api.clone(), Arc::clone(&tenants));
+        requests.spawn(async move {
+            for turn in 0..TURNS {
+                let at = (client + turn) % tenants.len();
+                mixed_request(&api, tenants[at], tenants[(at + 1) % tenants.len()].1, turn).await;
+            }
+        });
+    }
+    requests.join_all().await;
+    let connections = "select count(*) from pg_stat_activity where usename = 'berth_api' and datname = current_database()";
+    assert_eq!(world.number(connections).await, 3, "all of it went over these");
+    let bare = sqlx::PgPool::connect(pooler.url()).await.unwrap();
+    for _ in 0..30 {
+        let left = sqlx::raw_sql("select id from task").fetch_optional(&bare).await.unwrap();
+        assert!(left.is_none(), "a tenant is left on a connection");
+    }
+}
+
+/// One of what a tenant asks: a list of tasks or of keys, one task by its id, somebody else's task, a cancel; and one that goes away.
+async fn mixed_request(
+    api: &ApiDb,
+    (tenant, own): (TenantId, TaskId),
+    foreign: TaskId,
+    turn: usize,
+) {
+    let scope = TenantScope::new(tenant);
+    match turn % 6 {
+        0 => assert!(store::task::get(api, &scope, foreign).await.unwrap().is_none()),
+        1 => {
+            let found = store::task::get(api, &scope, own).await.unwrap().unwrap();
+            assert_eq!((found.id, found.tenant), (own, tenant));
+        }
+        2 => {
+            let keys = store::key::list(api, &scope, None, None, 10).await.unwrap();
+            assert!(keys.is_empty());
+        }
+        3 => {
+            let answers = transition::cancel_requested(api, &scope, &[foreign], Duration::ZERO)
+                .await
+                .unwrap();
+            assert_eq!(answers, [transition::CancelAnswer::NotFound]);
+        }
+        4 => one_request(api, tenant, 1).await,
+        // Gone in the middle.
+        _ => one_request(api, tenant, 0).await,
     }
 }

@@ -302,6 +302,24 @@ async fn a_purge_waits_for_the_grace_and_for_the_last_task() {
     assert_eq!(purge().await, Some("task_output"));
 }
 
+/// Keys of a tenant of which each took the place of the one before.
+async fn replaced_keys(world: &World, tenant: TenantId) {
+    let ids = ["cccccccccccc", "dddddddddddd", "eeeeeeeeeeee"];
+    for id in ids {
+        let key = format!(
+            "'{id}', '{}', 'ci', decode(repeat('00', 32), 'hex'), '{{read}}'",
+            tenant.uuid()
+        );
+        world
+            .sql(format!("insert into api_key (id, tenant_id, name, hash, scopes) values ({key})"))
+            .await;
+    }
+    for pair in ids.windows(2) {
+        let [old, new] = pair else { unreachable!() };
+        world.sql(format!("update api_key set replaced_by = '{new}' where id = '{old}'")).await;
+    }
+}
+
 /// Each step is killed before it commits, done, and the whole is begun anew after each.
 #[tokio::test]
 async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_nothing_else() {
@@ -316,6 +334,7 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
             .sql(format!("{spec} values ('{id}', '{tenant}', now(), now(), '{{}}', 1, 'k')"))
             .await;
     }
+    replaced_keys(&world, one).await;
     tenant::delete(&world.admin, one, By::SYSTEM).await.unwrap();
     world
         .sql(format!(
@@ -350,9 +369,14 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
         };
         steps.push(part);
         assert!(steps.len() < 200, "{steps:?}");
+        let taken = before - rows_of(&world, one).await;
+        // History goes with its spec.
+        assert!(taken <= if part == "task_history" { 2 } else { 1 }, "{taken} rows of {part}");
     }
     assert_eq!(rows_of(&world, one).await, 0);
-    assert_eq!(audit_of(&world, one).await, told, "the audit is kept");
+    assert_eq!(audit_of(&world, one).await, told + 1, "the audit is kept, and told of the purge");
+    let last = "select action || ' by ' || actor_kind from audit order by id desc limit 1";
+    assert_eq!(world.text(last).await.as_deref(), Some("tenant.purge by system"));
     assert!(steps.iter().filter(|part| **part == "task_history").count() >= 7, "{steps:?}");
     assert_eq!(steps.last(), Some(&tenant::LAST_PART));
     let tombstone = tenant::get(&world.admin, one).await.unwrap().unwrap();
@@ -360,6 +384,25 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
     assert!(tombstone.purged_at.is_some());
     assert!(tenant::deleted(&world.scheduler, GRACE, 100).await.unwrap().is_empty());
     assert_eq!(rows_of(&world, other).await, others, "nobody else's");
+}
+
+#[tokio::test]
+async fn events_go_after_a_while_so_many_at_a_time() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    for days in [0, 29, 31, 32, 33] {
+        let event = format!(
+            "'{}', now() - interval '{days} days', 'quota_nearly_used', '{{}}'",
+            tenant.uuid()
+        );
+        world
+            .sql(format!("insert into tenant_event (tenant_id, at, kind, detail) values ({event})"))
+            .await;
+    }
+    let prune = async || tenant::prune_events(&world.scheduler, 30, 2).await.unwrap();
+    assert_eq!([prune().await, prune().await, prune().await], [2, 1, 0]);
+    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
+    assert_eq!(events.len(), 2);
 }
 
 #[tokio::test]

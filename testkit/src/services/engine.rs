@@ -1,6 +1,6 @@
 //! One private engine process: started, killed, frozen, restarted.
 //!
-//! The parts `PrivatePostgres` and `PrivateRabbit` share. The rule: an engine counts as started only when the port is
+//! The parts that `PrivatePostgres`, `PrivateRabbit` and the others share. The rule: an engine counts as started only when the port is
 //! held by our own child *and* the engine itself has spoken; a restart keeps port, data and password.
 
 use std::fs::{self, OpenOptions};
@@ -46,7 +46,20 @@ pub struct Engine {
 
 impl Engine {
     pub(super) async fn start(recipe: &'static Recipe) -> anyhow::Result<Self> {
+        Self::start_with(recipe, &[]).await
+    }
+
+    /// The same with files in its folder, which it finds when it starts.
+    pub(super) async fn start_with(
+        recipe: &'static Recipe,
+        files: &[(&str, String)],
+    ) -> anyhow::Result<Self> {
         let run = RunFolder::create()?;
+        let folder = run.path().join(recipe.name);
+        fs::create_dir_all(&folder)?;
+        for (name, text) in files {
+            fs::write(folder.join(name), text)?;
+        }
         let mut engine = Self { recipe, child: None, port: 0, run };
         for _ in 0..5 {
             engine.port = ports::free()?;

@@ -6,6 +6,7 @@
 
 mod broker;
 mod engine;
+mod pgbouncer;
 mod ports;
 mod postgres;
 mod procfs;
@@ -15,6 +16,7 @@ mod run_folder;
 
 pub use broker::TestBroker;
 pub use engine::Engine;
+pub use pgbouncer::PrivatePgBouncer;
 pub use postgres::PrivatePostgres;
 pub use rabbit::PrivateRabbit;
 pub use redis::{PrivateRedis, TestRedis};

@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::sys::signal::Signal;
+use tokio::process::Command;
 
 use super::engine::{Engine, Recipe};
 use crate::settings;
@@ -62,6 +63,17 @@ impl TestRedis {
     /// The URL, password included.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Commands it has carried out for anybody, those within scripts and this question included. Needs `redis-cli`.
+    pub async fn commands(&self) -> anyhow::Result<u64> {
+        let asked = ["-u", &self.url, "--no-auth-warning", "info", "commandstats"];
+        let output = Command::new("redis-cli").args(asked).output().await?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let calls = |line: &str| line.split_once("calls=")?.1.split(',').next()?.parse().ok();
+        let counts: Vec<u64> = said.lines().filter_map(calls).collect();
+        anyhow::ensure!(!counts.is_empty(), "redis-cli: {said}");
+        Ok(counts.iter().sum())
     }
 
     /// A key prefix for this test alone.

@@ -4,7 +4,7 @@ use super::view::AuditView;
 use crate::answer::json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, OperatorCall, Query, time_parameter};
 use crate::server::State;
@@ -58,10 +58,10 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (page, mut filter) = (Page::take(&mut query)?, filter(&mut query)?);
     query.finish()?;
     let (tenant, context) = (call.caller.tenant(), context(&filter, ""));
-    filter.before = before(&page, &call.state, tenant, context)?;
+    filter.before = page.after_id(&call.state.sealer, tenant, context)?.map(AuditId);
     let (db, scope) = (&call.state.api, call.scope());
     let rows = store::audit::find(db, &scope, &filter, page.limit + 1).await?;
-    sheet(&call.state, tenant, context, page.limit, rows)
+    sheet(&call.state, (tenant, context), &page, rows)
 }
 
 /// Answers an operator.
@@ -80,9 +80,9 @@ pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
     };
     // Not the cursors of the tenant itself, though it is the same list.
     let context = context(&filter, "operator");
-    filter.before = before(&page, &call.state, tenant, context)?;
+    filter.before = page.after_id(&call.state.sealer, tenant, context)?.map(AuditId);
     let rows = store::audit::find_for_operator(db, tenant, &filter, page.limit + 1).await?;
-    sheet(&call.state, tenant, context, page.limit, rows)
+    sheet(&call.state, (tenant, context), &page, rows)
 }
 
 /// The tenant of this name, or of this id: what was purged has no name any more.
@@ -118,30 +118,14 @@ fn context(filter: &AuditFilter, who: &str) -> Context {
     Context::new(List::Audit, parts.iter().map(String::as_str))
 }
 
-fn before(
-    page: &Page,
-    state: &State,
-    tenant: TenantId,
-    context: Context,
-) -> Result<Option<AuditId>, Problem> {
-    let Some(position) = page.position(&state.sealer, tenant, context)? else { return Ok(None) };
-    let bytes: [u8; 16] = position.try_into().map_err(|_| outdated_cursor())?;
-    Ok(Some(AuditId(uuid::Uuid::from_bytes(bytes))))
-}
-
 fn sheet(
     state: &State,
-    tenant: TenantId,
-    context: Context,
-    limit: u32,
+    (tenant, context): (TenantId, Context),
+    page: &Page,
     mut rows: Vec<AuditRecord>,
 ) -> Result<HttpResponse, Problem> {
-    let more = rows.len() > limit as usize;
-    rows.truncate(limit as usize);
-    let last = rows.last().filter(|_| more);
-    let seal =
-        |row: &AuditRecord| state.sealer.seal(tenant, context, row.entry.id.uuid().as_bytes());
-    let next_cursor = last.map(seal);
+    let seal = |id: AuditId| state.sealer.seal(tenant, context, id.uuid().as_bytes());
+    let next_cursor = page.cut(&mut rows).map(|row| seal(row.entry.id));
     let data = rows.iter().map(AuditView::new).collect::<Result<Vec<_>, _>>()?;
     json(StatusCode::OK, &Sheet { data, next_cursor })
 }

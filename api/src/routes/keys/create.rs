@@ -67,12 +67,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         scopes: scopes.iter().map(ToString::to_string).collect(),
         expires_at: life.and_then(|life| wall().checked_add_signed(life)),
     };
-    let (db, scope, user) = (&call.state.api, call.scope(), call.caller.user());
+    let (db, scope) = (&call.state.api, call.scope());
+    let user = call.caller.makes_keys_for();
     let kept = |key: &_| to_json(&NewKeyView::new(key, None)).unwrap_or_default();
     match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
         Once::Done(None) => Err(Problem::new(
             Code::ScopeMissing,
-            "Your role has changed and does not give these scopes any more.",
+            "The role of whoever makes this key has changed and does not give these scopes any more.",
         )),
         Once::Done(Some(key)) => {
             let view = NewKeyView::new(&key, Some(made.text.expose_secret()));

@@ -38,9 +38,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let after = after.map(|bytes| read(&bytes).ok_or_else(outdated_cursor)).transpose()?;
     let (db, scope) = (&call.state.api, call.scope());
     let mut keys = store::key::list(db, &scope, user, after.as_ref(), page.limit + 1).await?;
-    let more = keys.len() > page.limit as usize;
-    keys.truncate(page.limit as usize);
-    let last = keys.last().filter(|_| more);
+    let last = page.cut(&mut keys);
     let next_cursor = last.map(|key| sealer.seal(tenant, context, &written(key)));
     json(StatusCode::OK, &Sheet { data: keys.iter().map(KeyView::from).collect(), next_cursor })
 }

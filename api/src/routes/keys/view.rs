@@ -20,7 +20,7 @@ pub struct KeyView<'a> {
     /// What it may do; no scope includes another.
     #[schema(value_type = Vec<super::super::super::openapi::words::Scope>)]
     scopes: &'a [Scope],
-    /// The user who made it; null where a key or an operator did.
+    /// The user who made it, or made the key that did; null where there is none. It goes when the user goes.
     #[schema(value_type = Option<String>)]
     user: Option<UserId>,
     /// When it was made.

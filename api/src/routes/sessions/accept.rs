@@ -60,6 +60,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     if call.state.authenticator.tokens().is_none() {
         return Err(no_signing_in());
     }
+    call.state.limiter.pass_sign_in(call.peer)?;
     let spec: AcceptSpec = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
     check_password(&mut findings, &spec.password);
@@ -67,11 +68,12 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let db = &call.state.sign_in;
     let hash = presented(Purpose::Invitation, spec.token.expose_secret());
     let Some(hash) = hash else { return Err(refused()) };
+    let turn = call.state.passwords.turn(call.peer).await?;
     // Hashing is work, and is done for nobody who has made a token up.
     if !store::user::invited(db, &hash).await? {
         return Err(refused());
     }
-    let password = call.state.passwords.hash(spec.password).await?;
+    let password = call.state.passwords.hash(&turn, spec.password).await?;
     let accepted = store::user::accept(db, &hash, &password, call.by()).await?;
     let accepted = accepted.ok_or_else(refused)?;
     let view =

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List where you are signed in",
-    description: "Newest first, 200 at most, on one page.",
+    description: "Newest first, on one page: nobody is signed in more than 100 times.",
     answers: &[AnswerDoc { status: 200, text: "All", content: Content::Page("SignedIn") }],
     ..Doc::EMPTY
 };

@@ -17,7 +17,8 @@ use utoipa::ToSchema;
 pub const DOC: Doc = Doc {
     summary: "Stay signed in",
     description: "A refresh token is good once. One that comes a second time ends the whole sign-in: somebody has copied it. So \
-                  send one at a time, and keep the new one before you use it.",
+                  send one at a time, and keep the new one before you use it. When no answer comes, the same one may be sent again \
+                  within 10 s.",
     request: Some("SessionRefresh"),
     answers: &[AnswerDoc { status: 200, text: "New tokens", content: Content::Json("Session") }],
     problems: &[Code::Unauthenticated, Code::NotAvailable],
@@ -46,6 +47,8 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     let old = presented(Purpose::Refresh, spec.refresh_token.expose_secret());
     let Some(old) = old else { return Err(refused()) };
     let new = one_time(Purpose::Refresh)?;
+    // Not in the line of those who sign in: who is in already stays in while others knock.
+    let _turn = call.state.refreshes.turn(call.peer).await;
     let (db, life) = (&call.state.sign_in, call.state.refresh_token_life);
     match store::sign_in::refresh(db, (&old, &new.hash), life, call.by()).await? {
         Refreshed::Done { sign_in, tenant, user } => {

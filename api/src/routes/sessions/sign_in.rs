@@ -5,10 +5,10 @@
 
 use super::view::{no_signing_in, signed_in};
 use crate::auth::token::Bearer;
-use crate::auth::{Purpose, one_time};
+use crate::auth::{Purpose, Trying, one_time};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{SignInCall, json, peer};
+use crate::request::{SignInCall, json};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::SignInId;
@@ -23,7 +23,9 @@ const MAX_TEXT: usize = 1024;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Sign in",
-    description: "Ten tries for an account within 15 minutes, and 100 wrong ones within an hour from one address.",
+    description: "Ten wrong tries for an account within 15 minutes, five of them from one address, and 100 within an hour from one \
+                  address; 60 right ones for an account within an hour. Whoever is signed in 100 times over is signed out where that \
+                  was last used longest ago.",
     request: Some("SignIn"),
     answers: &[AnswerDoc { status: 201, text: "Signed in", content: Content::Json("Session") }],
     problems: &[Code::Unauthenticated, Code::NotAvailable, Code::TooManyAttempts],
@@ -47,24 +49,26 @@ pub struct SignInSpec {
 /// Answers.
 ///
 /// # Errors
-/// `unauthenticated`; `too_many_attempts`; `not_available`; what the database said.
+/// `unauthenticated`; `too_many_attempts`; `rate_limited`; `overloaded`; `not_available`; what the database said.
 pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     if call.state.authenticator.tokens().is_none() {
         return Err(no_signing_in());
     }
+    call.state.limiter.pass_sign_in(call.peer)?;
     let spec: SignInSpec = json::parse(&call.body)?;
-    let (state, db) = (&call.state, &call.state.sign_in);
+    let (state, db, peer) = (&call.state, &call.state.sign_in, call.peer);
     let email = spec.email.trim().to_lowercase();
     let tenant = spec.tenant.as_str();
     let plain = |text: &str| text.len() <= MAX_TEXT && !text.contains('\0');
     if !plain(tenant) || !plain(&email) {
         return Err(refused());
     }
-    let peer = peer(&call.request, &state.trusted_proxies);
-    let counted = state.attempts.count(db, (tenant, &email), peer).await?;
+    let counted = state.attempts.begin(Trying { tenant, email: &email, peer })?;
+    let turn = state.passwords.turn(peer).await?;
+    state.attempts.count(db, &counted).await?;
     let account = store::sign_in::account(db, tenant, &email).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
-    let right = state.passwords.is_right(spec.password, hash).await?;
+    let right = state.passwords.is_right(&turn, spec.password, hash).await?;
     let known = account.as_ref().map(|account| (account.tenant, account.user));
     let Some(account) = account.filter(|_| right) else {
         let peer = peer.map(|peer| peer.to_string());

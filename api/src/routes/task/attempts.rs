@@ -92,9 +92,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     if rows.is_empty() && store::task::get(db, &call.scope(), task).await?.is_none() {
         return Err(Problem::not_found());
     }
-    let more = rows.len() > page.limit as usize;
-    rows.truncate(page.limit as usize);
-    let last = rows.last().filter(|_| more);
+    let last = page.cut(&mut rows);
     let next_cursor = last.map(|row| sealer.seal(tenant, context, &row.attempt.to_be_bytes()));
     json(StatusCode::OK, &Sheet { data: rows.iter().map(AttemptView::from).collect(), next_cursor })
 }

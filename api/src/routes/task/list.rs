@@ -3,7 +3,7 @@
 use crate::answer::json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, time_parameter, wrong_parameter};
 use crate::task::TaskView;
@@ -43,19 +43,11 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let mut filter = filter(&mut query)?;
     query.finish()?;
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
-    filter.before = match page.position(sealer, tenant, context)? {
-        None => None,
-        Some(position) => {
-            let bytes: [u8; 16] = position.try_into().map_err(|_| outdated_cursor())?;
-            Some(TaskId(uuid::Uuid::from_bytes(bytes)))
-        }
-    };
+    filter.before = page.after_id(sealer, tenant, context)?.map(TaskId);
     filter.ended_from = call.ended_from(runtime::clock::wall());
     let mut tasks =
         store::task::find(&call.state.api, &call.scope(), &filter, page.limit + 1).await?;
-    let more = tasks.len() > page.limit as usize;
-    tasks.truncate(page.limit as usize);
-    let last = tasks.last().filter(|_| more);
+    let last = page.cut(&mut tasks);
     let next_cursor = last.map(|task| sealer.seal(tenant, context, task.id.uuid().as_bytes()));
     let data = tasks.iter().map(TaskView::new).collect::<Result<Vec<_>, _>>()?;
     json(StatusCode::OK, &Sheet { data, next_cursor })

@@ -104,7 +104,8 @@ async fn entry(
     password: Option<SecretString>,
 ) -> Result<(Entry, Option<SecretString>), Problem> {
     if let Some(password) = password {
-        return Ok((Entry::Password(call.state.passwords.hash(password).await?), None));
+        let turn = call.state.passwords.turn(call.peer).await?;
+        return Ok((Entry::Password(call.state.passwords.hash(&turn, password).await?), None));
     }
     let token = one_time(Purpose::Invitation)?;
     let life = TimeDelta::from_std(call.state.invitation_life).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::view::UserView;
 use crate::answer::json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use actix_web::HttpResponse;
@@ -30,18 +30,10 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     query.finish()?;
     let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
     let context = Context::new(List::Users, []);
-    let before = match page.position(sealer, tenant, context)? {
-        None => None,
-        Some(position) => {
-            let bytes: [u8; 16] = position.try_into().map_err(|_| outdated_cursor())?;
-            Some(UserId(uuid::Uuid::from_bytes(bytes)))
-        }
-    };
+    let before = page.after_id(sealer, tenant, context)?.map(UserId);
     let (db, scope) = (&call.state.api, call.scope());
     let mut users = store::user::list(db, &scope, before, page.limit + 1).await?;
-    let more = users.len() > page.limit as usize;
-    users.truncate(page.limit as usize);
-    let last = users.last().filter(|_| more);
+    let last = page.cut(&mut users);
     let next_cursor = last.map(|user| sealer.seal(tenant, context, user.id.uuid().as_bytes()));
     json(StatusCode::OK, &Sheet { data: users.iter().map(UserView::from).collect(), next_cursor })
 }

@@ -70,7 +70,7 @@ pub(crate) fn check_password(findings: &mut Findings, password: &SecretString) {
 }
 
 /// The field `email`, in lower case.
-pub(super) fn check_email(findings: &mut Findings, email: &str) -> String {
+pub(crate) fn check_email(findings: &mut Findings, email: &str) -> String {
     let email = email.trim().to_lowercase();
     let parts = email.split_once('@');
     let fits = email.len() <= 254

@@ -4,7 +4,7 @@ use super::view::TenantView;
 use crate::answer::json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::OperatorCall;
 use actix_web::HttpResponse;
@@ -35,15 +35,10 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let state: Option<TenantState> = query.parsed("state", "active, suspended or deleted")?;
     query.finish()?;
     let context = Context::new(List::Tenants, state.map(TenantState::as_str));
-    let position = page.position(&call.state.sealer, NOBODY, context)?;
-    let before = position
-        .map(|bytes| uuid::Uuid::from_slice(&bytes).map(TenantId).map_err(|_| outdated_cursor()))
-        .transpose()?;
+    let before = page.after_id(&call.state.sealer, NOBODY, context)?.map(TenantId);
     let mut found = store::tenant::list(&call.state.admin, state, before, page.limit + 1).await?;
-    let more = found.len() > page.limit as usize;
-    found.truncate(page.limit as usize);
-    let last = found.last().filter(|_| more).map(|tenant| *tenant.id.uuid().as_bytes());
-    let next_cursor = last.map(|id| call.state.sealer.seal(NOBODY, context, &id));
+    let seal = |id: TenantId| call.state.sealer.seal(NOBODY, context, id.uuid().as_bytes());
+    let next_cursor = page.cut(&mut found).map(|tenant| seal(tenant.id));
     let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
     json(StatusCode::OK, &Sheet { data, next_cursor })
 }

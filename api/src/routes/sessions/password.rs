@@ -1,0 +1,85 @@
+//! `POST /v1/sessions/password`: change one's own password.
+//!
+//! The rule: who has found a browser open is not who knows the password. So the old one is asked for, and guesses at it are counted.
+
+use super::list::signed_in;
+use crate::answer::json as answer;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json};
+use crate::routes::users::view::check_password;
+use crate::task::Findings;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Change your password",
+    description: "Asks for the present one; ten wrong ones within 15 minutes. You are signed out everywhere but here within 2 s. Your API \
+                  keys stay: revoke those that you no longer trust.",
+    request: Some("PasswordChange"),
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "Changed",
+        content: Content::Json("PasswordChanged"),
+    }],
+    problems: &[Code::TooManyAttempts],
+    ..Doc::EMPTY
+};
+
+/// The password until now and from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PasswordChange)]
+pub struct PasswordSpec {
+    /// The present one.
+    #[schema(value_type = String)]
+    old_password: SecretString,
+    /// 12 to 256 characters, any of them.
+    #[schema(value_type = String, min_length = 12, max_length = 256)]
+    password: SecretString,
+}
+
+/// What else a change of the password did.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PasswordChanged)]
+pub struct PasswordView {
+    /// Sign-ins that it ended.
+    ended_sessions: u64,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `validation_failed`, for an old password that is wrong, too; `too_many_attempts`; `overloaded`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let (user, sign_in) = signed_in(&call)?;
+    let spec: PasswordSpec = json::parse(&call.body)?;
+    let mut findings = Findings::new(String::new());
+    check_password(&mut findings, &spec.password);
+    findings.into_result()?;
+    let (state, scope) = (&call.state, call.scope());
+    let turn = state.passwords.turn(call.peer).await?;
+    state.attempts.count_old_password(&state.sign_in, user).await?;
+    let old = store::user::password_hash(&state.api, &scope, user).await?.unwrap_or_default();
+    if old.is_empty()
+        || !state.passwords.is_right(&turn, spec.old_password, Some(old.clone())).await?
+    {
+        return Err(wrong());
+    }
+    state.attempts.knew_old_password(&state.sign_in, user).await?;
+    let new = state.passwords.hash(&turn, spec.password).await?;
+    let who = (user, sign_in);
+    let ended = store::user::change_password(&state.api, &scope, who, (&old, &new)).await?;
+    // It became another one since it was compared.
+    let ended_sessions = ended.ok_or_else(wrong)?;
+    answer(StatusCode::OK, &PasswordView { ended_sessions })
+}
+
+fn wrong() -> Problem {
+    Problem::at(Code::ValidationFailed, "/old_password", "is not your password")
+}

@@ -1,0 +1,108 @@
+//! `POST /v1/sign-up`: become a customer, where the installation allows it.
+//!
+//! The rule: nobody learns from it who is a customer by their address. Addresses belong to tenants, and the new one has none yet;
+//! that a name is taken cannot be hidden from whoever wants it.
+
+use super::view::{no_signing_in, signed_in};
+use crate::auth::token::Bearer;
+use crate::auth::{Purpose, one_time};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{SignInCall, json};
+use crate::routes::users::view::{check_email, check_password};
+use crate::task::{Findings, short_text};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::{SignInId, TenantId, UserId};
+use secrecy::SecretString;
+use serde::Deserialize;
+use store::sign_in::NewSignIn;
+use store::tenant::{Created, NewCustomer};
+use utoipa::ToSchema;
+
+/// Longest name, characters.
+const MAX_NAME: usize = 200;
+/// Of a user who has never changed the password.
+const FIRST_VERSION: i32 = 1;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Sign up",
+    description: "Makes a tenant and its owner, and signs the owner in. Only where the installation has `auth.sign_up_plan`; ten tries \
+                  within an hour from one address. When the answer is lost and the name is taken the next time, try to sign in.",
+    request: Some("SignUp"),
+    answers: &[AnswerDoc {
+        status: 201,
+        text: "Signed up and in",
+        content: Content::Json("Session"),
+    }],
+    problems: &[Code::Conflict, Code::NotAvailable, Code::TooManyAttempts],
+    ..Doc::EMPTY
+};
+
+/// Who wants to be a customer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SignUp)]
+pub struct SignUpSpec {
+    /// The tenant's name, asked for on signing in; unique.
+    #[schema(min_length = 1, max_length = 200)]
+    tenant: String,
+    /// The owner's address to sign in with. Kept in lower case.
+    #[schema(max_length = 254)]
+    email: String,
+    /// 12 to 256 characters, any of them.
+    #[schema(value_type = String, min_length = 12, max_length = 256)]
+    password: SecretString,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `not_available` where nobody can; `validation_failed`; `conflict` when the name is taken; `too_many_attempts`; `rate_limited`;
+/// `overloaded`; what the database said.
+pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
+    let state = &call.state;
+    if state.authenticator.tokens().is_none() {
+        return Err(no_signing_in());
+    }
+    let plan = state.sign_up_plan.clone().ok_or_else(no_signing_up)?;
+    state.limiter.pass_sign_in(call.peer)?;
+    let spec: SignUpSpec = json::parse(&call.body)?;
+    let mut findings = Findings::new(String::new());
+    short_text(&mut findings, "/tenant", &spec.tenant, MAX_NAME);
+    let email = check_email(&mut findings, &spec.email);
+    check_password(&mut findings, &spec.password);
+    findings.into_result()?;
+    let turn = state.passwords.turn(call.peer).await?;
+    state.attempts.count_sign_up(&state.sign_in, call.peer).await?;
+    let password_hash = state.passwords.hash(&turn, spec.password).await?;
+    let refresh = one_time(Purpose::Refresh)?;
+    let sign_in = NewSignIn {
+        id: SignInId::fresh(),
+        tenant: TenantId::fresh(),
+        user: UserId::fresh(),
+        token_version: FIRST_VERSION,
+        refresh_hash: refresh.hash,
+        life: state.refresh_token_life,
+    };
+    let bearer = Bearer { sign_in: sign_in.id, tenant: sign_in.tenant, user: sign_in.user };
+    let new = NewCustomer { name: spec.tenant, plan: plan.clone(), email, password_hash, sign_in };
+    match store::tenant::sign_up(&state.sign_in, new, call.by()).await? {
+        Created::Yes => signed_in(&call, StatusCode::CREATED, bearer, &refresh.text),
+        Created::NameTaken => {
+            Err(Problem::new(Code::Conflict, "The name is taken; choose another one."))
+        }
+        Created::NoSuchPlan => {
+            tracing::error!(%plan, "Nobody can sign up: there is no plan `{plan}`, which `auth.sign_up_plan` names");
+            Err(no_signing_up())
+        }
+    }
+}
+
+fn no_signing_up() -> Problem {
+    Problem::new(
+        Code::NotAvailable,
+        "Nobody can sign up to this installation; ask whoever runs it for an account.",
+    )
+}

@@ -1,0 +1,38 @@
+//! `berth admin operator-key revoke`.
+
+use super::{database, operator_key_list};
+use crate::arguments::SettingsArguments;
+use crate::failure::{Exit, Failure};
+use crate::output::{self, Format};
+use runtime::config;
+use store::audit::By;
+
+/// Which key.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth admin operator-key revoke q2mnv5c7xk3a")]
+pub struct OperatorKeyRevokeArguments {
+    /// Its id: the third part of the key's text.
+    pub id: String,
+    #[command(flatten)]
+    settings: SettingsArguments,
+}
+
+/// Ends the key; every api process refuses it within 2 s.
+pub async fn run(arguments: &OperatorKeyRevokeArguments, format: Format) -> Result<(), Failure> {
+    let config = config::load(arguments.settings.config.as_deref())?;
+    let db = database::open(&config)?;
+    let revoked = store::operator_key::revoke(&db, &arguments.id, By::SYSTEM).await;
+    db.close().await;
+    let revoked = revoked.map_err(|error| database::failure(&error))?;
+    let key = revoked.ok_or_else(|| no_such_key(&arguments.id))?;
+    match format {
+        Format::Json => output::line(&operator_key_list::shown(&key).to_string()),
+        Format::Table => output::line(&format!("{} revoked", key.id)),
+    }
+}
+
+/// There is no such key.
+pub(super) fn no_such_key(id: &str) -> Failure {
+    let text = format!("there is no operator's key `{id}` that is not revoked");
+    Failure::new(Exit::NotFound, text)
+}

@@ -1,0 +1,49 @@
+//! What the commands have in common that show pages: `berth list`, `berth audit`.
+
+use super::failure::failure;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use client::{Answer, ClientError, Page, PageRequest};
+
+/// Which pages.
+#[derive(Debug, clap::Args)]
+pub struct PageArguments {
+    /// Rows on a page, 1 to 200.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub limit: Option<u32>,
+    /// Go on where a page ended.
+    #[arg(long)]
+    pub cursor: Option<String>,
+    /// All pages, not only one.
+    #[arg(long)]
+    pub all: bool,
+}
+
+impl PageArguments {
+    /// Asks for one page, or for all, and shows each as it comes.
+    pub async fn show<T, const N: usize>(
+        &self,
+        format: Format,
+        mut table: Table<N>,
+        ask: impl AsyncFn(&PageRequest) -> Result<Answer<Page<T>>, ClientError>,
+        row: impl Fn(&T) -> [String; N],
+    ) -> Result<(), Failure> {
+        let mut next = Some(PageRequest { limit: self.limit, cursor: self.cursor.clone() });
+        while let Some(request) = next.take() {
+            let page = ask(&request).await.map_err(|error| failure(&error))?;
+            match format {
+                Format::Json => output::document(page.json())?,
+                Format::Table => {
+                    page.data.iter().for_each(|shown| table.row(row(shown)));
+                    output::text(&table.take())?;
+                }
+            }
+            if self.all {
+                next = page.next(&request);
+            } else if let (Format::Table, Some(cursor)) = (format, &page.next_cursor) {
+                output::remark(&format!("There are more: add --all, or --cursor {cursor}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! `berth users`: list, invite, role, remove.
+
+use super::connection::Connection;
+use super::failure::failure;
+use crate::failure::Failure;
+use crate::output::{self, Format, Table, age};
+use client::{PageRequest, User};
+use domain::access::Role;
+use domain::id::UserId;
+use runtime::clock;
+
+/// A user to invite.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth users invite ann@example.com --role developer\n\n\
+                  The user sets a password with POST /v1/sessions/accept and the token that is printed.")]
+pub struct UsersInviteArguments {
+    /// The address to sign in with.
+    pub email: String,
+    /// What the user may do: owner, admin, developer, billing or viewer. You can only give what you hold.
+    #[arg(long)]
+    pub role: Role,
+}
+
+/// A user to give another role.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth users role user_0197… viewer")]
+pub struct UsersRoleArguments {
+    /// The user's id, as `berth users list` shows it.
+    pub id: UserId,
+    /// What the user may do from now on: owner, admin, developer, billing or viewer.
+    pub role: Role,
+}
+
+/// A user to remove.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth users remove user_0197…")]
+pub struct UsersRemoveArguments {
+    /// The user's id, as `berth users list` shows it.
+    pub id: UserId,
+}
+
+/// Shows every user.
+pub async fn list(connection: &Connection) -> Result<(), Failure> {
+    let mut table = Table::new(["ID", "EMAIL", "ROLE", "STATE", "CREATED"]);
+    let now = clock::wall();
+    let mut request = Some(PageRequest { limit: Some(200), cursor: None });
+    while let Some(page) = request {
+        let users = connection.client.users(&page).await.map_err(|error| failure(&error))?;
+        match connection.format {
+            Format::Json => output::document(users.json())?,
+            Format::Table => {
+                for user in &users.data {
+                    let created = age::ago(user.created_at, now);
+                    let (id, role) = (user.id.to_string(), user.role.to_string());
+                    table.row([id, user.email.clone(), role, user.state.clone(), created]);
+                }
+                output::text(&table.take())?;
+            }
+        }
+        request = users.next(&page);
+    }
+    Ok(())
+}
+
+/// Invites a user and prints the token.
+pub async fn invite(
+    connection: &Connection,
+    arguments: &UsersInviteArguments,
+) -> Result<(), Failure> {
+    let made = connection.client.invite_user(&arguments.email, arguments.role).await;
+    let made = made.map_err(|error| failure(&error))?;
+    if connection.format == Format::Json {
+        return output::document(made.json());
+    }
+    let User { id, email, role, .. } = &made.info;
+    let Some(token) = &made.invite_token else {
+        return Err(Failure::failed(format!(
+            "{email} was invited, but the answer with the token was lost on the way: remove `{id}` and invite again"
+        )));
+    };
+    output::remark(&format!(
+        "{email} is invited as {role}. The token is shown this once and cannot be shown again:"
+    ));
+    output::line(token)
+}
+
+/// Gives a user another role.
+pub async fn role(connection: &Connection, arguments: &UsersRoleArguments) -> Result<(), Failure> {
+    let changed = connection.client.change_user(arguments.id, arguments.role).await;
+    let changed = changed.map_err(|error| failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(changed.json()),
+        Format::Table => output::line(&format!("{} is {} now", changed.email, changed.role)),
+    }
+}
+
+/// Removes a user.
+pub async fn remove(
+    connection: &Connection,
+    arguments: &UsersRemoveArguments,
+) -> Result<(), Failure> {
+    let removed = connection.client.remove_user(arguments.id).await;
+    let removed = removed.map_err(|error| failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(removed.json()),
+        Format::Table => output::line(&format!("{} removed", removed.email)),
+    }
+}

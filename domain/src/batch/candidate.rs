@@ -1,0 +1,125 @@
+//! A task that waits for its turn, as the batcher sees it.
+
+use crate::fairness::{Estimates, NameKey};
+use crate::id::{TaskId, TenantId};
+use crate::time::Timestamp;
+use chrono::TimeDelta;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A place in the order of one tenant's tasks; less goes first.
+pub type Turn = (Timestamp, TaskId);
+
+/// A task that may be dispatched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// Which it is.
+    pub task: TaskId,
+    /// Since when it might have started.
+    pub due: Timestamp,
+    /// Until when it should have started.
+    pub start_deadline: Timestamp,
+    /// Before or after others of its tenant.
+    pub priority: Priority,
+    /// Room it takes, in basic tasks (1 upwards).
+    pub slots: u32,
+    /// Part of the pool that it takes in its dominant dimension, 0 upwards. What a pool is measured by does not matter, as
+    /// long as it is the same for all.
+    pub share: f64,
+    /// What it is called: tasks of a name are expected to take as long as each other.
+    pub name: NameKey,
+    /// This start was charged before: an earlier dispatch came to nothing.
+    pub prepaid: bool,
+    /// The longest it may run.
+    pub cap: Duration,
+    /// What it shares a limit on running tasks with, beside its tenant's.
+    pub concurrency_key: Option<ConcurrencyKey>,
+    /// It is flexible: until then it runs only where room is spare.
+    pub spare_until: Option<Timestamp>,
+}
+
+/// Names the tasks of a tenant that share a limit on running ones.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConcurrencyKey(pub Arc<str>);
+
+/// How far a task goes before others of its tenant: each level is worth a minute of start deadline.
+///
+/// It moves a fixed point in time, so it ages: what comes more than 20 minutes later with the same tolerance goes later,
+/// whatever its priority.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Priority(i8);
+
+impl Priority {
+    /// The highest; the lowest is its negative.
+    pub const MOST: i8 = 10;
+
+    /// The priority of `level`, -10 to 10; `None` beyond.
+    #[must_use]
+    pub const fn new(level: i8) -> Option<Self> {
+        if level >= -Self::MOST && level <= Self::MOST { Some(Self(level)) } else { None }
+    }
+
+    /// Its level, -10 to 10.
+    #[must_use]
+    pub const fn level(self) -> i8 {
+        self.0
+    }
+}
+
+impl Candidate {
+    /// Its place among its tenant's: it never changes.
+    #[must_use]
+    pub fn turn(&self) -> Turn {
+        let ahead = TimeDelta::minutes(i64::from(self.priority.0));
+        let at = self.start_deadline.checked_sub_signed(ahead).unwrap_or(self.start_deadline);
+        (at, self.task)
+    }
+
+    /// How long its dispatch is charged for.
+    pub(super) fn expected(&self, estimates: &Estimates) -> Duration {
+        let known = || estimates.expected(self.tenant, self.name, self.cap);
+        if self.prepaid { Duration::ZERO } else { known() }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    pub(crate) fn at(millis: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + TimeDelta::milliseconds(millis)
+    }
+
+    pub(crate) fn tenant(n: u128) -> TenantId {
+        TenantId(Uuid::from_u128(n))
+    }
+
+    /// A task of one slot that takes a second.
+    pub(crate) fn task(owner: u128, number: u128, deadline_s: i64) -> Candidate {
+        Candidate {
+            tenant: tenant(owner),
+            task: TaskId(Uuid::from_u128(owner * 1_000_000 + number)),
+            due: at(0),
+            start_deadline: at(deadline_s * 1000),
+            priority: Priority::default(),
+            slots: 1,
+            share: 1.0,
+            name: NameKey::default(),
+            prepaid: false,
+            cap: Duration::from_secs(1),
+            concurrency_key: None,
+            spare_until: None,
+        }
+    }
+
+    #[test]
+    fn a_priority_is_worth_minutes_and_no_more() {
+        let high = Candidate { priority: Priority::new(10).unwrap(), ..task(1, 1, 1201) };
+        assert!(high.turn() > task(1, 2, 600).turn());
+        assert!(high.turn() < task(1, 2, 602).turn());
+        assert_eq!((Priority::new(11), Priority::new(-11)), (None, None));
+    }
+}

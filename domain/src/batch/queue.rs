@@ -1,0 +1,189 @@
+//! The order of one tenant's tasks: earliest start deadline first, in two classes.
+//!
+//! What is late, or must be so that the fewest are ([`super::late`]), goes to a second class, by how long it has waited. That
+//! class has a guaranteed part of the turns, counted in caps, and all that the others leave. The part grows with the wait of its
+//! oldest, so nothing starves: a task waits for its own place, which never changes, and then for those before it
+//! in the late class.
+
+use super::late::given_up;
+use super::pace::Pace;
+use super::{Candidate, Turn};
+use crate::id::TaskId;
+use crate::time::Timestamp;
+use chrono::TimeDelta;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Part of the turns that the late class has at least.
+const LATE_LEAST: f64 = 0.2;
+/// What it has once its oldest has waited for [`LATE_GROWS`].
+const LATE_MOST: f64 = 0.6;
+const LATE_GROWS: Duration = Duration::from_secs(90);
+/// Between two looks at which must be late.
+const LOOK_EVERY: TimeDelta = TimeDelta::milliseconds(100);
+/// Tasks looked at, first turns first.
+const LOOK_MOST: usize = 1000;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Queue {
+    on_time: BTreeMap<Turn, Candidate>,
+    /// By when they were due.
+    late: BTreeMap<(Timestamp, TaskId), Candidate>,
+    /// What the late class has had less than its part while others waited, in seconds of cap.
+    owed_to_late_s: f64,
+    pace: Pace,
+    look_from: Timestamp,
+}
+
+impl Queue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.on_time.is_empty() && self.late.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.on_time.len() + self.late.len()
+    }
+
+    /// Adds a task; once, however often.
+    pub(super) fn put(&mut self, now: Timestamp, candidate: Candidate) {
+        self.pace.waits(now);
+        if !self.late.contains_key(&since(&candidate)) {
+            self.on_time.insert(candidate.turn(), candidate);
+        }
+    }
+
+    /// Takes a task out; says whether it was there.
+    pub(super) fn remove(&mut self, candidate: &Candidate) -> bool {
+        let gone = self.on_time.remove(&candidate.turn()).is_some()
+            || self.late.remove(&since(candidate)).is_some();
+        if self.is_empty() {
+            self.pace.rests();
+        }
+        gone
+    }
+
+    /// Takes all out. What was learnt of the pace stays.
+    pub(super) fn clear(&mut self) {
+        self.on_time.clear();
+        self.late.clear();
+    }
+
+    /// The task whose turn it is.
+    pub(super) fn first(&mut self, now: Timestamp) -> Option<&Candidate> {
+        if self.look_from <= now {
+            self.look(now);
+            self.look_from = now + LOOK_EVERY;
+        }
+        while let Some(head) = self.on_time.first_entry().filter(|e| e.get().start_deadline < now) {
+            let candidate = head.remove();
+            self.late.insert(since(&candidate), candidate);
+        }
+        let on_time = self.on_time.values().next();
+        let late = self.late.values().next();
+        if self.owed_to_late_s >= 0.0 { late.or(on_time) } else { on_time.or(late) }
+    }
+
+    /// This task, which waits, has its turn.
+    pub(super) fn went(&mut self, now: Timestamp, candidate: &Candidate) {
+        let cap_s = candidate.cap.as_secs_f64();
+        let part = self.late_part(now);
+        if self.late.remove(&since(candidate)).is_none() {
+            self.on_time.remove(&candidate.turn());
+            self.owed_to_late_s += cap_s * part / (1.0 - part);
+        } else if !self.on_time.is_empty() {
+            self.owed_to_late_s -= cap_s;
+        }
+        self.pace.went(now, candidate.cap);
+        if self.is_empty() {
+            self.pace.rests();
+        }
+    }
+
+    /// Moves what must be late.
+    fn look(&mut self, now: Timestamp) {
+        let rate = self.pace.rate() * (1.0 - self.late_part(now));
+        let first = self.on_time.values().take(LOOK_MOST);
+        for turn in given_up(now, rate, first) {
+            let candidate = self.on_time.remove(&turn);
+            self.late.extend(candidate.map(|candidate| (since(&candidate), candidate)));
+        }
+    }
+
+    /// The part of the turns that is the late class's; 0 where it is empty.
+    fn late_part(&self, now: Timestamp) -> f64 {
+        let Some(((due, _), _)) = self.late.first_key_value() else { return 0.0 };
+        let grown = (now - *due).as_seconds_f64() / LATE_GROWS.as_secs_f64();
+        LATE_LEAST + (LATE_MOST - LATE_LEAST) * grown.clamp(0.0, 1.0)
+    }
+}
+
+/// A place in the late class.
+const fn since(candidate: &Candidate) -> (Timestamp, TaskId) {
+    (candidate.due, candidate.task)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::tests::{at, task};
+    use super::*;
+
+    fn queue(candidates: impl IntoIterator<Item = Candidate>) -> Queue {
+        let mut queue = Queue::default();
+        candidates.into_iter().for_each(|candidate| queue.put(at(0), candidate));
+        queue
+    }
+
+    fn next(queue: &mut Queue, now: Timestamp) -> u128 {
+        let first = queue.first(now).unwrap().clone();
+        queue.went(now, &first);
+        first.task.0.as_u128() % 1000
+    }
+
+    #[test]
+    fn the_earliest_deadline_goes_first() {
+        let mut queue = queue([task(1, 1, 30), task(1, 2, 10), task(1, 3, 20)]);
+        let order: Vec<_> = (0..3).map(|_| next(&mut queue, at(0))).collect();
+        assert_eq!(order, [2, 3, 1]);
+        assert!(queue.first(at(0)).is_none());
+    }
+
+    #[test]
+    fn the_late_class_has_its_part_and_all_that_is_left() {
+        let late = (0..3).map(|n| Candidate { due: at(5000), ..task(1, n, 5) });
+        let mut queue = queue(late.chain((10..20).map(|n| task(1, n, 1000))));
+        let order: Vec<_> = (0..13).map(|_| next(&mut queue, at(5001))).collect();
+        assert_eq!(order, [0, 10, 11, 12, 13, 1, 14, 15, 16, 17, 2, 18, 19]);
+    }
+
+    #[test]
+    fn the_part_of_the_late_class_grows_with_the_wait_of_its_oldest() {
+        for (waited_s, part) in [(10, 0.24), (45, 0.4), (90, 0.6), (900, 0.6)] {
+            let now = at(waited_s * 1000);
+            let late = (0..500).map(|n| task(1, n, 1));
+            let mut queue = queue(late.chain((500..999).map(|n| task(1, n, 5000))));
+            let of_late = (0..500).filter(|_| next(&mut queue, now) < 500).count();
+            assert!((of_late as f64 / 500.0 - part).abs() < 0.02, "{waited_s}: {of_late}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_late_goes_after_what_can_start_in_time() {
+        let long = Candidate { cap: Duration::from_secs(9), ..task(1, 1, 10) };
+        let mut queue = queue([long, task(1, 2, 11), task(1, 3, 12)]);
+        // A second of cap a second, while others wait.
+        queue.pace.went(at(9000), Duration::from_secs(9));
+        queue.owed_to_late_s = -1.0;
+        let order: Vec<_> = (0..3).map(|_| next(&mut queue, at(9000))).collect();
+        assert_eq!(order, [2, 3, 1]);
+    }
+
+    #[test]
+    fn a_task_waits_once() {
+        let mut queue = queue([task(1, 1, 1), task(1, 1, 1)]);
+        queue.first(at(5000));
+        queue.put(at(5000), task(1, 1, 1));
+        assert_eq!(queue.len(), 1);
+        assert!(queue.remove(&task(1, 1, 1)));
+        assert!(queue.is_empty());
+    }
+}

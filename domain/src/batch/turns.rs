@@ -1,0 +1,276 @@
+//! Whose turn it is: the order in which tasks of all tenants of a pool are dispatched.
+//!
+//! Used by the batcher and by the simulator alike; pure, so the same calls give the same picks. It holds what it is given and
+//! nothing else: the batcher gives it the first tasks of each tenant by turn, so its memory is the batcher's choice. Flexible
+//! tasks stand in a lane of their own, which has what the other leaves, until their time for that is over; what they
+//! consume there does not count against their tenant's share.
+
+use super::lane::{Lane, Round};
+use super::{Candidate, Pick, Running};
+use crate::fairness::Estimates;
+use crate::id::{TaskId, TenantId};
+use crate::time::Timestamp;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The tasks that wait in one pool, and the accounts of their tenants.
+#[derive(Debug, Clone, Default)]
+pub struct Turns {
+    due: Lane,
+    spare: Lane,
+    /// When the tasks in `spare` are due.
+    ripe: BTreeMap<(Timestamp, TaskId), Candidate>,
+    estimates: Estimates,
+}
+
+impl Turns {
+    /// Replaces all weights: what is not named here has weight 1. Acts on everything that waits.
+    pub fn set_weights(&mut self, weights: impl IntoIterator<Item = (TenantId, f64)>) {
+        let weights: Vec<_> = weights.into_iter().collect();
+        self.due.accounts.set_weights(weights.iter().copied());
+        self.spare.accounts.set_weights(weights);
+    }
+
+    /// A task waits for its turn, as of `now`.
+    pub fn offer(&mut self, now: Timestamp, candidate: Candidate) {
+        match candidate.spare_until.filter(|until| *until > now) {
+            Some(until) => {
+                self.ripe.insert((until, candidate.task), candidate.clone());
+                self.spare.put(now, candidate);
+            }
+            None => self.due.put(now, candidate),
+        }
+    }
+
+    /// Exactly these wait, and nothing that was offered before.
+    pub fn replace(&mut self, now: Timestamp, candidates: impl IntoIterator<Item = Candidate>) {
+        self.ripe.clear();
+        let is_spare = |c: &Candidate| c.spare_until.is_some_and(|until| until > now);
+        let (spare, due): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_spare);
+        let ripe = |c: &Candidate| Some(((c.spare_until?, c.task), c.clone()));
+        self.ripe.extend(spare.iter().filter_map(ripe));
+        self.due.replace(now, due.into_iter());
+        self.spare.replace(now, spare.into_iter());
+    }
+
+    /// A task waits no more, though it had no turn.
+    pub fn remove(&mut self, candidate: &Candidate) {
+        if !self.due.remove(candidate) {
+            self.spare.remove(candidate);
+        }
+    }
+
+    /// Brings accounts and classes up to `now`. A pick does it too; do it before offers where none has been for long.
+    pub fn advance(&mut self, now: Timestamp) {
+        self.due.advance(now);
+        self.spare.advance(now);
+        while let Some(ripe) = self.ripe.first_entry().filter(|entry| entry.key().0 <= now) {
+            let candidate = ripe.remove();
+            if self.spare.remove(&candidate) {
+                self.due.put(now, candidate);
+            }
+        }
+    }
+
+    /// Picks what fits into `slots` and may start, in the order of the turns. Each is charged, and counted as `running`.
+    #[must_use]
+    pub fn pick(&mut self, now: Timestamp, slots: u64, running: &mut Running) -> Vec<Pick> {
+        self.advance(now);
+        let mut picked = Vec::new();
+        let estimates = &self.estimates;
+        self.due.pick(Round { now, slots, running, estimates }, &mut picked);
+        let due = picked.len();
+        self.spare.pick(Round { now, slots, running, estimates }, &mut picked);
+        picked[due..].iter_mut().for_each(|pick| pick.spare = true);
+        picked
+    }
+
+    /// What was picked did not go: gives the charge back. It waits again only if it is offered again.
+    pub fn undo(&mut self, pick: &Pick) {
+        self.lane_of(pick).accounts.refund(pick.charge);
+    }
+
+    /// What was picked has gone, at `now`: from here on its charge follows what it takes, until it has [`Self::ended`].
+    /// Without this the estimate stays.
+    pub fn dispatched(&mut self, now: Timestamp, pick: &Pick) {
+        let Candidate { task, name, .. } = pick.candidate;
+        self.lane_of(pick).charges.open(task, name, pick.charge, now);
+    }
+
+    /// An attempt ended after `used`, 0 where it never ran: what is expected of its name follows.
+    pub fn ended(&mut self, task: TaskId, used: Duration) {
+        for lane in [&mut self.due, &mut self.spare] {
+            let closed = lane.charges.close(&mut lane.accounts, task, used);
+            if let Some((tenant, name)) = closed.filter(|_| used > Duration::ZERO) {
+                self.estimates.ended(tenant, name, used);
+            }
+        }
+    }
+
+    /// Forgets tenants that are idle and owe nothing.
+    pub fn forget_idle(&mut self) {
+        self.due.accounts.forget_idle();
+        self.spare.accounts.forget_idle();
+    }
+
+    /// Tasks that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.due.len() + self.spare.len()
+    }
+
+    /// True where nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    const fn lane_of(&mut self, pick: &Pick) -> &mut Lane {
+        if pick.spare { &mut self.spare } else { &mut self.due }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::tests::{at, task, tenant};
+    use super::super::{ConcurrencyKey, Priority};
+    use super::*;
+
+    fn turns(tasks: impl IntoIterator<Item = Candidate>) -> Turns {
+        let mut turns = Turns::default();
+        tasks.into_iter().for_each(|task| turns.offer(at(0), task));
+        turns
+    }
+
+    fn pick(turns: &mut Turns, slots: u64) -> Vec<Candidate> {
+        let picks = turns.pick(at(0), slots, &mut Running::default());
+        picks.into_iter().map(|pick| pick.candidate).collect()
+    }
+
+    fn of(picked: &[Candidate], owner: u128) -> usize {
+        picked.iter().filter(|c| c.tenant == tenant(owner)).count()
+    }
+
+    #[test]
+    fn a_flood_takes_no_more_than_its_turn() {
+        let flood = (0..1000).map(|n| task(1, n, 5));
+        let mut turns = turns(flood.chain((0..3).map(|n| task(2, n, 900))));
+        let picked = pick(&mut turns, 8);
+        assert_eq!((picked.len(), of(&picked, 2)), (8, 3));
+        assert_eq!(turns.len(), 995);
+    }
+
+    #[test]
+    fn weights_divide_the_slots_of_what_waits_already() {
+        let mut turns = turns((0..400).flat_map(|n| [task(1, n, 5), task(2, n, 5)]));
+        turns.set_weights([(tenant(1), 3.0)]);
+        let picked = pick(&mut turns, 400);
+        assert!((298..=302).contains(&of(&picked, 1)), "{}", of(&picked, 1));
+    }
+
+    #[test]
+    fn a_large_task_is_not_overtaken_by_its_own_tenants_small_ones() {
+        let large = Candidate { slots: 20, ..task(1, 1, 1) };
+        let mut turns = turns([task(2, 9, 1), large.clone(), task(1, 2, 2)]);
+        // The other has had a turn already, and so has the first.
+        let picked = pick(&mut turns, 1);
+        assert_eq!(picked, std::slice::from_ref(&large), "a first pick is always allowed");
+        turns.offer(at(0), Candidate { start_deadline: at(0), ..large });
+        let picked = pick(&mut turns, 5);
+        assert_eq!((of(&picked, 1), of(&picked, 2)), (0, 1));
+    }
+
+    #[test]
+    fn no_room_means_no_pick() {
+        assert!(pick(&mut turns([task(1, 1, 1)]), 0).is_empty());
+    }
+
+    #[test]
+    fn what_is_undone_costs_nothing_and_comes_again_if_offered() {
+        let mut turns = turns([task(1, 1, 1), task(2, 1, 1), task(2, 2, 2)]);
+        let picks = turns.pick(at(0), 1, &mut Running::default());
+        turns.undo(&picks[0]);
+        turns.offer(at(0), picks[0].candidate.clone());
+        assert_eq!(of(&pick(&mut turns, 1), 1), 1);
+    }
+
+    #[test]
+    fn a_tenant_at_its_limit_hoards_no_credit() {
+        let mut running = Running::default();
+        running.set_limits([(tenant(1), 1)]);
+        let mut turns = turns((0..300).flat_map(|n| [task(1, n, 5), task(2, n, 5)]));
+        assert_eq!(turns.pick(at(0), 101, &mut running).len(), 101);
+        running.set_limits([]);
+        let picks = turns.pick(at(0), 100, &mut running);
+        let first = picks.iter().filter(|pick| pick.candidate.tenant == tenant(1)).count();
+        assert!((49..=51).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn a_key_at_its_limit_holds_back_its_own_tasks_only() {
+        let key = ConcurrencyKey("db".into());
+        let keyed = |n| Candidate { concurrency_key: Some(key.clone()), ..task(1, n, n as i64) };
+        let mut running = Running::default();
+        running.set_key_limits([((tenant(1), key.clone()), 2)]);
+        let mut turns = turns((1..=5).map(keyed).chain([task(1, 9, 900)]));
+        let first = turns.pick(at(0), 9, &mut running);
+        let numbers = |picks: &[Pick]| -> Vec<_> {
+            picks.iter().map(|pick| pick.candidate.task.0.as_u128() % 1000).collect()
+        };
+        assert_eq!(numbers(&first), [1, 2, 9]);
+        assert!(turns.pick(at(0), 9, &mut running).is_empty());
+        running.undone(&first[0].candidate);
+        assert_eq!(numbers(&turns.pick(at(0), 9, &mut running)), [3]);
+        turns.remove(&keyed(4));
+        assert_eq!(turns.len(), 1);
+        running.set_key_limits([]);
+        assert_eq!(numbers(&turns.pick(at(0), 9, &mut running)), [5]);
+    }
+
+    #[test]
+    fn flexible_tasks_take_what_is_left_until_their_time_is_nearly_over() {
+        let flexible = |n| Candidate { spare_until: Some(at(5000)), ..task(1, n, 10) };
+        let mut turns = turns((0..4).map(flexible).chain((0..4).map(|n| task(2, n, 900))));
+        let picked = pick(&mut turns, 5);
+        assert_eq!((of(&picked, 1), of(&picked, 2)), (1, 4));
+        (4..8).for_each(|n| turns.offer(at(0), task(2, n, 900)));
+        assert_eq!(of(&pick(&mut turns, 2), 1), 0);
+        let picks = turns.pick(at(5000), 4, &mut Running::default());
+        assert_eq!(picks.iter().filter(|p| p.candidate.tenant == tenant(1)).count(), 2);
+    }
+
+    #[test]
+    fn priority_goes_before_and_urgent_tasks_go_before_a_lax_backlog() {
+        let lax = (0..1000).map(|n| task(1, n, 3600));
+        let urgent = (1000..1100).map(|n| task(1, n, 10));
+        let high = Candidate { priority: Priority::new(2).unwrap(), ..task(1, 2000, 120) };
+        let picked = pick(&mut turns(lax.chain(urgent).chain([high.clone()])), 101);
+        assert_eq!(picked[0], high);
+        assert!(picked[1..].iter().all(|c| c.start_deadline == at(10_000)));
+    }
+
+    #[test]
+    fn what_runs_longer_than_expected_is_charged_while_it_runs() {
+        let mut turns = turns((0..100).flat_map(|n| [task(1, n, 900), task(2, n, 900)]));
+        let picks = turns.pick(at(0), 2, &mut Running::default());
+        picks.iter().for_each(|pick| turns.dispatched(at(0), pick));
+        turns.ended(picks[1].candidate.task, Duration::from_secs(1));
+        let picks = turns.pick(at(11_000), 10, &mut Running::default());
+        assert!(picks.iter().all(|pick| pick.candidate.tenant == tenant(2)));
+    }
+
+    #[test]
+    fn to_replace_what_waits_by_the_same_changes_nothing() {
+        let all = || (0..50).flat_map(|n| [task(1, n, 5), task(2, n, 5)]);
+        let mut kept = turns(all());
+        let mut replaced = kept.clone();
+        for _ in 0..20 {
+            let first = pick(&mut kept, 3);
+            let waits: Vec<_> = replaced.clone().pick(at(0), 1000, &mut Running::default());
+            replaced.replace(at(0), waits.into_iter().map(|pick| pick.candidate));
+            assert_eq!(pick(&mut replaced, 3), first);
+        }
+        replaced.replace(at(0), []);
+        assert!(replaced.is_empty());
+    }
+}

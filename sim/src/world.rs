@@ -1,0 +1,75 @@
+//! What is simulated: tenants, tasks with their arrivals, executors.
+
+use domain::batch::Priority;
+use domain::resources::{Resources, Tier};
+use domain::time::Timestamp;
+use std::time::Duration;
+
+/// Room for basic tasks on one executor, unless a scenario says otherwise.
+pub const EXECUTOR_SLOTS: usize = 4;
+
+/// A whole scenario, drawn.
+#[derive(Debug)]
+pub struct World {
+    pub tenants: Vec<Tenant>,
+    /// By arrival.
+    pub tasks: Vec<Task>,
+    /// Capacities.
+    pub executors: Vec<Resources>,
+    /// When it ends; `None`: when all tasks have.
+    pub until: Option<Timestamp>,
+}
+
+/// A customer.
+#[derive(Debug, Clone, Copy)]
+pub struct Tenant {
+    /// Under which its figures are shown.
+    pub group: &'static str,
+    pub weight: f64,
+}
+
+/// One piece of work.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Its place in [`World::tenants`].
+    pub tenant: usize,
+    pub arrival: Timestamp,
+    pub tolerance: Duration,
+    /// What is declared.
+    pub cap: Duration,
+    /// What it takes in truth; nobody is told before it has ended.
+    pub run: Duration,
+    pub resources: Resources,
+    pub priority: Priority,
+}
+
+impl Task {
+    pub fn deadline(&self) -> Timestamp {
+        self.arrival + self.tolerance
+    }
+}
+
+impl World {
+    /// All executors together.
+    pub fn capacity(&self) -> Resources {
+        let sum = |all: Resources, one: &Resources| all.checked_add(*one).unwrap_or(all);
+        self.executors.iter().fold(Resources::default(), sum)
+    }
+}
+
+/// An executor of so many slots.
+pub fn executor(slots: usize) -> Resources {
+    let slots = u32::try_from(slots).unwrap_or(u32::MAX);
+    let basic = Tier::Basic.resources().dimensions();
+    Resources::from_dimensions(basic.map(|unit| unit.saturating_mul(slots)))
+}
+
+/// So many seconds after the beginning, to the microsecond.
+pub fn at(seconds: f64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + chrono::TimeDelta::microseconds((seconds * 1e6) as i64)
+}
+
+/// So many seconds, to the microsecond.
+pub fn seconds(seconds: f64) -> Duration {
+    Duration::from_micros((seconds * 1e6) as u64)
+}

@@ -1,0 +1,62 @@
+//! Makes a tenant with its owner, for a customer who signs up.
+
+use super::Created;
+use crate::StoreError;
+use crate::audit::{self, Act, Actor, By};
+use crate::connect::SubmitDb;
+use crate::sign_in::{self, NewSignIn};
+use crate::statement::named;
+use domain::access::Role;
+use domain::id::PlanName;
+use serde_json::json;
+
+/// A customer.
+#[derive(Debug, Clone)]
+pub struct NewCustomer {
+    /// The tenant's name: 1 to 200 characters, unique among those that are not purged.
+    pub name: String,
+    /// The plan it begins with.
+    pub plan: PlanName,
+    /// The owner's address, in lower case.
+    pub email: String,
+    /// Argon2id, as a PHC string.
+    pub password_hash: String,
+    /// The owner's first sign-in; it names the tenant and the user.
+    pub sign_in: NewSignIn,
+}
+
+/// Stores the tenant, its owner and their first sign-in, in the request of `by`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created, StoreError> {
+    let (tenant, user) = (new.sign_in.tenant, new.sign_in.user);
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let make = sqlx::query!(
+        "insert into tenant (id, name, plan) values ($1, $2, $3) on conflict (name) do nothing",
+        tenant.uuid(),
+        new.name,
+        new.plan.as_str()
+    );
+    match named("tenant.sign_up", make.execute(&mut *tx)).await {
+        Ok(done) if done.rows_affected() == 1 => {}
+        Ok(_) => return Ok(Created::NameTaken),
+        Err(error) if super::is_foreign_key(&error) => return Ok(Created::NoSuchPlan),
+        Err(error) => return Err(error),
+    }
+    let own = sqlx::query!(
+        "insert into app_user (id, tenant_id, email, role, state, password_hash) values ($1, $2, $3, $4, 'active', $5)",
+        user.uuid(),
+        tenant.uuid(),
+        new.email,
+        Role::Owner.as_str(),
+        new.password_hash
+    );
+    named("user.sign_up", own.execute(&mut *tx)).await?;
+    sign_in::put(&mut tx, &new.sign_in).await?;
+    let told = json!({"name": new.name, "plan": new.plan, "user": user, "email": new.email});
+    let act = Act::new("session.sign_up", "tenant", tenant).to(told);
+    let by = by.as_actor(Actor::User(user, Some(new.sign_in.id)));
+    audit::told_in(tx, tenant, by, act).await?;
+    Ok(Created::Yes)
+}
