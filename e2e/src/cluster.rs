@@ -14,6 +14,9 @@ use testkit::services::TestBroker;
 /// What the keys of every cluster are hashed under.
 pub const KEY_HASH_SECRET: &str = "end-to-end key hash secret, thirty-two bytes and more";
 
+/// What the executors of every cluster show.
+pub const EXECUTOR_SECRET: &str = "end-to-end executor secret, thirty-two bytes and more";
+
 /// Which role a process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -182,10 +185,7 @@ impl Cluster {
             .env("BERTH_BUS__URL", self.broker.url())
             .env("BERTH_BUS__QUEUE_PREFIX", self.broker.queue_prefix())
             .env("BERTH_AUTH__KEY_HASH_SECRET", KEY_HASH_SECRET)
-            .env(
-                "BERTH_AUTH__EXECUTOR_SECRET",
-                "end-to-end executor secret, thirty-two bytes and more",
-            );
+            .env("BERTH_AUTH__EXECUTOR_SECRET", EXECUTOR_SECRET);
         command = match role {
             Role::Api => {
                 self.api_urls.push(format!("http://127.0.0.1:{port}"));
@@ -262,6 +262,11 @@ impl Cluster {
     /// Base URLs of the api processes.
     pub fn api_urls(&self) -> &[String] {
         &self.api_urls
+    }
+
+    /// Where executors connect, separated by commas.
+    pub fn manager_urls(&self) -> &str {
+        &self.managers
     }
 
     /// The database.

@@ -13,7 +13,7 @@ mod rabbitmqctl;
 mod up;
 mod usage;
 
-pub use cluster::{Cluster, KEY_HASH_SECRET, Role, Shape};
+pub use cluster::{Cluster, EXECUTOR_SECRET, KEY_HASH_SECRET, Role, Shape};
 pub use customer::Customer;
 pub use load::{Mix, Submitted};
 pub use look::{freeze, metric, now_ns, sum};

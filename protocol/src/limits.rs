@@ -19,12 +19,16 @@ pub const MAX_UNANSWERED_OUTPUT: usize = 4 * 1024 * 1024;
 /// Longest `Result.reason`, bytes of UTF-8.
 pub const MAX_REASON: usize = 1024;
 
-/// `reason` cut to [`MAX_REASON`] bytes, never inside a character.
+/// Highest assignment number of a session. At a million a second it lasts for nine years.
+pub const MAX_ASSIGNMENT: u64 = 1 << 48;
+
+/// `reason` cut to [`MAX_REASON`] bytes, never inside a character; the memory of the rest is given back.
 #[must_use]
 pub fn truncate_reason(mut reason: String) -> String {
     if reason.len() > MAX_REASON {
         let end = (0..=MAX_REASON).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or(0);
         reason.truncate(end);
+        reason.shrink_to_fit();
     }
     reason
 }
@@ -39,5 +43,6 @@ mod tests {
         let cut = truncate_reason(format!("x{}", "é".repeat(MAX_REASON)));
         assert_eq!(cut.len(), MAX_REASON - 1);
         assert!(cut.ends_with('é'));
+        assert!(cut.capacity() <= MAX_REASON, "{} bytes are kept", cut.capacity());
     }
 }

@@ -6,7 +6,7 @@
 use crate::fleet::Stream;
 use crate::metrics::LOOP_SECONDS;
 use bus::{Bus, Topic};
-use protocol::OutputAnswer;
+use protocol::{MAX_UNANSWERED_OUTPUT, OutputAnswer};
 use runtime::backoff::Backoff;
 use runtime::clock;
 use std::collections::HashMap;
@@ -15,13 +15,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::connect::RmDb;
 use store::output::{NewChunk, insert};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tracing::warn;
 
-/// Groups of chunks that may wait; each executor has at most 4 MiB under way besides.
+/// Groups of chunks that may wait.
 const QUEUE: usize = 64;
+/// Chunks in one group: no message makes a group that others wait long for.
+const MOST_CHUNKS: usize = 1024;
+/// What a chunk weighs beside its data, bytes: to store an empty one takes about as long as this much data.
+const CHUNK_BYTES: usize = 4096;
+/// What one stream may have waiting: twice the data that an executor which keeps to the protocol ever has.
+const ROOM: usize = 2 * MAX_UNANSWERED_OUTPUT;
 
-type Group = (Stream, Vec<NewChunk>);
+/// Chunks of one stream, with the room that they take until they are stored.
+struct Group {
+    stream: Stream,
+    chunks: Vec<NewChunk>,
+    bytes: usize,
+    room: Option<OwnedSemaphorePermit>,
+}
+
+/// The room of one stream: an executor that sends more than it may waits for itself, not others for it.
+pub(crate) struct OutputRoom(Arc<Semaphore>);
+
+impl OutputRoom {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(ROOM)))
+    }
+
+    async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let bytes = u32::try_from(bytes.min(ROOM)).unwrap_or(u32::MAX);
+        // It is never closed.
+        Arc::clone(&self.0).acquire_many_owned(bytes).await.ok()
+    }
+}
 
 /// The way in, and the count of what is in.
 #[derive(Clone)]
@@ -47,12 +74,19 @@ pub(crate) fn queue() -> (OutputQueue, OutputWriter) {
 }
 
 impl OutputQueue {
-    /// Queues a group; waits while the queue is full.
-    pub(crate) async fn push(&self, stream: Stream, chunks: Vec<NewChunk>) {
-        if let Ok(place) = self.sender.reserve().await {
-            // Counted at the very moment it takes its place, so that numbers follow the queue's order.
-            self.queued.fetch_add(1, Ordering::SeqCst);
-            place.send((stream, chunks));
+    /// Queues chunks in their order; waits while the queue is full, or too much of the same stream is in it.
+    pub(crate) async fn push(&self, stream: &Stream, room: &OutputRoom, chunks: Vec<NewChunk>) {
+        let mut chunks = chunks.into_iter().peekable();
+        while chunks.peek().is_some() {
+            let chunks: Vec<NewChunk> = chunks.by_ref().take(MOST_CHUNKS).collect();
+            let bytes = chunks.iter().map(|chunk| chunk.data.len() + CHUNK_BYTES).sum();
+            let group =
+                Group { stream: stream.clone(), room: room.take(bytes).await, bytes, chunks };
+            if let Ok(place) = self.sender.reserve().await {
+                // Counted at the very moment it takes its place, so that numbers follow the queue's order.
+                self.queued.fetch_add(1, Ordering::SeqCst);
+                place.send(group);
+            }
         }
     }
 
@@ -76,19 +110,21 @@ impl OutputWriter {
         while let Some(first) = self.receiver.recv().await {
             let began = clock::monotonic();
             let mut groups = vec![first];
-            let mut bytes = size(&groups[0]);
+            let mut bytes = groups[0].bytes;
             while bytes < batch_bytes {
                 let Ok(next) = self.receiver.try_recv() else { break };
-                bytes += size(&next);
+                bytes += next.bytes;
                 groups.push(next);
             }
             let count = groups.len() as u64;
             let mut per_stream: HashMap<u64, (Stream, u64)> = HashMap::new();
             let mut chunks = Vec::new();
-            for (stream, group) in groups {
+            let mut rooms = Vec::with_capacity(groups.len());
+            for Group { stream, chunks: group, room, .. } in groups {
                 per_stream.entry(stream.id).or_insert((stream, 0)).1 +=
                     group.iter().map(|c| c.data.len() as u64).sum::<u64>();
                 chunks.extend(group);
+                rooms.push(room);
             }
             store_all(&db, &chunks).await;
             stored += count;
@@ -96,6 +132,7 @@ impl OutputWriter {
             for (stream, stored_bytes) in per_stream.into_values() {
                 stream.send(OutputAnswer { stored_bytes });
             }
+            drop(rooms);
             bus.wake(Topic::Output);
             LOOP_SECONDS.with(&["output"]).observe_duration(began.elapsed());
         }
@@ -127,8 +164,4 @@ async fn store_all(db: &RmDb, chunks: &[NewChunk]) {
             },
         }
     }
-}
-
-fn size(group: &Group) -> usize {
-    group.1.iter().map(|chunk| chunk.data.len()).sum()
 }

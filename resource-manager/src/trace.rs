@@ -10,6 +10,9 @@ use runtime::trace::TraceContext;
 use std::time::Duration;
 use store::lease::LeaseKey;
 
+/// A run is not shown as longer. Its length is its executor's word, and what begins before all time is no time.
+const LONGEST_RUN: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// When something began, where spans are exported.
 pub(crate) fn now() -> Option<Timestamp> {
     is_on().then(clock::wall)
@@ -32,7 +35,7 @@ pub(crate) fn settled(
     began: Timestamp,
 ) {
     let error = (outcome != AttemptOutcome::Succeeded).then(|| outcome.to_string());
-    let run = child(submit, "task.run", (began - ran, began), lease);
+    let run = child(submit, "task.run", (began - ran.min(LONGEST_RUN), began), lease);
     record(SpanRecord { error, ..run });
     record(child(submit, "task.settle", (began, clock::wall()), lease));
 }

@@ -120,15 +120,16 @@ impl Settler {
     async fn learn(&self, group: &mut [Reported]) -> Result<(), StoreError> {
         let foreign: HashSet<SessionId> =
             group.iter().filter(|r| r.held.is_none()).map(|r| r.ended.lease.session).collect();
-        let mut known: HashMap<LeaseKey, HeldLease> = HashMap::new();
-        for session in foreign {
-            known.extend(
-                live(&self.db, session)
-                    .await?
-                    .iter()
-                    .map(|lease| (lease.key, HeldLease::of_live(lease))),
-            );
+        if foreign.is_empty() {
+            return Ok(());
         }
+        // One statement, however many sessions: what an executor makes up must not keep the others' results waiting.
+        let foreign: Vec<SessionId> = foreign.into_iter().collect();
+        let known: HashMap<LeaseKey, HeldLease> = live(&self.db, &foreign)
+            .await?
+            .iter()
+            .map(|lease| (lease.key, HeldLease::of_live(lease)))
+            .collect();
         for reported in group.iter_mut().filter(|r| r.held.is_none()) {
             reported.held = known.get(&reported.ended.lease).cloned();
         }

@@ -10,7 +10,8 @@ use domain::resources::Resources;
 use domain::task::AttemptOutcome;
 use protocol::refused::Reason;
 use protocol::{
-    Capacity, Hello, Lease, PROTOCOL_VERSION, PoolPolicy, Refused, Welcome, session_id,
+    Capacity, Hello, Lease, MAX_ASSIGNMENT, PROTOCOL_VERSION, PoolPolicy, Refused, Welcome,
+    session_id,
 };
 use std::collections::HashSet;
 use store::StoreError;
@@ -88,7 +89,7 @@ async fn settle_unlisted(
     last_assignment: u64,
     held: &HashSet<HeldKey>,
 ) -> Result<Vec<(HeldKey, HeldLease)>, StoreError> {
-    let (listed, gone): (Vec<_>, Vec<_>) = live(&service.db, session)
+    let (listed, gone): (Vec<_>, Vec<_>) = live(&service.db, &[session])
         .await?
         .into_iter()
         .partition(|lease| held.contains(&lease.key.into()));
@@ -127,6 +128,9 @@ fn parse(hello: &Hello) -> Result<NewSession, Refused> {
     if capacity.port_first.saturating_add(capacity.port_count) > 65_536 {
         return Err(invalid("the ports go past 65535"));
     }
+    if hello.last_assignment > MAX_ASSIGNMENT {
+        return Err(invalid("last_assignment is above what a session can have"));
+    }
     Ok(NewSession {
         id: session_id(&hello.session_id).map_err(|error| invalid(&error.to_string()))?,
         executor: hello
@@ -142,7 +146,7 @@ fn parse(hello: &Hello) -> Result<NewSession, Refused> {
             ports: capacity.port_count,
         },
         port_first: capacity.port_first,
-        version: hello.version.chars().take(64).collect(),
+        version: plain(hello.version.chars().take(64).collect()),
     })
 }
 
@@ -160,6 +164,11 @@ pub(super) fn keys(leases: &[Lease]) -> Result<HashSet<HeldKey>, Refused> {
 
 pub(super) fn refuse(reason: Reason, detail: &str) -> Refused {
     Refused { reason: reason.into(), detail: detail.to_owned() }
+}
+
+/// Text as the database takes it: without NUL.
+pub(super) fn plain(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
 fn unavailable(error: StoreError) -> Refused {

@@ -3,10 +3,11 @@
 //! Everything is handed on to the loop that does it in batches; the queues are bounded, so a database
 //! that is slow makes the executor wait, not this process grow.
 
-use super::hello::{greet, keys, refuse};
+use super::hello::{greet, keys, plain, refuse};
 use super::service::StreamService;
 use crate::fleet::{HeldKey, Stream};
 use crate::heartbeat::Beat;
+use crate::output::OutputRoom;
 use crate::settle::Reported;
 use domain::id::SessionId;
 use domain::task::AttemptOutcome;
@@ -29,6 +30,7 @@ pub(super) struct Reader {
     service: StreamService,
     stream: Stream,
     incoming: Streaming<FromExecutor>,
+    output_room: OutputRoom,
 }
 
 impl Reader {
@@ -37,7 +39,7 @@ impl Reader {
         stream: Stream,
         incoming: Streaming<FromExecutor>,
     ) -> Self {
-        Self { service, stream, incoming }
+        Self { service, stream, incoming, output_room: OutputRoom::new() }
     }
 
     pub(super) async fn run(mut self) {
@@ -170,36 +172,16 @@ impl Reader {
     }
 
     async fn results(&self, results: Results) -> Result<(), Refused> {
-        let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
-        let mut reported = Vec::with_capacity(results.results.len());
-        for result in results.results {
-            let lease =
-                result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
-            let key = protocol::LeaseKey::try_from(lease).map_err(|error| invalid(&error))?;
-            let session = session_id(&result.session_id).map_err(|error| invalid(&error))?;
-            let outcome =
-                AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
-            let lease =
-                LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session };
+        // All are read before any is marked: a list that is refused leaves no lease marked as ending.
+        let read = results.results.into_iter().map(read_result).collect::<Result<Vec<_>, _>>()?;
+        let mut reported = Vec::with_capacity(read.len());
+        for (ended, retry_after) in read {
             // Marked before it is queued: the heartbeat behind it on the stream must not end it as lost.
-            let held = self.service.fleet.begin_ending(lease);
-            let ended = EndedAttempt {
-                lease,
-                outcome,
-                ran_ms: result.ran_ms,
-                exit_code: result.exit_code,
-                signal: result.signal,
-                reason: (!result.reason.is_empty())
-                    .then_some(result.reason)
-                    .map(protocol::truncate_reason)
-                    .map(plain),
-                stdout_bytes: result.stdout_bytes,
-                stderr_bytes: result.stderr_bytes,
-            };
+            let held = self.service.fleet.begin_ending(ended.lease);
             reported.push(Reported {
                 stream: self.stream.clone(),
                 ended,
-                retry_after: result.retry_after_ms.map(Duration::from_millis),
+                retry_after,
                 held,
                 after_output: self.service.output.queued(),
             });
@@ -236,7 +218,7 @@ impl Reader {
                 data: chunk.data.to_vec(),
             });
         }
-        self.service.output.push(self.stream.clone(), chunks).await;
+        self.service.output.push(&self.stream, &self.output_room, chunks).await;
         Ok(())
     }
 
@@ -261,7 +243,23 @@ impl Reader {
     }
 }
 
-/// Text as the database takes it: without NUL.
-fn plain(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+/// How an attempt ended, and how long the called server asked to wait; whatever of it is text or a count is bounded here.
+fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duration>), Refused> {
+    let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
+    let lease = result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
+    let key = protocol::LeaseKey::try_from(lease).map_err(|error| invalid(&error))?;
+    let session = session_id(&result.session_id).map_err(|error| invalid(&error))?;
+    let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
+    let reason = (!result.reason.is_empty()).then_some(result.reason);
+    let ended = EndedAttempt {
+        lease: LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session },
+        outcome,
+        ran_ms: result.ran_ms,
+        exit_code: result.exit_code,
+        signal: result.signal,
+        reason: reason.map(plain).map(protocol::truncate_reason),
+        stdout_bytes: result.stdout_bytes,
+        stderr_bytes: result.stderr_bytes,
+    };
+    Ok((ended, result.retry_after_ms.map(Duration::from_millis)))
 }

@@ -1,4 +1,4 @@
-//! Reads the live leases of a session, when a resource manager adopts it.
+//! Reads the live leases of sessions: of one when a resource manager adopts it, of several when results of earlier ones come.
 
 use super::LeaseKey;
 use crate::StoreError;
@@ -35,21 +35,22 @@ pub struct LiveLease {
     pub cancelling: bool,
 }
 
-/// All live leases of `session`. Call it after the session's epoch was raised and committed: then no
-/// other owner can add to them.
+/// All live leases of `sessions`. To know all there will be, call it after a session's epoch was raised and committed: then
+/// no other owner can add to them.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn live(db: &RmDb, session: SessionId) -> Result<Vec<LiveLease>, StoreError> {
+pub async fn live(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LiveLease>, StoreError> {
+    let sessions: Vec<_> = sessions.iter().map(|session| session.uuid()).collect();
     let query = sqlx::query!(
-        r#"select t.tenant_id, t.id, t.attempt, t.assignment as "assignment!", t.cpu_millis, t.memory_mib, t.disk_mib,
+        r#"select t.tenant_id, t.id, t.attempt, t.session_id as "session_id!", t.assignment as "assignment!", t.cpu_millis, t.memory_mib, t.disk_mib,
                 t.iops, t.ports, coalesce(t.port_first, 0) as "port_first!", t.slots, t.failures, t.max_attempts,
                 t.at_most_once, t.cap_ms, t.state = 'cancelling' as "cancelling!", s.retry as "retry?"
             from task t
             left join lateral (select f.retry from task_spec f where f.id = t.id limit 1) s on true
-            where t.session_id = $1 and t.wake_at is not null
+            where t.session_id = any ($1) and t.wake_at is not null
             order by t.assignment"#,
-        session.uuid()
+        &sessions
     );
     let rows = named("lease.live", query.fetch_all(db.pool())).await?;
     Ok(rows
@@ -59,7 +60,7 @@ pub async fn live(db: &RmDb, session: SessionId) -> Result<Vec<LiveLease>, Store
                 tenant: TenantId(row.tenant_id),
                 task: TaskId(row.id),
                 attempt: row.attempt.unsigned_abs(),
-                session,
+                session: SessionId(row.session_id),
             },
             assignment: row.assignment.unsigned_abs(),
             resources: Resources::from_dimensions(

@@ -121,7 +121,7 @@ async fn a_dispatch_leads_to_one_placement_or_none() {
         for at in 0..TASKS {
             assert!(count(told, prize, at, &[Placed]) <= 1, "{:?}", told.get(&prize.tasks[at].1));
         }
-        let leases = store::lease::live(&world.rm, prize.owned.session).await.unwrap();
+        let leases = store::lease::live(&world.rm, &[prize.owned.session]).await.unwrap();
         let placed = (0..TASKS).filter(|at| count(told, prize, *at, &[Placed]) == 1).count();
         assert_eq!(leases.len(), placed, "who was told it placed has the lease");
     })

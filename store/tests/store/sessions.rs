@@ -49,7 +49,7 @@ async fn adoption_raises_the_epoch_and_the_old_owner_can_do_nothing_more() {
     assert!(places(&world, leader, new, tenant).await);
     assert_eq!(renew_one(&world, new, false).await, Renewed::Live);
     assert_eq!(
-        store::lease::live(&world.rm, old.session).await.unwrap().len(),
+        store::lease::live(&world.rm, &[old.session]).await.unwrap().len(),
         2,
         "its leases live on"
     );
@@ -213,7 +213,7 @@ async fn live_leases_and_stops_are_listed_under_their_session() {
     let running = world.put(leader, owned, tenant, State::Running).await;
     let cancelling = world.put(leader, owned, tenant, State::Cancelling).await;
     world.put(leader, other, tenant, State::Cancelling).await;
-    let live = store::lease::live(&world.rm, owned.session).await.unwrap();
+    let live = store::lease::live(&world.rm, &[owned.session]).await.unwrap();
     let keys: Vec<_> = live.iter().map(|lease| (lease.key, lease.cancelling)).collect();
     assert_eq!(keys.len(), 2);
     assert!(keys.contains(&(running.lease, false)) && keys.contains(&(cancelling.lease, true)));
@@ -248,7 +248,7 @@ async fn what_an_adopter_reads_is_all_there_is() {
         }
         let adopter = NodeId::fresh();
         assert!(matches!(adopt(&world, owned.session, adopter).await, Opened::Owned { .. }));
-        let mut read: Vec<_> = store::lease::live(&world.rm, owned.session)
+        let mut read: Vec<_> = store::lease::live(&world.rm, &[owned.session])
             .await
             .unwrap()
             .into_iter()
