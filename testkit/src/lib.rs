@@ -13,7 +13,6 @@ pub mod process;
 pub mod program;
 pub mod proxy;
 pub mod psql;
-pub mod scale;
 pub mod services;
 pub mod settings;
 pub mod spawn;

@@ -29,6 +29,12 @@ pub fn task_and_attempt() -> Option<(String, String)> {
     Some((read("BERTH_TASK_ID")?, read("BERTH_ATTEMPT")?))
 }
 
+/// How often a test repeats what it asserts: `full` rounds where `SCALE=1` is set, else the `usual`.
+#[must_use]
+pub fn rounds(usual: usize, full: usize) -> usize {
+    if read("SCALE").is_some_and(|scale| scale == "1") { full } else { usual }
+}
+
 /// The root of the checkout.
 pub fn workspace() -> PathBuf {
     let testkit = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
