@@ -11,13 +11,7 @@ const TOLERANCES_S: [f64; 4] = [0.5, 2.0, 10.0, 60.0];
 
 pub fn poisson(sizes: Drawn, random: &mut Random) -> World {
     let runs: Vec<f64> = (0..sizes.tasks).map(|_| run_time(random)).collect();
-    let gap = sum(&runs) / runs.len() as f64 / offered(sizes);
-    let mut clock = 0.0;
-    let tasks = runs.into_iter().map(|run| {
-        clock += random.exponential(gap);
-        task(random, sizes, clock, run)
-    });
-    world(sizes, tasks.collect())
+    evenly(sizes, random, runs)
 }
 
 pub fn gold_bronze(sizes: Drawn, random: &mut Random) -> World {
@@ -52,13 +46,7 @@ pub fn bursts(sizes: Drawn, random: &mut Random) -> World {
 
 pub fn heavy_tail(sizes: Drawn, random: &mut Random) -> World {
     let runs: Vec<f64> = (0..sizes.tasks).map(|_| random.pareto(0.05, 1.1).min(600.0)).collect();
-    let gap = sum(&runs) / runs.len() as f64 / offered(sizes);
-    let mut clock = 0.0;
-    let tasks = runs.into_iter().map(|run| {
-        clock += random.exponential(gap);
-        task(random, sizes, clock, run)
-    });
-    world(sizes, tasks.collect())
+    evenly(sizes, random, runs)
 }
 
 pub fn herd(sizes: Drawn, random: &mut Random) -> World {
@@ -68,6 +56,17 @@ pub fn herd(sizes: Drawn, random: &mut Random) -> World {
         let minute = random.uniform(0.0, minutes).floor() * 60.0;
         let within = random.uniform(0.0, if number % 2 == 0 { 1.0 } else { 60.0 });
         task(random, sizes, minute + within, run)
+    });
+    world(sizes, tasks.collect())
+}
+
+/// Tasks of these run times that arrive as a Poisson process.
+fn evenly(sizes: Drawn, random: &mut Random, runs: Vec<f64>) -> World {
+    let gap = sum(&runs) / runs.len() as f64 / offered(sizes);
+    let mut clock = 0.0;
+    let tasks = runs.into_iter().map(|run| {
+        clock += random.exponential(gap);
+        task(random, sizes, clock, run)
     });
     world(sizes, tasks.collect())
 }
