@@ -170,11 +170,18 @@ async fn a_key_that_a_users_key_made_goes_with_the_user() {
     let rotated =
         server.post_as(&child, &format!("/v1/keys/{rotated}/rotate"), &[], "").await.json();
     let rotated = rotated["new"]["key"].as_str().unwrap().to_owned();
-    for key in [&child, &grandchild, &rotated] {
+    // A key that no user made, and whose successor ann is handed.
+    let body = json!({"name": "n", "scopes": ["read"]}).to_string();
+    let of_nobody = server.post("/v1/keys", body).await.json();
+    let rotate = format!("/v1/keys/{}/rotate", of_nobody["id"].as_str().unwrap());
+    let handed = server.post_as(&access, &rotate, &[], "").await.json();
+    assert_eq!((&handed["old"]["user"], &handed["new"]["user"]), (&Value::Null, &json!(id)));
+    let handed = handed["new"]["key"].as_str().unwrap().to_owned();
+    for key in [&child, &grandchild, &rotated, &handed] {
         assert_eq!(server.get_as(key, "/v1/tasks").await.status, 200);
     }
     assert_eq!(delete(&server, &server.key, &format!("/v1/users/{id}")).await.status, 200);
-    for key in [&child, &grandchild, &rotated] {
+    for key in [&child, &grandchild, &rotated, &handed] {
         let gone = || async { (server.get_as(key, "/v1/tasks").await.status == 401).then_some(()) };
         until_some("the key to be refused", Duration::from_secs(2), gone).await.unwrap();
     }

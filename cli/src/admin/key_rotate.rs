@@ -11,7 +11,7 @@ use runtime::config::{self, ExposeSecret};
 use serde_json::json;
 use std::time::Duration;
 use store::idempotency::Once;
-use store::key::{NewSecret, Rotated};
+use store::key::{NewSecret, Rotated, Rotation};
 
 /// Which key, and how.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,8 @@ pub async fn run(arguments: &KeyRotateArguments, format: Format) -> Result<(), F
     let made = key::generate(&config.auth.environment, config.auth.key_hash_secret()?)
         .map_err(|error| Failure::failed(format!("a key {error}")))?;
     let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
-    let what = (arguments.id.as_str(), None, arguments.overlap.to_std().unwrap_or(Duration::ZERO));
+    let overlap = arguments.overlap.to_std().unwrap_or(Duration::ZERO);
+    let what = Rotation { key_id: &arguments.id, of: None, by: None, overlap };
     let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
     let rotated = store::key::rotate(&db, &scope, what, secret, (None, |_, _| Vec::new())).await;
     db.close().await;
@@ -48,7 +49,9 @@ pub async fn run(arguments: &KeyRotateArguments, format: Format) -> Result<(), F
                 "the key has been replaced before; replace the one that took its place",
             ));
         }
-        Once::Done(Rotated::NotFound) | Once::Replayed { .. } | Once::KeyReused => {
+        Once::Done(Rotated::NotFound | Rotated::MayNot)
+        | Once::Replayed { .. }
+        | Once::KeyReused => {
             return Err(tenant_keys::no_such_key(&arguments.id, &arguments.tenant));
         }
     };

@@ -56,7 +56,7 @@ pub async fn create_own(
 }
 
 /// The lock holds a change of the role off until the key is there, and is then revoked with the others.
-async fn may_give(
+pub(super) async fn may_give(
     tx: &mut PgConnection,
     scope: &TenantScope,
     user: UserId,

@@ -18,5 +18,5 @@ pub use info::KeyInfo;
 pub use list::{KeyPosition, list};
 pub use revoke::revoke;
 pub(crate) use revoke::revoke_of_user;
-pub use rotate::{NewSecret, Rotated, rotate};
+pub use rotate::{NewSecret, Rotated, Rotation, rotate};
 pub use touch::touch_last_used;

@@ -1,5 +1,6 @@
 //! Puts a new key in the place of one: both are good until the old one ends.
 
+use super::create_own::may_give;
 use super::info::{KeyInfo, Row};
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
@@ -33,9 +34,24 @@ pub enum Rotated {
     Already,
     /// There is no such key, or it has ended.
     NotFound,
+    /// Its scopes are more than the one it would be made for may give now.
+    MayNot,
 }
 
-/// Rotates a key; only one that `user` made, where one is given. The old one ends after `overlap`, or earlier where it would have.
+/// What to rotate.
+#[derive(Debug, Clone, Copy)]
+pub struct Rotation<'a> {
+    /// Public part of the old key.
+    pub key_id: &'a str,
+    /// Whose it must be; `None` where any key may be rotated.
+    pub of: Option<UserId>,
+    /// Who is handed the new one, and with whom it goes; `None`: with whom the old one would.
+    pub by: Option<UserId>,
+    /// How long the old one is good still.
+    pub overlap: Duration,
+}
+
+/// Rotates a key. The old one ends after its overlap, or earlier where it would have.
 /// `answer` writes what a repeated request is answered: the secret must not be in it.
 ///
 /// # Errors
@@ -43,22 +59,24 @@ pub enum Rotated {
 pub async fn rotate(
     db: &ApiDb,
     scope: &TenantScope,
-    (key_id, user, overlap): (&str, Option<UserId>, Duration),
+    rotation: Rotation<'_>,
     new: NewSecret,
     (once, answer): (Option<&IdempotencyKey>, impl FnOnce(&KeyInfo, &KeyInfo) -> Vec<u8>),
 ) -> Result<Once<Rotated>, StoreError> {
+    let Rotation { key_id, of, by, overlap } = rotation;
     let mut tx = crate::task::scoped(db, scope).await?;
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
     }
     // Whoever takes a user's keys away locks the user first: what this makes is then there to be taken away, too.
-    let maker = sqlx::query_scalar!(
-        "select u.id from api_key k join app_user u on u.tenant_id = k.tenant_id and u.id = k.user_id
-            where k.tenant_id = $1 and k.id = $2 for share of u",
+    let makers = sqlx::query_scalar!(
+        "select id from app_user where tenant_id = $1
+            and (id = $3 or id = (select user_id from api_key where tenant_id = $1 and id = $2)) order by id for share",
         scope.tenant().uuid(),
-        key_id
+        key_id,
+        by.map(UserId::uuid)
     );
-    named("key.rotate_maker", maker.fetch_optional(&mut *tx)).await?;
+    named("key.rotate_makers", makers.fetch_all(&mut *tx)).await?;
     let live = sqlx::query_as!(
         Row,
         "select id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by from api_key
@@ -67,23 +85,30 @@ pub async fn rotate(
             for no key update",
         scope.tenant().uuid(),
         key_id,
-        user.map(UserId::uuid)
+        of.map(UserId::uuid)
     );
     let before: KeyInfo = match named("key.rotate_find", live.fetch_optional(&mut *tx)).await? {
         None => return Ok(Once::Done(Rotated::NotFound)),
         Some(row) if row.replaced_by.is_some() => return Ok(Once::Done(Rotated::Already)),
         Some(row) => row.try_into()?,
     };
+    let scopes: Vec<_> = before.scopes.iter().map(ToString::to_string).collect();
+    if let Some(user) = by
+        && !may_give(&mut tx, scope, user, &scopes).await?
+    {
+        return Ok(Once::Done(Rotated::MayNot));
+    }
     let make = sqlx::query_as!(
         Row,
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at, user_id)
-            select $3, tenant_id, name, $4, scopes, now() + (expires_at - created_at), user_id
+            select $3, tenant_id, name, $4, scopes, now() + (expires_at - created_at), coalesce($5, user_id)
             from api_key where tenant_id = $1 and id = $2
             returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
         scope.tenant().uuid(),
         key_id,
         new.id,
-        new.hash
+        new.hash,
+        by.map(UserId::uuid)
     );
     let new: KeyInfo = named("key.rotate_make", make.fetch_one(&mut *tx)).await?.try_into()?;
     let end = sqlx::query_as!(

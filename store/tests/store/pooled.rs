@@ -8,6 +8,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::connect::{ApiDb, SubmitDb};
 use store::task::{TaskFilter, find, transition};
+use testkit::poll::until_some;
 use testkit::services::PrivatePgBouncer;
 use tokio::task::JoinSet;
 
@@ -146,7 +147,9 @@ async fn behind_a_transaction_pooler_ten_thousand_requests_see_only_their_own() 
     }
     requests.join_all().await;
     let connections = "select count(*) from pg_stat_activity where usename = 'berth_api' and datname = current_database()";
-    assert_eq!(world.number(connections).await, 3, "all of it went over these");
+    // The last requests may just have gone away in the middle: the pooler ends such a connection, and its process takes a moment to go.
+    let few = || async { (1..=3).contains(&world.number(connections).await).then_some(()) };
+    until_some("all of it went over three", Duration::from_secs(5), few).await.unwrap();
     let bare = sqlx::PgPool::connect(pooler.url()).await.unwrap();
     for _ in 0..30 {
         let left = sqlx::raw_sql("select id from task").fetch_optional(&bare).await.unwrap();

@@ -71,10 +71,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let user = call.caller.makes_keys_for();
     let kept = |key: &_| to_json(&NewKeyView::new(key, None)).unwrap_or_default();
     match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
-        Once::Done(None) => Err(Problem::new(
-            Code::ScopeMissing,
-            "The role of whoever makes this key has changed and does not give these scopes any more.",
-        )),
+        Once::Done(None) => Err(may_not_any_more()),
         Once::Done(Some(key)) => {
             let view = NewKeyView::new(&key, Some(made.text.expose_secret()));
             Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
@@ -99,6 +96,12 @@ fn check(spec: KeySpec) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Probl
     });
     findings.into_result()?;
     Ok((spec.name, scopes, life.and_then(|life| TimeDelta::from_std(life).ok())))
+}
+
+pub(super) fn may_not_any_more() -> Problem {
+    let detail =
+        "The role of whoever makes this key has changed and does not give these scopes any more.";
+    Problem::new(Code::ScopeMissing, detail)
 }
 
 pub(super) fn may_give(call: &Call, scopes: &[Scope]) -> Result<(), Problem> {

@@ -2,7 +2,7 @@
 //!
 //! Both are good until the old one ends, so that nobody who uses it is turned away while it is being replaced.
 
-use super::create::may_give;
+use super::create::{may_give, may_not_any_more};
 use super::view::{KeyView, NewKeyView, id_in_path, no_such_key};
 use crate::answer::{raw_json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc};
@@ -15,7 +15,7 @@ use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use store::idempotency::Once;
-use store::key::{NewSecret, Rotated};
+use store::key::{NewSecret, Rotated, Rotation};
 use utoipa::ToSchema;
 
 /// How long the old key lives on when nothing is said.
@@ -27,7 +27,7 @@ const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 pub const DOC: Doc = Doc {
     summary: "Replace an API key",
     description: "The new key has the name, the scopes and the length of life of the old one, which ends after `overlap`. \
-                  A key is replaced once.",
+                  It goes with whoever is handed it: the user who asks, where it is one. A key is replaced once.",
     request: Some("ApiKeyRotate"),
     answers: &[AnswerDoc {
         status: 201,
@@ -80,8 +80,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         let view = RotatedView { new: NewKeyView::new(new, None), old: KeyView::from(old) };
         to_json(&view).unwrap_or_default()
     };
-    let what = (id, user, overlap);
-    match store::key::rotate(db, &scope, what, secret, (once.as_ref(), kept)).await? {
+    let rotation = Rotation { key_id: id, of: user, by: call.caller.makes_keys_for(), overlap };
+    match store::key::rotate(db, &scope, rotation, secret, (once.as_ref(), kept)).await? {
         Once::Done(Rotated::Done { new, old }) => {
             let new = NewKeyView::new(&new, Some(made.text.expose_secret()));
             let view = RotatedView { new, old: KeyView::from(&*old) };
@@ -92,6 +92,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             "The key has been replaced before; replace the one that took its place.",
         )),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),
+        Once::Done(Rotated::MayNot) => Err(may_not_any_more()),
         Once::Replayed { status, body } => Ok(replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }
