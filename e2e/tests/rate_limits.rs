@@ -11,6 +11,7 @@ use testkit::poll::until_some;
 use testkit::services::PrivateRedis;
 
 const PER_SECOND: u32 = 150;
+const SECOND: Duration = Duration::from_secs(1);
 const WORKERS: usize = 10;
 /// Tasks of a batch; every other request is one.
 const BATCH: usize = 10;
@@ -24,17 +25,29 @@ struct Flow {
 }
 
 impl Flow {
-    /// Admitted from `from` to `to`, as a share of the limit.
-    fn share(&self, from: Duration, to: Duration) -> f64 {
-        let within = self.admitted.iter().filter(|(at, _)| (from..to).contains(at));
-        let tasks: u64 = within.map(|(_, tasks)| tasks).sum();
-        tasks as f64 / ((to - from).as_secs_f64() * f64::from(PER_SECOND))
+    /// How far what was admitted is ahead of the limit, in tasks, at most between `from` and `to`.
+    ///
+    /// At the limit this is the same all the time. Answers that come late, all at once, lower it and bring it back to where it
+    /// was, so that a pause of the machine is no burst.
+    fn ahead(&self, from: Duration, to: Duration) -> f64 {
+        let mut tasks = 0;
+        let ahead = self.admitted.iter().map(|(at, more)| {
+            tasks += more;
+            (*at, tasks as f64 - at.as_secs_f64() * f64::from(PER_SECOND))
+        });
+        let within = ahead.filter(|(at, _)| (from..to).contains(at));
+        within.map(|(_, ahead)| ahead).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The largest share of any second that begins between `from` and `to`.
-    fn peak(&self, from: Duration, to: Duration) -> f64 {
-        let starts = self.admitted.iter().map(|(at, _)| *at).filter(|at| (from..to).contains(at));
-        starts.map(|at| self.share(at, at + Duration::from_secs(1))).fold(0.0, f64::max)
+    /// Admitted between the seconds that begin at `from` and that end at `to`, as a share of the limit.
+    fn share(&self, from: Duration, to: Duration) -> f64 {
+        let more = self.ahead(to - SECOND, to) - self.ahead(from, from + SECOND);
+        1.0 + more / ((to - from - SECOND).as_secs_f64() * f64::from(PER_SECOND))
+    }
+
+    /// What was admitted at once beyond the limit after `from`, as a share of a second's: 1 is nothing.
+    fn burst(&self, from: Duration, to: Duration) -> f64 {
+        1.0 + (self.ahead(from, to) - self.ahead(from - SECOND, from)) / f64::from(PER_SECOND)
     }
 }
 
@@ -157,10 +170,10 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
     let (gone, back, joined) = outage?;
 
     let end = flow.began.elapsed().min(calm + away + after);
-    let steady = flow.share(Duration::from_secs(2), gone);
-    let alone = flow.share(gone, back);
-    let on_return = flow.peak(back, end - Duration::from_secs(1));
-    let rest = flow.share(joined + Duration::from_millis(500), end);
+    let steady = flow.share(SECOND, gone);
+    let alone = flow.share(gone - SECOND, back);
+    let on_return = flow.burst(back, end);
+    let rest = flow.share(joined, end);
     eprintln!(
         "of the limit: {steady:.2} with Redis, {alone:.2} without for {away:?}, at most {on_return:.2} in a second after its \
          return, {rest:.2} from then on; {} tasks asked for; counted again {:?} after its return",
