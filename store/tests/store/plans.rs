@@ -79,6 +79,7 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
     let handles = [
         ("ApiDb", "berth_api"),
         ("SubmitDb", "berth_submit"),
+        ("CountDb", "berth_submit"),
         ("SchedulerDb", "berth_scheduler"),
         ("RmDb", "berth_rm"),
         ("AdminDb", "berth_admin"),
@@ -187,6 +188,7 @@ fn takes_the_first(sql: &str) -> bool {
     sql.contains("recursive active")
         || sql.contains("order by session_id, wake_at")
         || sql.contains("order by o.created_at")
+        || sql.contains("-- All of a tenant, up to a slice")
 }
 
 async fn check(world: &World, when: &str) {
