@@ -199,6 +199,7 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_api", "insert into sign_in select * from sign_in"),
         ("berth_api", "select * from refresh_token"),
         ("berth_api", "select * from sign_in_attempt"),
+        ("berth_api", "select * from sign_in_place"),
         ("berth_api", "delete from api_key"),
         ("berth_api", "update api_key set hash = hash"),
         ("berth_submit", "update app_user set role = 'owner'"),
