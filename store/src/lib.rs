@@ -5,6 +5,7 @@
 //! Functions take the handle of the role that may run them ([`connect`]), tenant functions a [`TenantScope`] too.
 #![warn(missing_docs)]
 
+mod actor;
 pub mod attempt;
 pub mod audit;
 pub mod connect;

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
 
 mod access;
+mod actor;
 mod audit;
 mod batches;
 mod cost;
