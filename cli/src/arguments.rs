@@ -12,8 +12,8 @@ use crate::admin::{
 use crate::customer::{
     AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, GetArguments,
     KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments,
-    LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments, UsersInviteArguments,
-    UsersRemoveArguments, UsersRoleArguments, WatchArguments,
+    LogsArguments, ProfileUseArguments, SignUpArguments, SubmitArguments, UsageArguments,
+    UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -112,6 +112,8 @@ pub enum Command {
     Users(UsersCommand),
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
+    /// Become a customer of a server, where it lets everybody, and keep a first key.
+    SignUp(SignUpArguments),
     /// The servers that were kept.
     #[command(subcommand)]
     Profile(ProfileCommand),

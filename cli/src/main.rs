@@ -110,6 +110,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Users(command) => Box::pin(users(command, &connect()?)).await,
         Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
+        Command::SignUp(who) => Box::pin(customer::sign_up(&connection, &who)).await,
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
         Command::Sim(what) => sim::run(&what, format),

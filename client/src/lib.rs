@@ -35,7 +35,7 @@ pub use model::{
     Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BatchItem,
     BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, FollowEvent, FollowedState,
     LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, NewUser, Page, PageRequest,
-    QuotaUse, RateUse, RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay, User,
+    QuotaUse, RateUse, RotatedApiKey, Session, Stream, Task, TaskFilter, Usage, UsageOfDay, User,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -15,6 +15,8 @@ mod login;
 mod logs;
 mod pages;
 mod profile;
+mod secret_line;
+mod sign_up;
 mod submit;
 mod submit_file;
 mod usage;
@@ -36,6 +38,7 @@ pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};
 pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
+pub use sign_up::{SignUpArguments, run as sign_up};
 pub use submit::{SubmitArguments, run as submit};
 pub use usage::{UsageArguments, run as usage};
 pub use users::{

@@ -9,6 +9,7 @@ mod keys;
 mod limits;
 mod list;
 mod logs;
+mod sign_up;
 mod submit;
 mod submit_batch;
 mod submit_ndjson;
