@@ -1,4 +1,4 @@
-//! Whether whoever acts may still act, in the transaction of what they do.
+//! Whether whoever acts may still act, in the transaction (of an `ApiDb`) of what they do.
 //!
 //! The api lets a request in by what it looked up a moment ago (`api.key_cache_ttl`). Most of what a credential does in the moment after
 //! its end ends with that moment. The rule: what gives access that outlives it, a key or a user, asks here, so that an end that
