@@ -2,9 +2,9 @@
 //!
 //! Judged before the password is looked at, and counted in Postgres, so that it holds whichever process is asked; a refusal is
 //! remembered here for a moment, so that who goes on all the same asks nobody. An account that does not exist is counted like one
-//! that does. The rule: nobody who guesses keeps an account's owner out. One place alone cannot use the account's tries up, and from
-//! where its password was right of late its tries are not needed. What was right counts with the sign-ins of the account and not with
-//! its tries.
+//! that does. The rule: whoever guesses keeps nobody out elsewhere. One place alone cannot use the account's tries up, and from where
+//! its password was right of late they are not needed. What was right counts with the sign-ins of the account and not with its
+//! tries.
 
 use super::key::KeyHasher;
 use super::refused::Refused;
