@@ -104,3 +104,48 @@ async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> any
     assert!(!cluster.berth(&["admin", "operator-key", "list"]).await?.contains(new));
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_turn_it_is_is_set_and_shown_by_command() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let server = cluster.api_urls().first().context("an api")?.clone();
+    let shell = Shell { server, key: customer.key().to_owned() };
+
+    let turn = ["--priority", "-2", "--flexible", "--concurrency-key", "a/b"];
+    let line = [&["submit", "--delay", "1h", "--noop"][..], &turn].concat();
+    let (code, id, err) = shell.berth(&line, "").await?;
+    assert_eq!(code, 0, "{err}");
+    let (_, shown, _) = shell.berth(&["get", id.trim()], "").await?;
+    let details: Vec<Vec<&str>> =
+        shown.lines().map(|line| line.split_whitespace().collect()).collect();
+    for wanted in [["priority", "-2"], ["flexible", "until"], ["concurrency", "a/b"]] {
+        assert!(details.iter().any(|line| line.starts_with(&wanted)), "{wanted:?} in {shown}");
+    }
+
+    let limit = async |line: &[&str]| {
+        let line = [&["--output", "json", "concurrency"], line].concat();
+        let (code, out, err) = shell.berth(&line, "").await?;
+        anyhow::ensure!(code == 0, "{line:?}: {err}");
+        Ok(serde_json::from_str::<serde_json::Value>(&out)?)
+    };
+    assert_eq!(limit(&["show", "a/b"]).await?["running"], 1);
+    assert_eq!(limit(&["set", "a/b", "3"]).await?["stored"], true);
+    assert_eq!(limit(&["show", "a/b"]).await?["running"], 3);
+    let listed = limit(&["list"]).await?;
+    assert_eq!((&listed["data"][0]["key"], &listed["data"][1]), (&"a/b".into(), &().into()));
+    assert_eq!(limit(&["delete", "a/b"]).await?["stored"], false);
+    let (code, table, err) = shell.berth(&["concurrency", "list"], "").await?;
+    assert_eq!((code, table.contains("a/b")), (0, false), "{table} {err}");
+
+    let pause = ["admin", "pool", "pause", "default", "--because", "a new kernel"];
+    assert!(cluster.berth(&pause).await?.contains("a new kernel"));
+    assert!(cluster.berth(&["admin", "pool", "list"]).await?.contains("a new kernel"));
+    assert!(
+        !cluster.berth(&["admin", "pool", "resume", "default"]).await?.contains("a new kernel")
+    );
+    assert!(cluster.berth(&["admin", "pool", "resume", "none"]).await.is_err());
+    let plan = cluster.berth(&["admin", "plan", "create", "night", "--flexible", "on"]).await?;
+    assert!(plan.lines().last().is_some_and(|line| line.trim_end().ends_with("on")), "{plan}");
+    Ok(())
+}

@@ -7,6 +7,7 @@
 
 pub mod attempt;
 pub mod audit;
+pub mod concurrency;
 pub mod connect;
 mod error;
 pub mod idempotency;

@@ -8,6 +8,8 @@ use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
 use crate::routes::audit::view::{ActorView, AuditView, TargetView};
+use crate::routes::concurrency::put::LimitSpec;
+use crate::routes::concurrency::{KeyLimitView, KeyUseView};
 use crate::routes::keys::create::KeySpec;
 use crate::routes::keys::rotate::{RotateSpec, RotatedView};
 use crate::routes::keys::view::{KeyView, NewKeyView};
@@ -128,6 +130,9 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<RateView>()
         .schema_from::<QuotaView>()
         .schema_from::<WarningView>()
+        .schema_from::<LimitSpec>()
+        .schema_from::<KeyLimitView<'_>>()
+        .schema_from::<KeyUseView<'_>>()
         .schema_from::<TenantSpec>()
         .schema_from::<TenantChange>()
         .schema_from::<TenantView>()

@@ -33,4 +33,5 @@ mod submit_batch;
 mod tenants;
 mod tokens;
 mod tries;
+mod turns;
 mod users;

@@ -3,6 +3,7 @@
 mod attempts;
 mod audit;
 mod cancel;
+mod concurrency;
 mod connection;
 mod ended;
 mod failure;
@@ -24,6 +25,11 @@ mod watch;
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};
+pub use concurrency::{
+    ConcurrencyListArguments, ConcurrencySetArguments, KeyArguments as ConcurrencyKeyArguments,
+    delete as concurrency_delete, list as concurrency_list, set as concurrency_set,
+    show as concurrency_show,
+};
 pub use connection::{Connection, ConnectionArguments};
 pub(crate) use failure::failure as call_failure;
 pub use get::{GetArguments, run as get};

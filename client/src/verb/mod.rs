@@ -3,6 +3,7 @@
 mod attempts;
 mod audit;
 mod cancel;
+mod concurrency;
 mod follow;
 mod get;
 mod keys;

@@ -11,7 +11,9 @@ mod stop_reason;
 mod strand;
 mod turns;
 
-pub use candidate::{Candidate, ConcurrencyKey, Priority, Turn};
+pub use candidate::{
+    Candidate, ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority, Turn,
+};
 pub use lane::Pick;
 pub use running::Running;
 pub use size::{PoolLoad, batch_slots};

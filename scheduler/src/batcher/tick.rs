@@ -151,7 +151,8 @@ impl Batcher {
         if self.refreshed.is_some_and(|at| now.saturating_duration_since(at) < REFRESH) {
             return Ok(());
         }
-        self.pools = store::pool::list_for_dispatch(&self.db).await?;
+        let pools = store::pool::list_for_dispatch(&self.db).await?;
+        self.pools = pools.into_iter().filter(|pool| !pool.paused).map(|pool| pool.name).collect();
         let stopped = self.tenants.refresh(&self.db, now).await?;
         for pool in &self.pools {
             self.per_pool.entry(pool.clone()).or_default().turns.forget_idle();

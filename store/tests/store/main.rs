@@ -7,6 +7,7 @@
 mod access;
 mod audit;
 mod batches;
+mod concurrency;
 mod cost;
 mod grants;
 mod leadership;
@@ -16,6 +17,7 @@ mod output_and_usage;
 mod partitions;
 mod plans;
 mod pooled;
+mod pools;
 mod races;
 mod rates;
 mod reading;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use store::audit::By;
 use store::load::{self, PoolReport};
+use store::pool::DispatchPool;
 use store::task::submit::NewTask;
 use store::task::{CandidateRow, Look, candidates, due_for_a_look, transition};
 use store::tenant::{Created, NewTenant};
@@ -246,7 +247,8 @@ async fn weights_and_pools_are_listed() {
     assert_eq!(weights, HashMap::from([(plain, 1.0), (heavy, 2.5)]));
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
     assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
-    assert_eq!(store::pool::list_for_dispatch(&world.scheduler).await.unwrap(), [pool()]);
+    let listed = store::pool::list_for_dispatch(&world.scheduler).await.unwrap();
+    assert_eq!(listed, [DispatchPool { name: pool(), paused: false }]);
 }
 
 #[tokio::test]

@@ -75,9 +75,9 @@ async fn the_two_plans_of_a_new_installation_are_as_documented() {
 async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     let world = World::new().await;
     let team = name("team");
-    let limits = PlanLimits { backlog: 77, weight: 2.5, ..PlanLimits::default() };
+    let limits = PlanLimits { backlog: 77, weight: 2.5, flexible: true, ..PlanLimits::default() };
     assert!(plan::put(&world.admin, &team, &limits, By::SYSTEM).await.unwrap());
-    let changed = PlanLimits { backlog: 78, ..limits };
+    let changed = PlanLimits { backlog: 78, flexible: false, ..limits };
     assert!(!plan::put(&world.admin, &team, &changed, By::SYSTEM).await.unwrap(), "it is there");
     let found = plan::find(&world.admin, &team).await.unwrap().unwrap();
     assert_eq!(found.limits, changed);

@@ -135,7 +135,8 @@ impl Sender {
         }
         let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
         self.apart(move |sender| {
-            let rules = Rules { limits: &sender.state.limits, pools: &pools, now };
+            let (limits, flexible) = (&sender.state.limits, sender.caller.limits().flexible);
+            let rules = Rules { limits, pools: &pools, now, flexible };
             Ok(sender.judge_by(&rules, pieces))
         })
         .await
