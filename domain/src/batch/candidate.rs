@@ -77,6 +77,12 @@ impl Candidate {
         (at, self.task)
     }
 
+    /// Until when a flexible task that is due at `due` runs on spare room only: for nine tenths of its tolerance.
+    #[must_use]
+    pub fn spare_until(due: Timestamp, start_deadline: Timestamp) -> Timestamp {
+        start_deadline - (start_deadline - due) / 10
+    }
+
     /// How long its dispatch is charged for.
     pub(super) fn expected(&self, estimates: &Estimates) -> Duration {
         let known = || estimates.expected(self.tenant, self.name, self.cap);
@@ -113,6 +119,12 @@ pub(super) mod tests {
             concurrency_key: None,
             spare_until: None,
         }
+    }
+
+    #[test]
+    fn a_flexible_task_stands_with_all_others_for_the_last_tenth_of_its_tolerance() {
+        assert_eq!(Candidate::spare_until(at(10_000), at(20_000)), at(19_000));
+        assert_eq!(Candidate::spare_until(at(10_000), at(10_000)), at(10_000));
     }
 
     #[test]
