@@ -135,3 +135,13 @@ begin
         'berth_tenant_tables() loop');
 end
 $$;
+
+-- A tenant's tasks that wait for their turn or in the broker. The policy on `task` lets only leakproof comparisons reach an index,
+-- which those of states are not, so that to find these there means to read all that waits, of all tenants. This runs as its owner
+-- and holds the tenant itself. No security barrier: what is asked of it comes from our statements only.
+create view task_turn as
+    select t.tenant_id, t.id, t.pool, t.state, t.strand, t.start_deadline, t.run_at, t.priority, t.flexible, t.concurrency_key,
+        t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports
+    from task t
+    where t.tenant_id = berth_current_tenant() and t.state in ('ready', 'queued');
+grant select on task_turn to berth_api;

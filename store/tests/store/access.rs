@@ -9,7 +9,7 @@ const ROLES: [&str; 5] =
 async fn tables_with_a_tenant(world: &World) -> Vec<String> {
     sqlx::query_scalar(
         "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-            where n.nspname = 'public' and c.relkind in ('r', 'p')
+            where n.nspname = 'public' and c.relkind in ('r', 'p', 'v')
                 and (c.relname = 'tenant' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id'))",
     )
     .fetch_all(&world.owner)

@@ -8,6 +8,7 @@ mod access;
 mod audit;
 mod batches;
 mod cost;
+mod explain;
 mod grants;
 mod leadership;
 mod matrix;

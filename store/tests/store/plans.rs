@@ -93,6 +93,7 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         true if path.components().any(|part| part.as_os_str() == "audit") => {
             vec!["berth_api", "berth_submit", "berth_admin"]
         }
+        true if path.components().any(|part| part.as_os_str() == "explain") => vec!["berth_api"],
         true => vec!["berth_rm"],
         false => named,
     }
@@ -185,6 +186,7 @@ fn by_tenant_only(node: &Value, condition: &str) -> bool {
 /// The statements that look for the next few of many.
 fn takes_the_first(sql: &str) -> bool {
     sql.contains("recursive active")
+        || sql.contains("recursive strand")
         || sql.contains("order by session_id, wake_at")
         || sql.contains("order by o.created_at")
 }
