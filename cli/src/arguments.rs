@@ -10,10 +10,10 @@ use crate::admin::{
     TenantSetPlanArguments, UserCreateArguments,
 };
 use crate::customer::{
-    AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, GetArguments,
-    KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments,
-    LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments, UsersInviteArguments,
-    UsersRemoveArguments, UsersRoleArguments, WatchArguments,
+    AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, ExplainArguments,
+    GetArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments,
+    LoginArguments, LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments,
+    UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -87,6 +87,8 @@ pub enum Command {
     Submit(Box<SubmitArguments>),
     /// Show a task.
     Get(GetArguments),
+    /// Say what a task waits for, and when it will probably start.
+    Explain(ExplainArguments),
     /// Watch tasks change, until all that were named have ended.
     Watch(WatchArguments),
     /// Show tasks, newest first.

@@ -91,6 +91,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
         Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,
+        Command::Explain(which) => Box::pin(customer::explain(&connect()?, &which)).await,
         Command::List(which) => Box::pin(customer::list(&connect()?, &which)).await,
         Command::Logs(which) => Box::pin(customer::logs(&connect()?, &which)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,

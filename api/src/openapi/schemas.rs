@@ -1,6 +1,6 @@
 //! Every schema that the document's operations name.
 
-use super::words;
+use super::{explanation, words};
 use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::put::PlanSpec;
@@ -58,6 +58,8 @@ pub(super) fn components() -> Components {
         .description(Some("A key of the platform's operators. No tenant's key is taken."))
         .build();
     access_and_limits(words_and_work(ComponentsBuilder::new()))
+        .schema("Explanation", explanation::explanation())
+        .schema("Reason", explanation::reason())
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
         .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
@@ -75,6 +77,8 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Cancel>()
         .schema_from::<words::Scope>()
         .schema_from::<words::Role>()
+        .schema_from::<words::EtaBasis>()
+        .schema_from::<words::Dimension>()
         .schema_from::<words::ProblemCode>()
         .schema_from::<words::Problem>()
         .schema_from::<TaskSpec>()

@@ -13,6 +13,7 @@ mod cancel;
 mod client;
 mod compression;
 mod contract;
+mod explain;
 mod idempotency;
 mod keys;
 mod limits;

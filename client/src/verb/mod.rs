@@ -3,6 +3,7 @@
 mod attempts;
 mod audit;
 mod cancel;
+mod explain;
 mod follow;
 mod get;
 mod keys;
