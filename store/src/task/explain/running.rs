@@ -13,7 +13,9 @@ pub(super) async fn held(tx: &mut PgConnection, scope: &TenantScope) -> Result<u
                 (select 1 from (select name from pool order by name limit 1000) p
                 cross join lateral (select from task_turn t where t.pool = p.name and t.state = 'queued' limit $2) q)
                 union all
-                (select 1 from task l where l.session_id is not null and l.wake_at is not null and l.tenant_id = $1)
+                -- The tenant is a check and no more: by it alone the planner might read all that waits.
+                (select 1 from task l where l.session_id is not null and l.wake_at is not null
+                    and coalesce(l.tenant_id = $1, false))
                 limit $2) h"#,
         scope.tenant().uuid(),
         MOST + 1
