@@ -18,8 +18,8 @@ const VERSION: u8 = 1;
 const CONTEXT_LEN: usize = 8;
 const HEAD_LEN: usize = 2 + CONTEXT_LEN;
 const MAC_LEN: usize = 16;
-/// Longer texts are not decoded.
-const MAX_TEXT: usize = 200;
+/// Longer texts are not decoded. The longest position is a concurrency key: 200 characters of 4 bytes.
+const MAX_TEXT: usize = 1200;
 
 /// Which list a cursor is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub enum List {
     Users,
     /// The audit.
     Audit,
+    /// A tenant's concurrency limits.
+    ConcurrencyLimits,
     /// The tenants, for operators.
     Tenants,
 }
@@ -49,6 +51,7 @@ impl List {
             Self::Keys => 10,
             Self::Users => 11,
             Self::Audit => 15,
+            Self::ConcurrencyLimits => 16,
             Self::Tenants => 20,
         }
     }

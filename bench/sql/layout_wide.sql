@@ -29,6 +29,11 @@ create table wide_task (
     placed_at timestamptz,
     port_first integer,
     prepaid boolean not null default false,
+    priority smallint not null default 0 check (priority between -10 and 10),
+    flexible boolean not null default false,
+    concurrency_key text check (length(concurrency_key) between 1 and 200),
+    strand bigint not null default 0,
+    name_key bigint not null default 0,
     created_at timestamptz not null,
     name text,
     run text not null,
@@ -48,7 +53,9 @@ create table wide_task (
         = (state in ('succeeded', 'failed', 'aborted', 'killed', 'cancelled', 'expired', 'skipped')))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_analyze_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 1);
-create index wide_task_by_turn on wide_task (pool, state, tenant_id, start_deadline, id) where state in ('ready', 'queued');
+create index wide_task_by_turn on wide_task (pool, state, tenant_id, strand, start_deadline, id) where state in ('ready', 'queued');
+create index wide_task_by_concurrency_key on wide_task (tenant_id, concurrency_key)
+    where concurrency_key is not null and state in ('queued', 'running', 'cancelling');
 create index wide_task_by_wake on wide_task (session_id, wake_at) where wake_at is not null;
 create unique index wide_task_by_unique_key on wide_task (tenant_id, unique_key)
     where unique_key is not null and finished_at is null;

@@ -15,10 +15,10 @@ begin
             -- submit
             select b.tenants, b.ids into strict t, i from bench_input b where b.batch = number;
             insert into wide_task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
-                start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, wake_at,
+                start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand, name_key, wake_at,
                 created_at, name, run, retry, labels, delay_tolerance_ms, traceparent, key_id)
             select p.tenant_id, p.id, 'default', 'ready', 'basic', 250, 512, 1024, 50, 1, 1, now(),
-                now() + interval '5 minutes', 60000, 3, false, false, null::timestamptz,
+                now() + interval '5 minutes', 60000, 3, false, false, 0, false, null, 0, 0, null::timestamptz,
                 now(), 'render', '{"command":{"argv":["/usr/bin/python3","/srv/render.py","--input","s3://media-bucket/2026/07/source-0001.mov","--preset","1080p"],"env":{"REGION":"eu-west-1","LEVEL":"info"}}}', null, '{"team":"media","env":"prod"}'::jsonb, 300000,
                 '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 'abcdefghijkl'
             from unnest(t, i) as p(tenant_id, id);
@@ -40,7 +40,7 @@ begin
             select n.tenant_id, n.id, n.start_deadline, n.cpu_millis, n.memory_mib, n.disk_mib, n.iops, n.ports, n.slots, n.cap_ms,
                 n.prepaid
             from wide_task n
-            where n.pool = 'default' and n.state = 'ready' and n.tenant_id = a.tenant_id
+            where n.pool = 'default' and n.state = 'ready' and n.tenant_id = a.tenant_id and n.strand = 0
                 and n.cpu_millis <= 1000000 and n.memory_mib <= 1000000 and n.disk_mib <= 1000000 and n.iops <= 1000000
                 and n.ports <= 4096
                 and not (n.expire_if_late and n.first_started_at is null and n.start_deadline < now())

@@ -12,15 +12,16 @@ with input as materialized (
     where b.number = (select nextval('bench_next'))
 ), spec as (
     insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-        traceparent, key_id)
-    select id, tenant_id, created_at, run_at, name, run, retry, labels::jsonb, tolerance_ms, traceparent, key_id
+        traceparent, key_id, priority, flexible, concurrency_key)
+    select id, tenant_id, created_at, run_at, name, run, retry, labels::jsonb, tolerance_ms, traceparent, key_id, 0, false, null
     from input
 ), live as (
     insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
-        start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, wake_at)
+        start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand, name_key, wake_at)
     select tenant_id, id, pool, (case when run_at <= created_at then 'ready' else 'scheduled' end)::task_state, tier,
         cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
         run_at + tolerance_ms * interval '1 millisecond', cap_ms, max_attempts, expire_if_late, at_most_once,
+        0, false, null, 0, coalesce(hashtextextended(name, 0), 0),
         case when run_at > created_at then run_at
             when expire_if_late then run_at + tolerance_ms * interval '1 millisecond' end
     from input

@@ -38,6 +38,8 @@ pub enum Name {
     RawHop,
     /// Batches in, nobody runs them; then executors start and all is run.
     Drain,
+    /// The same run with concurrency keys and without, in turn.
+    Keys,
     /// One task a request, as fast as answers come.
     SingleSubmit,
     /// The same with limits, authentication and row-level security, and without, in turn.

@@ -52,11 +52,12 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 8] = [
+const ALL: [Name; 9] = [
     Name::Fdatasync,
     Name::RawInsert,
     Name::RawHop,
     Name::Drain,
+    Name::Keys,
     Name::SingleSubmit,
     Name::Guards,
     Name::EndToEnd,
@@ -75,6 +76,7 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
             Ok(both)
         }
         Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
+        Name::Keys => phase::keys(arguments.drain_tasks()).await,
         Name::SingleSubmit => phase::single_submit(length).await,
         Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length).await,
@@ -89,6 +91,7 @@ const fn describe(name: Name) -> &'static str {
         Name::RawInsert => "rows inserted by Postgres alone",
         Name::RawHop => "hints through the broker alone",
         Name::Drain => "batches in, then all of it run",
+        Name::Keys => "all of it run, with concurrency keys and without",
         Name::SingleSubmit => "single submits",
         Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",

@@ -5,15 +5,16 @@
 use crate::admin::{
     AuditVerifyArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
     KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
-    OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolSetArguments,
-    TenantArguments, TenantCreateArguments, TenantDeleteArguments, TenantListArguments,
-    TenantSetPlanArguments, UserCreateArguments,
+    OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolArguments,
+    PoolPauseArguments, PoolSetArguments, TenantArguments, TenantCreateArguments,
+    TenantDeleteArguments, TenantListArguments, TenantSetPlanArguments, UserCreateArguments,
 };
 use crate::customer::{
-    AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments, GetArguments,
-    KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments, LoginArguments,
-    LogsArguments, ProfileUseArguments, SubmitArguments, UsageArguments, UsersInviteArguments,
-    UsersRemoveArguments, UsersRoleArguments, WatchArguments,
+    AttemptsArguments, AuditArguments, CancelArguments, ConcurrencyKeyArguments,
+    ConcurrencyListArguments, ConcurrencySetArguments, ConnectionArguments, ExplainArguments,
+    GetArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments,
+    LoginArguments, LogsArguments, ProfileUseArguments, SignUpArguments, SubmitArguments,
+    UsageArguments, UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, WatchArguments,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -87,6 +88,8 @@ pub enum Command {
     Submit(Box<SubmitArguments>),
     /// Show a task.
     Get(GetArguments),
+    /// Say what a task waits for, and when it will probably start.
+    Explain(ExplainArguments),
     /// Watch tasks change, until all that were named have ended.
     Watch(WatchArguments),
     /// Show tasks, newest first.
@@ -104,6 +107,9 @@ pub enum Command {
     Limits,
     /// Show who changed what in your tenant, newest first.
     Audit(AuditArguments),
+    /// How many tasks of a concurrency key run at once.
+    #[command(subcommand)]
+    Concurrency(ConcurrencyCommand),
     /// API keys of your tenant.
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -112,6 +118,8 @@ pub enum Command {
     Users(UsersCommand),
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
+    /// Become a customer of a server, where it lets everybody, and keep a first key.
+    SignUp(SignUpArguments),
     /// The servers that were kept.
     #[command(subcommand)]
     Profile(ProfileCommand),
@@ -121,6 +129,21 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Write the manual pages into a folder.
     Man(ManArguments),
+}
+
+/// What can be done with limits of concurrency keys.
+#[derive(Debug, Subcommand)]
+pub enum ConcurrencyCommand {
+    /// Show the limits that are stored, by key. Of every other key one task runs at a time.
+    List(ConcurrencyListArguments),
+    /// Show a key's limit, and how many of its tasks run.
+    #[command(after_help = "Example:\n  berth concurrency show exports")]
+    Show(ConcurrencyKeyArguments),
+    /// Let so many tasks of a key run at once. It acts within a second, on tasks that wait too.
+    Set(ConcurrencySetArguments),
+    /// Let one task of a key run at a time again.
+    #[command(after_help = "Example:\n  berth concurrency delete exports")]
+    Delete(ConcurrencyKeyArguments),
 }
 
 /// What can be done with API keys of one's own tenant.
@@ -268,8 +291,16 @@ pub enum OperatorKeyCommand {
 /// What can be done with pools.
 #[derive(Debug, Subcommand)]
 pub enum PoolCommand {
+    /// Show every pool.
+    #[command(after_help = "Example:\n  berth admin pool list")]
+    List(SettingsArguments),
     /// Store a pool, or change what it allows, and print what holds now.
     Set(PoolSetArguments),
+    /// Hand out nothing of a pool until it is resumed; what runs goes on.
+    Pause(PoolPauseArguments),
+    /// Hand out tasks of a paused pool again.
+    #[command(after_help = "Example:\n  berth admin pool resume default")]
+    Resume(PoolArguments),
 }
 
 /// Where the settings of a role or an operator's command come from.
@@ -285,6 +316,7 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
     use clap::error::ErrorKind;
+    use domain::batch::Priority;
     use std::time::Duration;
 
     fn parsed(line: &[&str]) -> Result<Command, ErrorKind> {
@@ -374,6 +406,37 @@ mod tests {
     }
 
     #[test]
+    fn whose_turn_it_is_may_be_said_in_three_ways() {
+        let task =
+            submitted(&["--priority", "-10", "--flexible", "--concurrency-key", "a/b", "--", "a"]);
+        let task = task.unwrap();
+        assert_eq!(task.priority, Priority::new(-10));
+        assert_eq!(task.flexible, Some(true));
+        assert_eq!(task.concurrency_key.unwrap().as_str(), "a/b");
+        assert_eq!(submitted(&["--flexible", "false", "--", "a"]).unwrap().flexible, Some(false));
+        assert_eq!(submitted(&["--noop"]).unwrap().flexible, None);
+        for line in [["--priority", "1"].as_slice(), &["--flexible"], &["--concurrency-key", "a"]] {
+            let line = [&["--file", "f"], line].concat();
+            assert_eq!(submitted(&line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_pause_says_why_and_a_limit_is_in_its_range() {
+        let longest = "x".repeat(500);
+        let pause =
+            |because: &str| parsed(&["admin", "pool", "pause", "default", "--because", because]);
+        assert!(pause(&longest).is_ok());
+        for because in [String::new(), format!("{longest}x")] {
+            assert_eq!(pause(&because).unwrap_err(), ErrorKind::ValueValidation);
+        }
+        assert!(parsed(&["admin", "pool", "pause", "default"]).is_err());
+        assert!(parsed(&["concurrency", "set", "exports", "0"]).is_ok());
+        assert!(parsed(&["concurrency", "set", "exports", "1000001"]).is_err());
+        assert!(parsed(&["concurrency", "show", ".."]).is_err());
+    }
+
+    #[test]
     fn what_only_a_command_has_is_refused_for_a_noop() {
         assert!(submitted(&["--noop", "--env", "A=1"]).is_err());
         assert!(submitted(&["--noop", "--stdin", "x"]).is_err());
@@ -390,6 +453,9 @@ mod tests {
             &["--label", "team"],
             &["--env", "=x"],
             &["--delivery", "exactly_once"],
+            &["--priority", "11"],
+            &["--flexible", "perhaps"],
+            &["--concurrency-key", ".."],
             &["--idempotency-key", "a b"],
         ] {
             let line = [line, &["--", "a"]].concat();

@@ -15,8 +15,9 @@ mod up;
 
 use admin::Standing;
 use arguments::{
-    AdminCommand, Arguments, AuditCommand, Command, KeyCommand, KeysCommand, OperatorKeyCommand,
-    PlanCommand, PoolCommand, ProfileCommand, TenantCommand, UserCommand, UsersCommand,
+    AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand, KeyCommand, KeysCommand,
+    OperatorKeyCommand, PlanCommand, PoolCommand, ProfileCommand, TenantCommand, UserCommand,
+    UsersCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -82,15 +83,14 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Admin(AdminCommand::User(UserCommand::Create(user))) => {
             Box::pin(admin::user_create(&user, format)).await
         }
-        Command::Admin(AdminCommand::Pool(PoolCommand::Set(pool))) => {
-            Box::pin(admin::pool_set(&pool, format)).await
-        }
+        Command::Admin(AdminCommand::Pool(command)) => Box::pin(pool(command, format)).await,
         Command::Admin(AdminCommand::Audit(AuditCommand::Verify(whose))) => {
             Box::pin(admin::audit_verify(&whose, format)).await
         }
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
         Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,
+        Command::Explain(which) => Box::pin(customer::explain(&connect()?, &which)).await,
         Command::List(which) => Box::pin(customer::list(&connect()?, &which)).await,
         Command::Logs(which) => Box::pin(customer::logs(&connect()?, &which)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
@@ -98,6 +98,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
+        Command::Concurrency(command) => Box::pin(concurrency(command, &connect()?)).await,
         Command::Keys(KeysCommand::List) => Box::pin(customer::keys_list(&connect()?)).await,
         Command::Keys(KeysCommand::Create(key)) => {
             Box::pin(customer::keys_create(&connect()?, &key)).await
@@ -110,11 +111,21 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Users(command) => Box::pin(users(command, &connect()?)).await,
         Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
+        Command::SignUp(who) => Box::pin(customer::sign_up(&connection, &who)).await,
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
         Command::Sim(what) => sim::run(&what, format),
         Command::Completions(shell) => manual::completions(&shell),
         Command::Man(folder) => manual::man(&folder),
+    }
+}
+
+async fn concurrency(command: ConcurrencyCommand, connection: &Connection) -> Result<(), Failure> {
+    match command {
+        ConcurrencyCommand::List(which) => customer::concurrency_list(connection, &which).await,
+        ConcurrencyCommand::Show(key) => customer::concurrency_show(connection, &key).await,
+        ConcurrencyCommand::Set(limit) => customer::concurrency_set(connection, &limit).await,
+        ConcurrencyCommand::Delete(key) => customer::concurrency_delete(connection, &key).await,
     }
 }
 
@@ -156,5 +167,14 @@ async fn plan(command: PlanCommand, format: Format) -> Result<(), Failure> {
         PlanCommand::Create(plan) => admin::plan_create(&plan, format).await,
         PlanCommand::Set(plan) => admin::plan_set(&plan, format).await,
         PlanCommand::Delete(which) => admin::plan_delete(&which, format).await,
+    }
+}
+
+async fn pool(command: PoolCommand, format: Format) -> Result<(), Failure> {
+    match command {
+        PoolCommand::List(settings) => admin::pool_list(&settings, format).await,
+        PoolCommand::Set(pool) => admin::pool_set(&pool, format).await,
+        PoolCommand::Pause(pool) => admin::pool_pause(&pool, format).await,
+        PoolCommand::Resume(pool) => admin::pool_resume(&pool, format).await,
     }
 }

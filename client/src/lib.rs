@@ -33,9 +33,10 @@ pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BatchItem,
-    BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, FollowEvent, FollowedState,
-    LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, NewUser, Page, PageRequest,
-    QuotaUse, RateUse, RotatedApiKey, Stream, Task, TaskFilter, Usage, UsageOfDay, User,
+    BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, ConcurrencyLimit, FollowEvent,
+    FollowedState, LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, NewUser, Page,
+    PageRequest, QuotaUse, RateUse, RotatedApiKey, Session, Stream, Task, TaskFilter, Usage,
+    UsageOfDay, User,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

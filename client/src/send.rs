@@ -60,6 +60,11 @@ impl Call {
         Self { method: Method::PATCH, ..Self::get(path) }
     }
 
+    /// Stores the thing at `path`. Doing it again changes nothing more.
+    pub fn put(path: impl Into<String>) -> Self {
+        Self { method: Method::PUT, ..Self::get(path) }
+    }
+
     /// Ends the thing at `path`. Doing it again does no harm.
     pub fn delete(path: impl Into<String>) -> Self {
         Self { method: Method::DELETE, ..Self::get(path) }

@@ -30,6 +30,8 @@ pub struct PlanLimits {
     pub retention_days: u16,
     /// Share where tenants compete; above 0, up to 1000. A tenant's own weight goes before it.
     pub weight: f64,
+    /// Tasks are flexible unless they say otherwise.
+    pub flexible: bool,
 }
 
 impl Default for PlanLimits {
@@ -45,6 +47,7 @@ impl Default for PlanLimits {
             stored_output_bytes: 1 << 40,
             retention_days: 30,
             weight: 1.0,
+            flexible: false,
         }
     }
 }

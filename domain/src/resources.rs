@@ -23,6 +23,40 @@ pub struct Resources {
     pub ports: u32,
 }
 
+/// One of the five dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// See [`Resources::cpu_millis`].
+    CpuMillis,
+    /// See [`Resources::memory_mib`].
+    MemoryMib,
+    /// See [`Resources::disk_mib`].
+    DiskMib,
+    /// See [`Resources::iops`].
+    Iops,
+    /// See [`Resources::ports`].
+    Ports,
+}
+
+impl Dimension {
+    /// All of them, in the order of [`Resources::dimensions`].
+    pub const ALL: [Self; 5] =
+        [Self::CpuMillis, Self::MemoryMib, Self::DiskMib, Self::Iops, Self::Ports];
+
+    /// Its name in JSON, SQL and messages: the field of [`Resources`].
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        Resources::DIMENSIONS[self as usize]
+    }
+
+    /// The figure of `resources` in this dimension.
+    #[must_use]
+    pub const fn of(self, resources: Resources) -> u32 {
+        resources.dimensions()[self as usize]
+    }
+}
+
 /// A named resource vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -128,6 +162,13 @@ impl Resources {
         self.combine(other, u32::checked_sub)
     }
 
+    /// Sum, with the largest number as the ceiling of each dimension.
+    #[must_use]
+    pub fn saturating_add(self, other: Self) -> Self {
+        let (a, b) = (self.dimensions(), other.dimensions());
+        Self::from_dimensions(std::array::from_fn(|i| a[i].saturating_add(b[i])))
+    }
+
     /// Difference, with 0 as the floor of each dimension.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
@@ -188,6 +229,16 @@ mod tests {
         assert_eq!(Tier::Premium.resources().slots(), 20);
         assert_eq!(Resources::default().slots(), 1);
         assert_eq!(Tier::Premium.resources().capacity_slots(), 4);
+    }
+
+    #[test]
+    fn each_dimension_is_called_as_its_field_and_gives_its_figure() {
+        let resources = Resources::from_dimensions([1, 2, 3, 4, 5]);
+        let json = serde_json::to_value(resources).unwrap();
+        for dimension in Dimension::ALL {
+            assert_eq!(json[dimension.as_str()], dimension.of(resources));
+            assert_eq!(serde_json::to_value(dimension).unwrap(), dimension.as_str());
+        }
     }
 
     #[test]

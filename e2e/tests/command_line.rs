@@ -8,14 +8,25 @@ use tokio::io::AsyncWriteExt;
 struct Shell {
     server: String,
     key: String,
+    home: tempfile::TempDir,
 }
 
 impl Shell {
+    /// For whoever has `key`, at the cluster's first api.
+    fn new(cluster: &Cluster, key: &str) -> anyhow::Result<Self> {
+        let server = cluster.api_urls().first().context("an api")?.clone();
+        Ok(Self { server, key: key.to_owned(), home: tempfile::tempdir()? })
+    }
+
     async fn berth(&self, line: &[&str], input: &str) -> anyhow::Result<(i32, String, String)> {
         let program = testkit::program::find("cli", "berth")?;
         let mut command = tokio::process::Command::new(program);
-        let command =
-            command.args(line).env("BERTH_SERVER", &self.server).env("BERTH_API_KEY", &self.key);
+        let command = command
+            .args(line)
+            .env("BERTH_SERVER", &self.server)
+            .env("BERTH_API_KEY", &self.key)
+            .env("HOME", self.home.path())
+            .env_remove("XDG_CONFIG_HOME");
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn()?;
         let mut stdin = child.stdin.take().context("stdin")?;
@@ -32,8 +43,7 @@ impl Shell {
 async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> anyhow::Result<()> {
     let cluster = Cluster::start(Shape::default()).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
-    let server = cluster.api_urls().first().context("an api")?.clone();
-    let shell = Shell { server, key: customer.key().to_owned() };
+    let shell = Shell::new(&cluster, customer.key())?;
 
     let script = "echo one; echo two >&2; sleep 1; echo three";
     let (code, out, err) =
@@ -69,14 +79,39 @@ async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> any
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_signs_up_by_command_has_a_key_that_works() -> anyhow::Result<()> {
+    let shape = Shape::default()
+        .set("BERTH_AUTH__JWT_KEY", "c8d7e6f504132231445566778899aabb")
+        .set("BERTH_AUTH__SIGN_UP_PLAN", "free");
+    let cluster = Cluster::start(shape).await?;
+    let shell = Shell::new(&cluster, "")?;
+    let sign_up = ["sign-up", "--tenant", "acme", "--email", "Ann@Example.com"];
+    let password = "correct horse battery staple\n";
+    assert_eq!(shell.berth(&sign_up, "too short\n").await?.0, 2);
+    let (code, out, err) = shell.berth(&sign_up, password).await?;
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert!(!err.contains("correct horse") && err.contains("profile `default`"), "{err}");
+    let (code, _, err) = shell.berth(&["submit", "--follow", "--noop"], "").await?;
+    assert_eq!(code, 0, "with the key that was kept: {err}");
+    let (_, listed, _) = shell.berth(&["keys", "list"], "").await?;
+    assert!(listed.contains("berth sign-up") && listed.contains("read,submit,admin"), "{listed}");
+    // Neither what was kept nor what is somebody else's is replaced.
+    let (code, _, err) = shell.berth(&sign_up, password).await?;
+    assert!(code == 2 && err.contains("--profile"), "{err}");
+    let other = [&sign_up[..], &["--profile", "other"]].concat();
+    let (code, _, err) = shell.berth(&other, password).await?;
+    assert!(code == 1 && err.contains("taken"), "{err}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> anyhow::Result<()> {
     let cluster = Cluster::start(Shape::default()).await?;
     cluster.berth(&["admin", "tenant", "create", "acme"]).await?;
     let admin = ["admin", "key", "create", "--tenant", "acme", "--name", "all"];
     let scopes = ["--scope", "read", "--scope", "submit", "--scope", "admin"];
     let key = cluster.berth(&[&admin[..], &scopes].concat()).await?.trim().to_owned();
-    let server = cluster.api_urls().first().context("an api")?.clone();
-    let shell = Shell { server, key };
+    let shell = Shell::new(&cluster, &key)?;
 
     let (code, token, err) =
         shell.berth(&["users", "invite", "ann@example.com", "--role", "viewer"], "").await?;
@@ -102,5 +137,49 @@ async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> any
     cluster.berth(&["admin", "operator-key", "revoke", new]).await?;
     assert!(cluster.berth(&["admin", "operator-key", "revoke", new]).await.is_err());
     assert!(!cluster.berth(&["admin", "operator-key", "list"]).await?.contains(new));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_turn_it_is_is_set_and_shown_by_command() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+
+    let turn = ["--priority", "-2", "--flexible", "--concurrency-key", "a/b"];
+    let line = [&["submit", "--delay", "1h", "--noop"][..], &turn].concat();
+    let (code, id, err) = shell.berth(&line, "").await?;
+    assert_eq!(code, 0, "{err}");
+    let (_, shown, _) = shell.berth(&["get", id.trim()], "").await?;
+    let details: Vec<Vec<&str>> =
+        shown.lines().map(|line| line.split_whitespace().collect()).collect();
+    for wanted in [["priority", "-2"], ["flexible", "until"], ["concurrency", "a/b"]] {
+        assert!(details.iter().any(|line| line.starts_with(&wanted)), "{wanted:?} in {shown}");
+    }
+
+    let limit = async |line: &[&str]| {
+        let line = [&["--output", "json", "concurrency"], line].concat();
+        let (code, out, err) = shell.berth(&line, "").await?;
+        anyhow::ensure!(code == 0, "{line:?}: {err}");
+        Ok(serde_json::from_str::<serde_json::Value>(&out)?)
+    };
+    assert_eq!(limit(&["show", "a/b"]).await?["running"], 1);
+    assert_eq!(limit(&["set", "a/b", "3"]).await?["stored"], true);
+    assert_eq!(limit(&["show", "a/b"]).await?["running"], 3);
+    let listed = limit(&["list"]).await?;
+    assert_eq!((&listed["data"][0]["key"], &listed["data"][1]), (&"a/b".into(), &().into()));
+    assert_eq!(limit(&["delete", "a/b"]).await?["stored"], false);
+    let (code, table, err) = shell.berth(&["concurrency", "list"], "").await?;
+    assert_eq!((code, table.contains("a/b")), (0, false), "{table} {err}");
+
+    let pause = ["admin", "pool", "pause", "default", "--because", "a new kernel"];
+    assert!(cluster.berth(&pause).await?.contains("a new kernel"));
+    assert!(cluster.berth(&["admin", "pool", "list"]).await?.contains("a new kernel"));
+    assert!(
+        !cluster.berth(&["admin", "pool", "resume", "default"]).await?.contains("a new kernel")
+    );
+    assert!(cluster.berth(&["admin", "pool", "resume", "none"]).await.is_err());
+    let plan = cluster.berth(&["admin", "plan", "create", "night", "--flexible", "on"]).await?;
+    assert!(plan.lines().last().is_some_and(|line| line.trim_end().ends_with("on")), "{plan}");
     Ok(())
 }

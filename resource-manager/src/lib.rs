@@ -5,6 +5,7 @@
 //! decide. May be killed between any two lines: executors connect elsewhere and are adopted there.
 #![warn(missing_docs)]
 
+mod ends;
 mod fleet;
 mod heartbeat;
 mod metrics;

@@ -67,6 +67,7 @@ fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
     let nothing = |was: &PoolReport| PoolReport {
         free_slots: 0,
         largest: Resources::default(),
+        total: Resources::default(),
         lacks: Shapes::default(),
         ..was.clone()
     };
@@ -109,6 +110,7 @@ mod tests {
             free_slots: 5,
             completed_slots: 9,
             largest: Resources { cpu_millis: 1000, ..Resources::default() },
+            total: Resources { cpu_millis: 3000, ..Resources::default() },
             lacks: Shapes::default(),
         };
         let left = gone(&[report("a"), report("b")], &[report("b")]);

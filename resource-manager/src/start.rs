@@ -3,6 +3,7 @@
 //! Called by `cli` and by tests. The rule on shutdown: stop taking hints and give back those in hand, send the executors to
 //! another resource manager, settle what they reported, then close. No attempt is burnt by it.
 
+use crate::ends::{Ends, TELL_INTERVAL, Teller};
 use crate::fleet::Fleet;
 use crate::place::{PoolWorker, run_workers};
 use crate::reap::Reaper;
@@ -75,6 +76,7 @@ struct Parts {
     bus: Bus,
     node: NodeId,
     fleet: Fleet,
+    ends: Ends,
     health: Health,
     settings: ResourceManagerConfig,
     prefetch: u16,
@@ -104,6 +106,7 @@ impl ResourceManager {
             bus,
             node: NodeId::fresh(),
             fleet: Fleet::default(),
+            ends: Ends::default(),
             health: Health::new(),
             settings: settings.clone(),
             prefetch: config.bus.prefetch,
@@ -125,6 +128,7 @@ impl ResourceManager {
         parts.reap();
         parts.tell_stops();
         parts.report();
+        parts.tell_ends();
         parts.health.set_ready(true);
         info!(%addr, node = %parts.node, "The resource manager listens on {addr}");
         let Parts { db, node, fleet, health, tasks, loops, .. } = parts;
@@ -215,6 +219,7 @@ impl Parts {
             fleet: self.fleet.clone(),
             bus: self.bus.clone(),
             output,
+            ends: self.ends.clone(),
             batch: self.settings.settle_batch,
         };
         self.tasks.spawn_detached("settle", settler.run(reported));
@@ -290,6 +295,16 @@ impl Parts {
         let shutdown = self.shutdown.clone();
         self.loops.spawn_detached("report", async move {
             ticker.run(shutdown, || reporter.tick()).await
+        });
+    }
+
+    fn tell_ends(&self) {
+        let (db, node, ends) = (self.db.clone(), self.node, self.ends.clone());
+        let teller = Teller { db, node, ends, next: Mutex::new(1) };
+        let ticker = Ticker::new("ends", TickPolicy::every(TELL_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.loops.spawn_detached("ends", async move {
+            ticker.run(shutdown, || teller.tick()).await;
         });
     }
 }

@@ -6,6 +6,13 @@ use std::sync::LazyLock;
 pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter("berth_dispatched_tasks_total", "Tasks marked queued, by pool", &["pool"])
 });
+pub(crate) static STOPPED: LazyLock<CounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "berth_batch_stopped_total",
+        "Looks of the batcher at a pool, by what kept it from handing out more",
+        &["pool", "reason"],
+    )
+});
 pub(crate) static BATCH: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0];
     metrics::histogram_with_buckets(

@@ -184,11 +184,12 @@ impl Loops {
     }
 
     fn watch_quotas(&self) {
-        let quotas = QuotaTick::new(self.db.clone());
+        let quotas = QuotaTick::new(self.db.clone(), Arc::clone(&self.leader));
+        let quotas = tokio::sync::Mutex::new(quotas);
         let ticker = Ticker::new("quotas", TickPolicy::every(QUOTA_INTERVAL)).health(&self.health);
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("quotas", async move {
-            ticker.run(shutdown, || quotas.tick()).await;
+            ticker.run(shutdown, || async { quotas.lock().await.tick().await }).await;
         });
     }
 

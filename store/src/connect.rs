@@ -12,7 +12,9 @@ use secrecy::ExposeSecret;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Transaction};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident) => {
@@ -82,15 +84,36 @@ impl SubmitDb {
     }
 }
 
-/// Connections of each api process for counting what tenants hold.
+/// Connections of each api process for counting what tenants hold: one for each [`Pace`].
 pub const COUNT_CONNECTIONS: u32 = 2;
 
-/// Counts of what tenants hold, across tenants. A few connections of its own, and a limit of time: a count takes as long as there is
-/// to count, and no submit waits for one of another tenant.
+/// How long a slice of a count may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// Most tenants are counted by then.
+    Quick,
+    /// As long as any read: for the few who have more.
+    Long,
+}
+
+/// The longest that a tenant's first slice may take: by so much may one delay the next.
+const QUICK: Duration = Duration::from_millis(250);
+
+/// Counts of what tenants hold, across tenants. A connection for what is counted soon, and another for what is not: a tenant that
+/// takes long stands in no other's way. Whoever waits here waits for other counts, so that a connection that cannot be had in time
+/// says something of the database and nothing of them.
 #[derive(Debug, Clone)]
 pub struct CountDb {
     pool: PgPool,
+    quick: Arc<Semaphore>,
+    long: Arc<Semaphore>,
     read_timeout: Duration,
+}
+
+/// A slice's transaction, and its turn.
+pub(crate) struct Slice<'a> {
+    pub tx: Transaction<'static, Postgres>,
+    _turn: SemaphorePermit<'a>,
 }
 
 impl CountDb {
@@ -100,18 +123,36 @@ impl CountDb {
     /// When the URL is not usable.
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
         let pool = open(config, ServiceRole::Submit, COUNT_CONNECTIONS, &[])?;
-        Ok(Self { pool, read_timeout: config.statement_timeout })
+        let [quick, long] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
+        Ok(Self { pool, quick, long, read_timeout: config.statement_timeout })
     }
 
-    /// A transaction that may read for as long as a read may.
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
-        let mut tx = named("begin", self.pool.begin()).await?;
-        let timeout = millis(self.read_timeout).to_string();
-        let query =
-            sqlx::query_scalar!("select set_config('statement_timeout', $1, true)", timeout);
-        named("count.limit", query.fetch_one(&mut *tx)).await?;
-        Ok(tx)
+    /// A transaction for one slice, in its turn.
+    pub(crate) async fn begin(&self, pace: Pace) -> Result<Slice<'_>, StoreError> {
+        let (turns, limit) = match pace {
+            Pace::Quick => (&self.quick, QUICK.min(self.read_timeout)),
+            Pace::Long => (&self.long, self.read_timeout),
+        };
+        // Never closed.
+        let turn = turns.acquire().await.map_err(|_| StoreError::Busy)?;
+        Ok(Slice { tx: begin_within(&self.pool, limit).await?, _turn: turn })
     }
+}
+
+/// A transaction none of whose statements runs for longer than `limit`, or sorts: a generic plan is made for a tenant of average
+/// size, for which it may be cheaper to read and sort all than to follow the index to the end of a slice.
+async fn begin_within(
+    pool: &PgPool,
+    limit: Duration,
+) -> Result<Transaction<'static, Postgres>, StoreError> {
+    let mut tx = named("begin", pool.begin()).await?;
+    let limit = millis(limit).to_string();
+    let query = sqlx::query_scalar!(
+        "select set_config('statement_timeout', $1, true) || set_config('enable_sort', 'off', true)",
+        limit
+    );
+    named("limit", query.fetch_one(&mut *tx)).await?;
+    Ok(tx)
 }
 
 /// One tenant's request.
@@ -200,6 +241,14 @@ impl SchedulerDb {
 
     pub(crate) const fn dispatch_pool(&self) -> &PgPool {
         &self.dispatch
+    }
+
+    /// A transaction none of whose statements runs for longer than `limit`, or sorts.
+    pub(crate) async fn begin_within(
+        &self,
+        limit: Duration,
+    ) -> Result<Transaction<'static, Postgres>, StoreError> {
+        begin_within(&self.main, limit).await
     }
 }
 

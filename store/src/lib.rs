@@ -5,8 +5,11 @@
 //! Functions take the handle of the role that may run them ([`connect`]), tenant functions a [`TenantScope`] too.
 #![warn(missing_docs)]
 
+mod actor;
 pub mod attempt;
+pub mod attempt_end;
 pub mod audit;
+pub mod concurrency;
 pub mod connect;
 mod error;
 pub mod idempotency;
@@ -28,6 +31,7 @@ pub mod sign_in;
 mod statement;
 pub mod task;
 pub mod tenant;
+pub mod turn;
 pub mod usage;
 pub mod user;
 

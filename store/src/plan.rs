@@ -52,6 +52,7 @@ pub(crate) struct Columns {
     pub stored_output_bytes: i64,
     pub retention_days: i16,
     pub weight: f64,
+    pub flexible: bool,
 }
 
 impl From<Columns> for PlanLimits {
@@ -67,6 +68,7 @@ impl From<Columns> for PlanLimits {
             stored_output_bytes: c.stored_output_bytes.unsigned_abs(),
             retention_days: c.retention_days.unsigned_abs(),
             weight: c.weight,
+            flexible: c.flexible,
         }
     }
 }
@@ -85,6 +87,7 @@ macro_rules! limits_of {
             stored_output_bytes: $row.stored_output_bytes,
             retention_days: $row.retention_days,
             weight: $row.weight,
+            flexible: $row.flexible,
         })
     };
 }
@@ -106,7 +109,7 @@ pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
 pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
     let query = sqlx::query!(
         "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight, created_at, updated_at from plan order by name limit $1",
+            stored_output_bytes, retention_days, weight, flexible, created_at, updated_at from plan order by name limit $1",
         MOST
     );
     let rows = named("plan.list", query.fetch_all(db.pool())).await?;
@@ -126,7 +129,7 @@ pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
 pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimits)>, StoreError> {
     let query = sqlx::query!(
         "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight from plan order by name limit $1",
+            stored_output_bytes, retention_days, weight, flexible from plan order by name limit $1",
         MOST
     );
     let rows = named("plan.list_for_customers", query.fetch_all(db.pool())).await?;
@@ -145,7 +148,7 @@ pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimi
 pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
     let query = sqlx::query!(
         "select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight, created_at, updated_at from plan where name = $1",
+            stored_output_bytes, retention_days, weight, flexible, created_at, updated_at from plan where name = $1",
         name.as_str()
     );
     let row = named("plan.find", query.fetch_optional(db.pool())).await?;
@@ -191,11 +194,11 @@ async fn make_or_lock(
 ) -> Result<Option<PlanLimits>, StoreError> {
     let query = sqlx::query!(
         r#"insert into plan as p (name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
-                payload_bytes, stored_output_bytes, retention_days, weight)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                payload_bytes, stored_output_bytes, retention_days, weight, flexible)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             on conflict (name) do update set updated_at = p.updated_at
             returning xmax = 0 as "made!", submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
-                payload_bytes, stored_output_bytes, retention_days, weight"#,
+                payload_bytes, stored_output_bytes, retention_days, weight, flexible"#,
         name.as_str(),
         int(limits.submits_per_second),
         int(limits.submit_burst),
@@ -206,7 +209,8 @@ async fn make_or_lock(
         int(limits.payload_bytes),
         i64::try_from(limits.stored_output_bytes).unwrap_or(i64::MAX),
         i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
-        limits.weight
+        limits.weight,
+        limits.flexible
     );
     let row = named("plan.make", query.fetch_optional(tx)).await?;
     Ok(row.filter(|row| !row.made).map(|row| limits_of!(row)))
@@ -220,7 +224,8 @@ async fn set(
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "update plan set submits_per_second = $2, submit_burst = $3, submits_per_hour = $4, running_tasks = $5, backlog = $6,
-                schedules = $7, payload_bytes = $8, stored_output_bytes = $9, retention_days = $10, weight = $11, updated_at = now()
+                schedules = $7, payload_bytes = $8, stored_output_bytes = $9, retention_days = $10, weight = $11, flexible = $12,
+                updated_at = now()
             where name = $1",
         name.as_str(),
         int(limits.submits_per_second),
@@ -232,7 +237,8 @@ async fn set(
         int(limits.payload_bytes),
         i64::try_from(limits.stored_output_bytes).unwrap_or(i64::MAX),
         i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
-        limits.weight
+        limits.weight,
+        limits.flexible
     );
     named("plan.set", query.execute(tx)).await.map(|_| ())
 }
@@ -250,7 +256,7 @@ pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, St
     let query = sqlx::query!(
         "delete from plan where name = $1
             returning submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-                stored_output_bytes, retention_days, weight",
+                stored_output_bytes, retention_days, weight, flexible",
         name.as_str()
     );
     let before = match named("plan.delete", query.fetch_optional(&mut *tx)).await {

@@ -59,7 +59,7 @@ macro_rules! count {
         }
     )+};
 }
-count!(1: bool, i32, i64, domain::pool::PoolPolicy);
+count!(1: bool, i32, i64);
 count!(0: (), Transaction<'_, Postgres>);
 
 /// Runs a transaction again, after a short random wait, while it meets others.

@@ -2,8 +2,9 @@
 //!
 //! Judged before the password is looked at, and counted in Postgres, so that it holds whichever process is asked; a refusal is
 //! remembered here for a moment, so that who goes on all the same asks nobody. An account that does not exist is counted like one
-//! that does. The rule: one place alone cannot use an account's tries up, so that it keeps nobody else out. What was right counts
-//! with the sign-ins of the account and not with its tries.
+//! that does. The rule: whoever guesses keeps nobody out elsewhere. One place alone cannot use the account's tries up, and from where
+//! its password was right of late they are not needed. What was right counts with the sign-ins of the account and not with its
+//! tries.
 
 use super::key::KeyHasher;
 use super::refused::Refused;
@@ -15,7 +16,7 @@ use sha2::Sha256;
 use std::fmt;
 use std::time::Duration;
 use store::connect::SubmitDb;
-use store::sign_in::{Attempt, give_back, take};
+use store::sign_in::{Attempt, give_back, is_known_place, know_place, take};
 
 /// So many within so long.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,7 @@ const fn limit(most: u32, minutes: u64, which: &'static str) -> Limit {
 const OF_PEER: Limit = limit(100, 60, "tries to sign in from where you are");
 /// Wrong passwords for one account from one peer: half of what the account has.
 const OF_ACCOUNT_THERE: Limit = limit(5, 15, "tries to sign in to this account from where you are");
-/// Wrong passwords for one account.
+/// Wrong passwords for one account, from where it was not signed in to of late.
 const OF_ACCOUNT: Limit = limit(10, 15, "tries to sign in to this account");
 /// Right ones.
 const SIGN_INS: Limit = limit(60, 60, "sign-ins to this account");
@@ -68,10 +69,14 @@ pub(crate) struct Trying<'a> {
     pub peer: Option<Peer>,
 }
 
-/// A try that was let through: as what it was counted, the widest last.
+/// A try, and as what it counts.
 #[derive(Debug)]
 pub(crate) struct Counted {
+    /// What it is counted as wherever it comes from; once it was let through, all that it was counted as.
     tries: Vec<(Subject, Limit)>,
+    account: Subject,
+    /// The account and the peer, where that is known.
+    place: Option<Subject>,
     sign_ins: Subject,
 }
 
@@ -87,14 +92,21 @@ impl Attempts {
     /// `too_many_attempts` where one of these was refused a moment ago.
     pub(crate) fn begin(&self, trying: Trying<'_>) -> Result<Counted, Problem> {
         let Trying { tenant, email, peer } = trying;
+        let peer = peer.map(|peer| peer.to_string());
         let mut tries = Vec::with_capacity(3);
-        if let Some(peer) = peer.map(|peer| peer.to_string()) {
-            tries.push((self.subject(&["peer", &peer]), OF_PEER));
-            tries.push((self.subject(&["there", tenant, email, &peer]), OF_ACCOUNT_THERE));
+        if let Some(peer) = &peer {
+            tries.push((self.subject(&["peer", peer]), OF_PEER));
+            tries.push((self.subject(&["there", tenant, email, peer]), OF_ACCOUNT_THERE));
         }
-        tries.push((self.subject(&["account", tenant, email]), OF_ACCOUNT));
-        let counted = Counted { tries, sign_ins: self.subject(&["sign-ins", tenant, email]) };
-        for (subject, limit) in counted.tries.iter().chain([&(counted.sign_ins, SIGN_INS)]) {
+        let counted = Counted {
+            tries,
+            account: self.subject(&["account", tenant, email]),
+            place: peer.map(|peer| self.subject(&["place", tenant, email, &peer])),
+            sign_ins: self.subject(&["sign-ins", tenant, email]),
+        };
+        let strange = counted.place.unwrap_or(counted.account);
+        let others = [(strange, OF_ACCOUNT), (counted.sign_ins, SIGN_INS)];
+        for (subject, limit) in counted.tries.iter().chain(&others) {
             self.not_refused(subject, *limit)?;
         }
         Ok(counted)
@@ -104,17 +116,52 @@ impl Attempts {
     ///
     /// # Errors
     /// `too_many_attempts`; what the database said.
-    pub(crate) async fn count(&self, db: &SubmitDb, counted: &Counted) -> Result<(), Problem> {
+    pub(crate) async fn count(&self, db: &SubmitDb, counted: &mut Counted) -> Result<(), Problem> {
         for (at, (subject, limit)) in counted.tries.iter().enumerate() {
             if let Err(problem) = self.take(db, subject, *limit).await {
-                // No password was compared: a neighbour's locked account is not this place's guilt.
-                for (subject, _) in &counted.tries[..at] {
-                    give_back(db, subject).await?;
-                }
-                return Err(problem);
+                return self.count_nothing(db, &counted.tries[..at], problem).await;
             }
         }
-        Ok(())
+        match self.take_of_account(db, counted).await {
+            Ok(None) => Ok(()),
+            Ok(Some(account)) => {
+                counted.tries.push(account);
+                Ok(())
+            }
+            Err(problem) => self.count_nothing(db, &counted.tries, problem).await,
+        }
+    }
+
+    /// One of the account's tries, unless it was signed in to from there.
+    async fn take_of_account(
+        &self,
+        db: &SubmitDb,
+        counted: &Counted,
+    ) -> Result<Option<(Subject, Limit)>, Problem> {
+        if let Some(place) = &counted.place
+            && is_known_place(db, place).await?
+        {
+            return Ok(None);
+        }
+        let taken = self.take(db, &counted.account, OF_ACCOUNT).await;
+        // For this place only: the account's owner may come from another.
+        if let (Some(place), Some(wait)) = (counted.place, self.refused.wait(&counted.account)) {
+            self.refused.remember(place, wait);
+        }
+        taken.map(|()| Some((counted.account, OF_ACCOUNT)))
+    }
+
+    /// No password was compared: a neighbour's locked account is not this place's guilt.
+    async fn count_nothing(
+        &self,
+        db: &SubmitDb,
+        taken: &[(Subject, Limit)],
+        problem: Problem,
+    ) -> Result<(), Problem> {
+        for (subject, _) in taken {
+            give_back(db, subject).await?;
+        }
+        Err(problem)
     }
 
     /// The password was right. Not all tries of the account come back: its owner's own sign-ins must not make room for somebody
@@ -126,7 +173,11 @@ impl Attempts {
         for (subject, _) in &counted.tries {
             give_back(db, subject).await?;
         }
-        self.take(db, &counted.sign_ins, SIGN_INS).await
+        self.take(db, &counted.sign_ins, SIGN_INS).await?;
+        match &counted.place {
+            Some(place) => Ok(know_place(db, place).await?),
+            None => Ok(()),
+        }
     }
 
     /// Counts a try to change a user's password, until [`Self::knew_old_password`].

@@ -31,6 +31,11 @@ pub(super) fn unauthenticated(detail: String) -> Problem {
     Problem::new(Code::Unauthenticated, detail)
 }
 
+/// It was good a moment ago, when the request was let in.
+pub(crate) fn ended() -> Problem {
+    unauthenticated("The API key, or the sign-in, has ended.".to_owned())
+}
+
 /// The key was looked up, and it is not good.
 pub(super) fn rejected() -> Problem {
     unauthenticated("The API key is unknown, expired or revoked.".to_owned())

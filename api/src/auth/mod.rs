@@ -23,6 +23,7 @@ mod used;
 pub(crate) use attempts::{Attempts, Trying};
 pub use authenticate::{Actor, Authenticator, Caller};
 pub(crate) use authority::Authority;
+pub(crate) use bearer::ended;
 pub use domain::access::{OperatorScope, Permission, Scope, ScopeSet};
 pub(crate) use line::Line;
 pub(crate) use one_time::presented;

@@ -5,6 +5,7 @@
 
 mod doc;
 mod document;
+mod explanation;
 mod operation;
 mod schemas;
 pub mod words;

@@ -75,7 +75,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
         path if path.starts_with("/v1/tasks/") => "`task_` and 32 hex digits",
         _ => "Its kind, `_` and 32 hex digits",
     };
-    for (name, words) in [("id", id), ("name", "Its name"), ("file", "Its name")] {
+    let key = "The key, percent-encoded: `/` is `%2F`";
+    for (name, words) in [("id", id), ("key", key), ("name", "Its name"), ("file", "Its name")] {
         if endpoint.path.contains(&format!("{{{name}}}")) {
             let part = ParameterBuilder::new()
                 .name(name)

@@ -1,6 +1,6 @@
 //! Every schema that the document's operations name.
 
-use super::words;
+use super::{explanation, words};
 use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::put::PlanSpec;
@@ -8,6 +8,8 @@ use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
 use crate::routes::audit::view::{ActorView, AuditView, TargetView};
+use crate::routes::concurrency::put::LimitSpec;
+use crate::routes::concurrency::{KeyLimitView, KeyUseView};
 use crate::routes::keys::create::KeySpec;
 use crate::routes::keys::rotate::{RotateSpec, RotatedView};
 use crate::routes::keys::view::{KeyView, NewKeyView};
@@ -58,6 +60,8 @@ pub(super) fn components() -> Components {
         .description(Some("A key of the platform's operators. No tenant's key is taken."))
         .build();
     access_and_limits(words_and_work(ComponentsBuilder::new()))
+        .schema("Explanation", explanation::explanation())
+        .schema("Reason", explanation::reason())
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
         .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
@@ -75,6 +79,8 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Cancel>()
         .schema_from::<words::Scope>()
         .schema_from::<words::Role>()
+        .schema_from::<words::EtaBasis>()
+        .schema_from::<words::Dimension>()
         .schema_from::<words::ProblemCode>()
         .schema_from::<words::Problem>()
         .schema_from::<TaskSpec>()
@@ -128,6 +134,9 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<RateView>()
         .schema_from::<QuotaView>()
         .schema_from::<WarningView>()
+        .schema_from::<LimitSpec>()
+        .schema_from::<KeyLimitView<'_>>()
+        .schema_from::<KeyUseView<'_>>()
         .schema_from::<TenantSpec>()
         .schema_from::<TenantChange>()
         .schema_from::<TenantView>()

@@ -75,6 +75,16 @@ word!(
     DONE
 );
 word!(
+    /// What the times of an explanation rest on, or why one is missing.
+    EtaBasis,
+    domain::explain::Basis::ALL.map(domain::explain::Basis::as_str)
+);
+word!(
+    /// A dimension of resources.
+    Dimension,
+    domain::resources::Dimension::ALL.map(domain::resources::Dimension::as_str)
+);
+word!(
     /// What went wrong, for programs.
     ProblemCode,
     Code::ALL.map(|code| code.row().code)

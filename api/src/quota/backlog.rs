@@ -1,15 +1,18 @@
 //! Room in the tenants' backlogs.
 //!
-//! Asked before each submit is stored. The database is asked at most once a second for each tenant, by one request, while the
-//! others go on with what is known; so this costs no statement of its own on the way of a submit. Counts have connections of their
-//! own: one that takes long holds up no other tenant's submits. Several processes each know what the others have stored a second
-//! ago: together they may pass the limit by what one second brings.
+//! Asked before each submit is stored. The database is asked at most once a second for each tenant, in the background, while
+//! requests go on with what is known; so this costs no statement of its own on the way of a submit. The rule: a count that takes long,
+//! or that the database does not answer, refuses nobody who was counted before, and holds a submit up for a second at most; no
+//! tenant's count stands in the way of another's. Several processes each know what the others have stored a second ago: together they
+//! may pass the limit by what one second brings.
 
 use super::ledger::{Age, Ledger};
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
-use runtime::clock::monotonic;
+use runtime::clock::{monotonic, timeout};
+use runtime::error_chain::ErrorChain;
+use runtime::tasks::TaskGroup;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,19 +24,22 @@ use tracing::warn;
 const TENANTS: usize = 10_000;
 const IDLE: Duration = Duration::from_secs(60);
 
-const UNKNOWN: &str = "Your plan's quota cannot be checked at the moment.";
+/// The longest that a request waits for a count.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// All tenants' backlogs as this process knows them.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     db: CountDb,
+    tasks: TaskGroup,
     accounts: Mutex<HashMap<TenantId, Arc<Account>>>,
 }
 
 #[derive(Debug, Default)]
 struct Account {
     ledger: Mutex<Ledger>,
-    asking: tokio::sync::Mutex<()>,
+    /// Held by the one count that is under way.
+    counting: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Account {
@@ -78,19 +84,24 @@ impl Drop for Room {
 }
 
 impl Backlog {
-    pub(crate) fn new(db: CountDb) -> Self {
-        Self { db, accounts: Mutex::default() }
+    pub(crate) fn new(db: CountDb, tasks: TaskGroup) -> Self {
+        Self { db, tasks, accounts: Mutex::default() }
     }
 
     /// Makes room for up to `wanted` tasks of the caller's tenant.
     ///
     /// # Errors
-    /// When nothing is known of the tenant and the database gives no answer.
+    /// `unavailable` when there is no room for all before the tenant's first count.
     pub(crate) async fn room(&self, caller: &Caller, wanted: u64) -> Result<Room, Problem> {
-        let account = self.look(caller).await?;
+        let account = self.look(caller).await;
         let (used, tasks) = {
             let mut ledger = account.ledger();
-            (ledger.backlog(), ledger.admit(wanted, caller.limits()))
+            let (used, tasks) = (ledger.backlog(), ledger.admit(wanted, caller.limits()));
+            if tasks < wanted && !ledger.is_counted() {
+                ledger.settle(tasks, 0);
+                return Err(not_counted());
+            }
+            (used, tasks)
         };
         Ok(Room { account, tasks, used, settled: false })
     }
@@ -98,47 +109,45 @@ impl Backlog {
     /// What the caller's tenant holds, as of a moment ago.
     ///
     /// # Errors
-    /// As [`Self::room`].
+    /// `unavailable` before its first count.
     pub(crate) async fn holding(&self, caller: &Caller) -> Result<Holding, Problem> {
-        let account = self.look(caller).await?;
+        let account = self.look(caller).await;
         let ledger = account.ledger();
+        if !ledger.is_counted() {
+            return Err(not_counted());
+        }
         Ok(Holding { backlog: ledger.backlog(), ..ledger.holding() })
     }
 
-    async fn look(&self, caller: &Caller) -> Result<Arc<Account>, Problem> {
+    /// The caller's tenant as it is known, counted anew where that is due. Waited for is only what is worth it.
+    async fn look(&self, caller: &Caller) -> Arc<Account> {
         let account = self.account(caller.tenant());
         let age = account.ledger().age(monotonic());
-        let asking = match age {
-            Age::Fresh | Age::Away => None,
-            // One request asks; meanwhile the others go on with what is known.
-            Age::Due => account.asking.try_lock().ok(),
-            Age::Gone => Some(account.asking.lock().await),
-        };
-        let age = account.ledger().age(monotonic());
-        match age {
-            Age::Due | Age::Gone if asking.is_some() => self.count(caller, &account).await?,
-            Age::Away => return Err(Problem::new(Code::Unavailable, UNKNOWN)),
-            Age::Fresh | Age::Due | Age::Gone => {}
+        if age != Age::Fresh {
+            self.begin_count(caller, &account);
         }
-        drop(asking);
-        Ok(account)
+        if age == Age::Gone && timeout(WAIT, account.counting.lock()).await.is_err() {
+            let (now, mut ledger) = (monotonic(), account.ledger());
+            // Whoever comes next waits no more.
+            if ledger.age(now) == Age::Gone {
+                ledger.failed(now);
+            }
+        }
+        account
     }
 
-    async fn count(&self, caller: &Caller, account: &Account) -> Result<(), Problem> {
-        let (limits, scope) = (caller.limits(), caller.scope());
-        let counting = account.ledger().begin(monotonic());
-        let most = u64::from(limits.backlog) + 1;
-        match store::tenant::holding(&self.db, &scope, most).await {
-            Ok(holding) => {
-                account.ledger().counted(counting, monotonic(), holding, limits);
-                Ok(())
-            }
-            Err(error) if account.ledger().failed(monotonic()) => {
-                warn!(tenant.id = %caller.tenant(), %error, "A backlog cannot be counted; the last count serves");
-                Ok(())
-            }
-            Err(error) => Err(Problem::new(Code::of_store(&error), UNKNOWN).caused_by(&error)),
+    /// Counts, unless that is under way, and goes on when the request that asked is over: otherwise requests that give up would
+    /// each begin one anew, and none would ever end.
+    fn begin_count(&self, caller: &Caller, account: &Arc<Account>) {
+        let Ok(turn) = Arc::clone(&account.counting).try_lock_owned() else { return };
+        if account.ledger().age(monotonic()) == Age::Fresh {
+            return;
         }
+        let (db, account, caller) = (self.db.clone(), Arc::clone(account), *caller);
+        self.tasks.spawn_detached("api.count", async move {
+            count(&db, &caller, &account).await;
+            drop(turn);
+        });
     }
 
     fn account(&self, tenant: TenantId) -> Arc<Account> {
@@ -156,4 +165,26 @@ impl Backlog {
         account.ledger().used_at = Some(now);
         account
     }
+}
+
+async fn count(db: &CountDb, caller: &Caller, account: &Account) {
+    let counting = account.ledger().begin(monotonic());
+    let most = u64::from(caller.limits().backlog) + 1;
+    match store::tenant::holding(db, &caller.scope(), most).await {
+        Ok(holding) => {
+            account.ledger().counted(counting, monotonic(), holding, caller.limits());
+        }
+        Err(error) => {
+            account.ledger().failed(monotonic());
+            let tenant = caller.tenant();
+            warn!(tenant.id = %tenant, error = %ErrorChain(&error), "The backlog of `{tenant}` cannot be counted; what is known of it serves");
+        }
+    }
+}
+
+fn not_counted() -> Problem {
+    Problem::new(
+        Code::Unavailable,
+        "What you hold of your plan's quotas is being counted; please try again in a moment.",
+    )
 }

@@ -2,7 +2,8 @@
 //!
 //! The count says nothing of what other processes add after it, so it is repeated each second. It costs what there is to
 //! count: one that takes long is repeated as rarely as the plan's rate allows, so that the error stays within a percent of the
-//! limit. Nothing here outlives a count but what is under way, so that no figure can leak.
+//! limit. Before the first, a tenth of that percent is let in: ten processes that have just started stay within it together. Nothing
+//! here outlives a count but what is under way, so that no figure can leak.
 
 use domain::plan::PlanLimits;
 use runtime::clock::Instant;
@@ -17,10 +18,12 @@ const LONGEST: Duration = Duration::from_secs(60);
 const CHEAP: Duration = Duration::from_millis(10);
 /// Of the time, a count may take one part in so many.
 const SHARE: u32 = 10;
-/// The longest pause after the database gave no answer.
-const PAUSE: Duration = Duration::from_secs(16);
-/// A count may be used so long after its life, while another is made.
+/// The longest pause after the database gave no answer: it is noticed soon enough that it is back.
+const PAUSE: Duration = Duration::from_secs(8);
+/// A count may be used so long after its life, or twice as long as it took, while another is made.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Before the first count, one part in so many of the limit is let in.
+const UNCOUNTED: u32 = 1000;
 
 /// One tenant's figures.
 #[derive(Debug, Default)]
@@ -32,6 +35,8 @@ pub(super) struct Ledger {
     under_way: u64,
     /// Until then nothing is asked.
     fresh_until: Option<Instant>,
+    /// So long after that the count serves.
+    patience: Duration,
     /// Counts without an answer since the last one with.
     failures: u32,
     pub(super) used_at: Option<Instant>,
@@ -40,13 +45,12 @@ pub(super) struct Ledger {
 /// How good the last count is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Age {
+    /// It is young, or the database was asked in vain a moment ago: nothing is asked now.
     Fresh,
     /// Another should be made; until then this one serves.
     Due,
-    /// There is none that serves.
+    /// There is none, or it is too old: another is worth a moment's wait.
     Gone,
-    /// Nor will there be: the database was asked in vain a moment ago.
-    Away,
 }
 
 /// A count that has begun.
@@ -59,11 +63,15 @@ pub(super) struct Counting {
 impl Ledger {
     pub(super) fn age(&self, now: Instant) -> Age {
         match self.fresh_until {
-            Some(until) if now < until && self.counted.is_none() => Age::Away,
             Some(until) if now < until => Age::Fresh,
-            Some(until) if now < until + PATIENCE && self.counted.is_some() => Age::Due,
+            Some(until) if now < until + self.patience && self.is_counted() => Age::Due,
             Some(_) | None => Age::Gone,
         }
+    }
+
+    /// False where nothing is known but what this process added.
+    pub(super) const fn is_counted(&self) -> bool {
+        self.counted.is_some()
     }
 
     pub(super) const fn begin(&self, now: Instant) -> Counting {
@@ -84,15 +92,15 @@ impl Ledger {
         self.failures = 0;
         let took = now.saturating_duration_since(count.began);
         self.fresh_until = Some(now + self.life(took, limits));
+        self.patience = PATIENCE.max(took * 2);
     }
 
-    /// The database gave no answer: what is known serves for a while longer. False where nothing is. It is asked again after a
-    /// pause, each longer than the one before.
-    pub(super) fn failed(&mut self, now: Instant) -> bool {
+    /// The database gave no answer, or none in time: what is known serves for a while longer. It is asked again after a pause, each
+    /// longer than the one before.
+    pub(super) fn failed(&mut self, now: Instant) {
         let pause = LIFE * 2u32.saturating_pow(self.failures);
         self.fresh_until = Some(now + pause.min(PAUSE));
         self.failures = self.failures.saturating_add(1);
-        self.counted.is_some()
     }
 
     /// Tasks in the backlog.
@@ -107,7 +115,8 @@ impl Ledger {
 
     /// Makes room for up to `wanted` tasks; says for how many.
     pub(super) fn admit(&mut self, wanted: u64, limits: &PlanLimits) -> u64 {
-        let admitted = u64::from(limits.backlog).saturating_sub(self.backlog()).min(wanted);
+        let most = if self.is_counted() { limits.backlog } else { limits.backlog / UNCOUNTED };
+        let admitted = u64::from(most).saturating_sub(self.backlog()).min(wanted);
         self.under_way += admitted;
         admitted
     }
@@ -185,29 +194,44 @@ mod tests {
     }
 
     #[test]
-    fn without_an_answer_the_last_count_serves_and_with_none_nothing_does() {
+    fn a_count_that_took_long_serves_while_another_takes_as_long() {
         let (mut ledger, limits) = (Ledger::default(), limits(10));
+        let at = count(&mut ledger, 0, Duration::from_secs(20), &limits);
+        let until = ledger.fresh_until.unwrap();
+        assert!(until >= at + LIFE);
+        assert_eq!(ledger.age(until + Duration::from_secs(39)), Age::Due);
+        assert_eq!(ledger.age(until + Duration::from_secs(41)), Age::Gone);
+    }
+
+    #[test]
+    fn without_an_answer_the_last_count_serves_and_before_the_first_a_thousandth_of_the_limit() {
+        let (mut ledger, limits) = (Ledger::default(), limits(5000));
         let failed = monotonic();
-        assert!(!ledger.failed(failed));
-        assert_eq!(ledger.age(failed + Duration::from_millis(999)), Age::Away);
+        ledger.failed(failed);
+        assert_eq!(ledger.age(failed + Duration::from_millis(999)), Age::Fresh);
         assert_eq!(ledger.age(failed + Duration::from_millis(1001)), Age::Gone);
-        let at = count(&mut ledger, 3, Duration::ZERO, &limits);
-        assert!(ledger.failed(at + Duration::from_secs(60)));
+        assert_eq!((ledger.admit(3, &limits), ledger.admit(3, &limits)), (3, 2));
+        ledger.settle(5, 5);
+        assert_eq!(ledger.admit(1, &limits), 0, "stored ones are not counted yet either");
+        let at = count(&mut ledger, 5, Duration::ZERO, &limits);
+        assert_eq!(ledger.admit(9000, &limits), 4995);
+        ledger.failed(at + Duration::from_secs(60));
         assert_eq!(ledger.age(at + Duration::from_secs(60)), Age::Fresh);
+        assert!(ledger.is_counted());
     }
 
     #[test]
     fn a_database_that_does_not_answer_is_asked_ever_less_often_until_it_does() {
         let (mut ledger, limits) = (Ledger::default(), limits(10));
         let mut at = count(&mut ledger, 3, Duration::ZERO, &limits);
-        for pause in [1, 2, 4, 8, 16, 16, 16] {
-            assert!(ledger.failed(at));
+        for pause in [1, 2, 4, 8, 8, 8] {
+            ledger.failed(at);
             assert_eq!(ledger.age(at + Duration::from_millis(pause * 1000 - 1)), Age::Fresh);
             at += Duration::from_secs(pause);
             assert_eq!(ledger.age(at), Age::Due);
         }
         let at = count(&mut ledger, 3, Duration::ZERO, &limits);
-        assert!(ledger.failed(at));
+        ledger.failed(at);
         assert_eq!(ledger.age(at + LIFE), Age::Due, "from the start");
     }
 

@@ -45,6 +45,8 @@ pub struct LimitsView {
     retention_days: u32,
     /// Share where customers compete for room.
     weight: f64,
+    /// Tasks are flexible unless they say otherwise.
+    flexible: bool,
     /// What was submitted lately of what may be.
     rates: Vec<RateView>,
     /// What may be held at once, and what is.
@@ -137,6 +139,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         payload_bytes: state.task_limit(Some(limits)),
         retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
         weight: limits.weight,
+        flexible: limits.flexible,
         rates: rates.into_iter().map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
         warnings: events.into_iter().filter_map(warning).collect(),

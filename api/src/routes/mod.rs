@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod audit;
+pub mod concurrency;
 pub mod docs;
 pub mod health;
 pub mod keys;

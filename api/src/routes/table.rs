@@ -4,7 +4,8 @@
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
 use super::{
-    admin, audit, docs, health, keys, limits, metrics, openapi, sessions, task, usage, users,
+    admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, sessions, task, usage,
+    users,
 };
 use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
@@ -117,16 +118,21 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 44] = routes! {
+pub static TABLE: [Endpoint; 49] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
     Get "/v1/tasks/{id}" "task.get", Tenant(ReadTasks), None, task::get => handle, DOC;
     Post "/v1/tasks/{id}/cancel" "task.cancel", Tenant(SubmitTasks), Empty, task::cancel => handle, DOC;
     Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;
+    Get "/v1/tasks/{id}/explain" "task.explain", Tenant(ReadTasks), None, task::explain => handle, DOC;
     Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;
     Get "/v1/usage" "usage.read", Tenant(ReadUsage), None, usage => handle, DOC;
     Get "/v1/limits" "limits.read", Tenant(ReadUsage), None, limits => handle, DOC;
+    Get "/v1/concurrency-limits" "concurrency.list", Tenant(ReadTasks), None, concurrency::list => handle, DOC;
+    Get "/v1/concurrency-limits/{key}" "concurrency.get", Tenant(ReadTasks), None, concurrency::get => handle, DOC;
+    Put "/v1/concurrency-limits/{key}" "concurrency.put", Tenant(SubmitTasks), Small, concurrency::put => handle, DOC;
+    Delete "/v1/concurrency-limits/{key}" "concurrency.delete", Tenant(SubmitTasks), Empty, concurrency::delete => handle, DOC;
     Get "/v1/keys" "key.list", Tenant(OwnKeys), None, keys::list => handle, DOC;
     Post "/v1/keys" "key.create", Tenant(OwnKeys), Small, keys::create => handle, DOC;
     Post "/v1/keys/{id}/rotate" "key.rotate", Tenant(OwnKeys), Empty, keys::rotate => handle, DOC;

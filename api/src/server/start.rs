@@ -119,6 +119,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         counts: CountDb::connect(&config.database)?,
         bus,
         health: health.clone(),
+        tasks: tasks.clone(),
         intake,
     };
     let state = State::new(config, parts)?;

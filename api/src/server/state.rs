@@ -19,6 +19,7 @@ use domain::plan::PlanLimits;
 use hmac::Hmac;
 use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
+use runtime::tasks::TaskGroup;
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,6 +128,7 @@ pub(super) struct Parts {
     pub counts: CountDb,
     pub bus: Bus,
     pub health: Health,
+    pub tasks: TaskGroup,
     pub intake: Intake,
 }
 
@@ -167,7 +169,7 @@ impl State {
             sign_up_plan: config.auth.sign_up_plan.clone(),
             intake: parts.intake,
             pools: Pools::new(parts.submit.clone()),
-            backlog: Backlog::new(parts.counts),
+            backlog: Backlog::new(parts.counts, parts.tasks),
             refusals: Refusals::new(parts.submit.clone()),
             sealer,
             api: parts.api,

@@ -131,6 +131,7 @@ fn parts(key: &IdempotencyKey) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::batch::Priority;
     use domain::id::TaskId;
     use domain::resources::Tier;
     use domain::task::{Delivery, State};
@@ -153,6 +154,9 @@ mod tests {
             delay_tolerance: Duration::ZERO,
             execution_cap: Duration::from_secs(1),
             expire_if_late: false,
+            priority: Priority::default(),
+            flexible: false,
+            concurrency_key: None,
             max_attempts: 1,
             retry_json: None,
             delivery: Delivery::AtLeastOnce,

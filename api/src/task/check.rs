@@ -8,6 +8,7 @@ use super::run::run;
 use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
 use super::text::{duration, has_length, number, put_once, short_text};
 use crate::problem::{Code, Problem};
+use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, RetryPolicy};
@@ -43,6 +44,8 @@ pub struct Rules<'a> {
     pub pools: &'a [PoolName],
     /// The present time; bounds `run_at`.
     pub now: Timestamp,
+    /// Tasks are flexible that do not say: the tenant's plan.
+    pub flexible: bool,
 }
 
 /// Where a task comes from.
@@ -72,9 +75,6 @@ impl Rules<'_> {
         if let Some(key) = &spec.unique_key {
             short_text(f, "/unique_key", key, MAX_NAME);
         }
-        if spec.concurrency_key.is_some() {
-            f.unavailable("/concurrency_key");
-        }
         if spec.depends_on.as_ref().is_some_and(|parents| !parents.is_empty()) {
             f.unavailable("/depends_on");
         }
@@ -100,6 +100,8 @@ impl Rules<'_> {
             cap,
             limits.default_execution_cap,
         );
+        let priority = priority(f, spec.priority);
+        let concurrency_key = concurrency_key(f, spec.concurrency_key.as_deref());
         let retry = spec.retry.map(|retry| policy(f, retry));
         let labels = spec.labels.map(|pairs| labels(f, pairs));
         let pool = self.pool(f, spec.pool.as_deref());
@@ -121,6 +123,9 @@ impl Rules<'_> {
             delay_tolerance,
             execution_cap,
             expire_if_late: spec.expire_if_late.unwrap_or(false),
+            priority,
+            flexible: spec.flexible.unwrap_or(self.flexible),
+            concurrency_key,
             max_attempts: attempts,
             retry_json: retry.as_ref().map(text).transpose()?,
             delivery: spec.delivery.unwrap_or(Delivery::AtLeastOnce),
@@ -203,6 +208,21 @@ fn demand(
         );
     }
     (None, Resources::from_dimensions(wanted.map(Option::unwrap_or_default)))
+}
+
+fn priority(f: &mut Findings, level: Option<i32>) -> Priority {
+    let Some(level) = level else { return Priority::default() };
+    i8::try_from(level).ok().and_then(Priority::new).unwrap_or_else(|| {
+        f.wrong("/priority", ParsePriorityError.to_string());
+        Priority::default()
+    })
+}
+
+fn concurrency_key(f: &mut Findings, text: Option<&str>) -> Option<ConcurrencyKey> {
+    text?
+        .parse()
+        .map_err(|error: ParseConcurrencyKeyError| f.wrong("/concurrency_key", error.to_string()))
+        .ok()
 }
 
 fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {

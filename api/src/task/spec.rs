@@ -39,6 +39,11 @@ pub struct TaskSpec {
     pub execution_cap: Option<String>,
     /// End as `expired` when it could not start in time. Default false.
     pub expire_if_late: Option<bool>,
+    /// 0 when left out. It goes before others of yours as if it had to start that many minutes earlier; below 0, later.
+    #[schema(minimum = -10, maximum = 10)]
+    pub priority: Option<i32>,
+    /// Run only where room is spare, until the last tenth of `delay_tolerance`. As the plan says when left out.
+    pub flexible: Option<bool>,
     /// Attempts that count, at most.
     #[schema(minimum = 1)]
     pub max_attempts: Option<u32>,
@@ -49,9 +54,9 @@ pub struct TaskSpec {
     pub delivery: Option<Delivery>,
     /// Group of executors it runs on; `default` when left out.
     pub pool: Option<String>,
-    /// Not available yet: must be null or left out.
-    #[schema(value_type = Option<String>)]
-    pub concurrency_key: Option<IgnoredAny>,
+    /// Of your tasks with this key one runs at a time, or as many as `PUT /v1/concurrency-limits/{key}` says. Not `.` or `..`.
+    #[schema(min_length = 1, max_length = 200)]
+    pub concurrency_key: Option<String>,
     /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
     #[schema(min_length = 1, max_length = 200)]
     pub unique_key: Option<String>,

@@ -2,6 +2,7 @@
 
 use crate::answer::to_json;
 use crate::problem::{Code, Problem};
+use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::TaskId;
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, RetryPolicy, State};
@@ -46,6 +47,10 @@ pub struct TaskView<'a> {
     #[schema(value_type = String)]
     execution_cap: Duration,
     expire_if_late: bool,
+    #[schema(value_type = i32)]
+    priority: Priority,
+    flexible: bool,
+    concurrency_key: Option<&'a str>,
     max_attempts: u32,
     /// Attempts so far, those that cost nothing included.
     attempts: u32,
@@ -122,6 +127,9 @@ impl<'a> TaskView<'a> {
             delay_tolerance: task.delay_tolerance,
             execution_cap: task.execution_cap,
             expire_if_late: task.expire_if_late,
+            priority: task.priority,
+            flexible: task.flexible,
+            concurrency_key: task.concurrency_key.as_ref().map(ConcurrencyKey::as_str),
             max_attempts: task.max_attempts,
             attempts: task.attempts,
             failures: task.failures,

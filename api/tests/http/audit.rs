@@ -8,7 +8,7 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 20] = [
+const AUDITED: [(&str, &str); 22] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -22,6 +22,8 @@ const AUDITED: [(&str, &str); 20] = [
     ("session.end", "session.end"),
     ("session.password", "session.password"),
     ("session.sign_up", "session.sign_up"),
+    ("concurrency.put", "concurrency.put"),
+    ("concurrency.delete", "concurrency.delete"),
     ("tenant.create", "tenant.create"),
     ("tenant.change", "tenant.change"),
     ("tenant.suspend", "tenant.suspend"),
@@ -213,6 +215,27 @@ async fn sign_ins(watch: &mut Watch<'_>, user_id: &str) {
     watch.none(&server.post("/v1/sessions/refresh", &refresh).await).await;
 }
 
+/// A limit is stored, changed and forgotten.
+async fn a_limit(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let path = "/v1/concurrency-limits/a%2Fb";
+    let put = async |running: u32| {
+        ask(server, &server.key, "PUT", path, json!({"running": running})).await
+    };
+    let row = watch.one(&put(3).await).await;
+    assert_eq!(row["target"], json!({"kind": "concurrency_limit", "id": "a/b"}));
+    assert_eq!((&row["before"], &row["after"]), (&Value::Null, &json!({"running": 3})));
+    watch.none(&put(3).await).await;
+    let row = watch.one(&put(0).await).await;
+    assert_eq!((&row["before"], &row["after"]), (&json!({"running": 3}), &json!({"running": 0})));
+    watch.actions.pop();
+    watch.none(&put(1_000_001).await).await;
+    let delete = async || ask(server, &server.key, "DELETE", path, Value::Null).await;
+    let row = watch.one(&delete().await).await;
+    assert_eq!((&row["before"], &row["after"]), (&json!({"running": 0}), &Value::Null));
+    watch.none(&delete().await).await;
+}
+
 /// What a token that comes twice ends is told once.
 async fn a_stolen_token(watch: &mut Watch<'_>) {
     let server = watch.server;
@@ -249,6 +272,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     let server = Server::start_with(&[JWT, ("BERTH_AUTH__SIGN_UP_PLAN", "free")]).await;
     let mut watch = Watch::begin(&server, &server.key, "/v1/audit?limit=3").await;
     keys(&mut watch).await;
+    a_limit(&mut watch).await;
     let user_id = users(&mut watch).await;
     sign_ins(&mut watch, &user_id).await;
     a_stolen_token(&mut watch).await;

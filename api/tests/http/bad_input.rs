@@ -41,17 +41,16 @@ async fn doubled_fields_are_refused_wherever_they_are() {
 #[tokio::test]
 async fn features_to_come_are_refused_by_name() {
     let server = Server::start().await;
-    for (body, pointer, name) in [
-        (noop_with("concurrency_key", json!("k")), "/concurrency_key", "concurrency_key"),
-        (noop_with("depends_on", json!(["task_1"])), "/depends_on", "depends_on"),
-    ] {
+    for (body, pointer, name) in
+        [(noop_with("depends_on", json!(["task_1"])), "/depends_on", "depends_on")]
+    {
         let answer = server.post("/v1/tasks", body.to_string()).await;
         assert_eq!((answer.status, answer.code().as_str()), (422, "not_available"), "{answer:?}");
         assert_eq!(answer.pointers(), [pointer]);
         let detail = answer.json()["errors"][0]["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(name) && detail.contains("is not available yet"), "{detail}");
     }
-    let mixed = json!({"run": {"noop": {}}, "name": "", "concurrency_key": "k"}).to_string();
+    let mixed = json!({"run": {"noop": {}}, "name": "", "depends_on": ["task_1"]}).to_string();
     assert_eq!(server.post("/v1/tasks", mixed).await.code(), "validation_failed");
     assert_eq!(server.stored().await, 0);
 }

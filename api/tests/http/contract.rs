@@ -57,7 +57,7 @@ async fn what_is_not_in_the_table_is_a_404_in_the_usual_form() {
         "/v1//tasks".to_owned(),
         "/v1/tasks/batch/".to_owned(),
         format!("/v1/tasks/{id}/"),
-        format!("/v1/tasks/{id}/explain"),
+        format!("/v1/tasks/{id}/explain/more"),
         "/v1/admin/nothing".to_owned(),
         "/v1/tasks%2fbatch".to_owned(),
         "/.env".to_owned(),

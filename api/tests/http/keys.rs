@@ -181,6 +181,26 @@ async fn a_revoked_key_is_refused_by_all_processes_within_two_seconds_at_load() 
 }
 
 #[tokio::test]
+async fn a_key_that_was_revoked_a_moment_ago_leaves_no_other_access_behind() {
+    let server = Server::start_with(&[("BERTH_API__KEY_CACHE_TTL", "1500ms")]).await;
+    let (kept, _) = made(&server, json!({"name": "kept", "scopes": ["read"]})).await;
+    let (id, leaked) = made(&server, json!({"name": "leaked", "scopes": ALL_SCOPES})).await;
+    assert_eq!(server.get_as(&leaked, "/v1/keys").await.status, 200, "known from now on");
+    let revoke = format!("update api_key set revoked_at = now() where id = '{id}'");
+    server.db.sql(&revoke).await.unwrap();
+    for (path, body) in [
+        ("/v1/keys", json!({"name": "other", "scopes": ["read"]})),
+        (&format!("/v1/keys/{kept}/rotate"), json!({})),
+        ("/v1/users", json!({"email": "eve@example.com", "role": "viewer"})),
+    ] {
+        let answer = server.post_as(&leaked, path, &[], body.to_string()).await;
+        assert_eq!((answer.status, answer.code().as_str()), (401, "unauthenticated"), "{path}");
+    }
+    let left = "select (select count(*) from api_key) + (select count(*) from app_user)";
+    assert_eq!(server.db.sql(left).await.unwrap().trim(), "3", "the server's own, and these two");
+}
+
+#[tokio::test]
 async fn keys_are_listed_page_by_page_newest_first() {
     let server = Server::start().await;
     for n in 0..5 {

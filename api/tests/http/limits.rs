@@ -274,24 +274,38 @@ async fn no_more_looking_up_of_keys_than_a_repeating_client_needs() {
     assert!(looked <= allowed, "{looked} of {allowed}");
 }
 
+/// What became of each task of a batch: `stored`, or the code of its error.
+fn fates(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let fate = |result: &Value| result["error"]["code"].as_str().unwrap_or("stored").to_owned();
+    json["results"].as_array().unwrap().iter().map(fate).collect()
+}
+
 #[tokio::test]
-async fn of_a_batch_what_the_limit_admits_is_judged_and_a_mistake_in_it_costs_nothing() {
+async fn a_mistake_in_a_batch_costs_nothing_and_leaves_its_place_to_the_next_task() {
     early_in_the_hour().await;
     let server = limited(&[], (10_000, 10_000, 3)).await;
     let (good, bad) = (json!({"run": {"noop": {}}}), json!({"run": {"noop": {"nap": 1}}}));
-    let tasks = json!({"tasks": [good, bad, good, bad, good]}).to_string();
-    let answer = server.post("/v1/tasks/batch", &tasks).await.json();
-    let codes: Vec<_> = answer["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|result| result["error"]["code"].as_str().unwrap_or("stored"))
-        .collect();
-    let limited = "rate_limited";
-    assert_eq!(codes, ["stored", "validation_failed", "stored", limited, limited]);
-    assert_eq!(server.post("/v1/tasks", NOOP).await.status, 201, "the mistake's");
+    let tasks = json!({"tasks": [bad, bad, good, bad, good, good, good, bad]}).to_string();
+    let (stored, mistake, limited) = ("stored", "validation_failed", "rate_limited");
+    let answer = server.post("/v1/tasks/batch", &tasks).await;
+    let expected = [mistake, mistake, stored, mistake, stored, stored, limited, limited];
+    assert_eq!(fates(&answer), expected);
     assert_eq!(server.post("/v1/tasks/batch", &tasks).await.code(), limited);
     assert_eq!(stored_tasks(&server).await, 3);
+}
+
+#[tokio::test]
+async fn no_more_of_a_batch_is_looked_at_than_three_times_what_is_admitted() {
+    early_in_the_hour().await;
+    let server = limited(&[], (10_000, 10_000, 2)).await;
+    let mut tasks = vec![json!({"run": {"noop": {"nap": 1}}}); 5];
+    tasks.extend(vec![json!({"run": {"noop": {}}}); 2]);
+    let answer = server.post("/v1/tasks/batch", json!({ "tasks": tasks }).to_string()).await;
+    let mistakes = ["validation_failed"; 5];
+    assert_eq!(fates(&answer), [&mistakes[..], &["stored", "rate_limited"]].concat());
+    assert_eq!(server.post("/v1/tasks", NOOP).await.status, 201, "what was left came back");
+    assert_eq!(server.post("/v1/tasks", NOOP).await.code(), "rate_limited");
 }
 
 #[tokio::test]

@@ -134,6 +134,14 @@ impl Theirs {
         let once = [("Idempotency-Key", "theirs")];
         let spec = json!({"name": "theirs", "scopes": ["read"]}).to_string();
         let key = server.post_as(&admin, "/v1/keys", &once, spec).await.json();
+        for key in ["theirs", "theirs%20too"] {
+            let bearer = format!("Bearer {admin}");
+            let headers =
+                [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+            let path = format!("/v1/concurrency-limits/{key}");
+            let put = request(server.addr, "PUT", &path, &headers, br#"{"running":7}"#).await;
+            assert_eq!(put.status, 200, "{put:?}");
+        }
         let mut cursors = Vec::new();
         for list in lists(&task) {
             let page = server.get_as(&admin, &format!("{list}?limit=1")).await.json();
@@ -204,6 +212,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "user.change" => r#"{"role":"viewer"}"#,
         "tenant.change" => r#"{"weight":7}"#,
         "plan.put" => PLAN,
+        "concurrency.put" => r#"{"running":2}"#,
         _ => "",
     }
 }
@@ -302,6 +311,47 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
 }
 
 #[tokio::test]
+async fn a_key_that_another_tenant_limits_is_a_key_like_any_other_to_everybody() {
+    let server = server().await;
+    let theirs = Theirs::make(&server).await;
+    let askers = askers(&server).await;
+    let limits = "select string_agg(tenant_id::text || key || running, ' ' order by key) from concurrency_limit";
+    let before = server.db.sql(limits).await.unwrap();
+    let mut asked = 0;
+    for endpoint in TABLE.iter().filter(|endpoint| endpoint.path.contains("{key}")) {
+        let Access::Tenant(needed, _) = endpoint.access else { panic!("{endpoint:?}") };
+        for asker in &askers {
+            let mut answers = Vec::new();
+            for key in ["theirs", "nobody"] {
+                let target = endpoint.path.replace("{key}", key);
+                let answer = ask(&server, endpoint, &target, &asker.credential).await;
+                let (status, mut headers, body) = shown(&answer);
+                let mut body = body.replace(key, "…");
+                if endpoint.name == "concurrency.put" {
+                    // When it was put differs, also in its length.
+                    body.truncate(body.find(r#","updated_at""#).unwrap_or(body.len()));
+                    headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-length"));
+                }
+                answers.push((status, headers, body));
+                asked += 1;
+            }
+            let what = format!("{endpoint:?} for {}: {answers:?}", asker.name);
+            assert_eq!(answers[0], answers[1], "{what}");
+            let wanted = if asker.may.contains(needed) { 200 } else { 403 };
+            assert_eq!(answers[0].0, wanted, "{what}");
+        }
+    }
+    assert_eq!(asked, 3 * 2 * askers.len());
+    let left = server.get_as(&theirs.admin, "/v1/concurrency-limits").await.json();
+    assert_eq!(left["data"].as_array().unwrap().len(), 2, "{left}");
+    assert_eq!(
+        server.db.sql(limits).await.unwrap(),
+        before,
+        "one's own were put and deleted again"
+    );
+}
+
+#[tokio::test]
 async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is() {
     let server = server().await;
     let theirs = Theirs::make(&server).await;
@@ -316,7 +366,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(theirs.cursors.len(), 6);
+    assert_eq!(theirs.cursors.len(), 7);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
@@ -344,6 +394,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "POST", "/v1/keys".to_owned(), json!({"name": "n", "scopes": ["read"]})),
         (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
         (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
+        (own, "PUT", "/v1/concurrency-limits/k".to_owned(), json!({"running": 1})),
         (users, "POST", "/v1/sessions/password".to_owned(), password),
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
@@ -396,7 +447,7 @@ async fn every_verb_on_every_path_does_what_the_table_declares_for_every_credent
     let mut asked = 0;
     for path in paths {
         let target = path.replace("{id}", "nothing").replace("{name}", "nobodys");
-        let target = target.replace("{file}", "swagger-ui.css");
+        let target = target.replace("{key}", "nobodys").replace("{file}", "swagger-ui.css");
         for verb in VERBS {
             let endpoint = TABLE.iter().find(|e| e.path == path && e.verb.as_str() == verb);
             let mut credentials = vec![("none", None), ("garbage", Some("garbage"))];
@@ -444,6 +495,7 @@ async fn no_other_spelling_of_a_path_gets_around_its_rule() {
             continue;
         }
         let path = endpoint.path.replace("{id}", "nothing").replace("{name}", "nobodys");
+        let path = path.replace("{key}", "nobodys");
         let rest = path.strip_prefix("/v1").unwrap();
         for spelling in [
             format!("{path}/"),

@@ -183,6 +183,17 @@ fn fields_up_to_cap() -> Vec<(&'static str, Value)> {
 fn other_fields() -> Vec<(&'static str, Value)> {
     vec![
         ("expire_if_late", json!("yes")),
+        ("priority", json!(11)),
+        ("priority", json!(-11)),
+        ("priority", json!(300)),
+        ("priority", json!(0.5)),
+        ("priority", json!("high")),
+        ("flexible", json!("yes")),
+        ("concurrency_key", json!("")),
+        ("concurrency_key", json!("ü".repeat(201))),
+        ("concurrency_key", json!("\u{0}")),
+        ("concurrency_key", json!("..")),
+        ("concurrency_key", json!(["k"])),
         ("max_attempts", json!(0)),
         ("max_attempts", json!(101)),
         ("max_attempts", json!(-1)),

@@ -163,6 +163,7 @@ impl Server {
     /// A path with parts that exist, made for this call: it may be asked to end them.
     pub async fn filled(&self, path: &str) -> String {
         let path = path.replace("{file}", "swagger-ui.css").replace("{name}", "free");
+        let path = path.replace("{key}", "exports");
         if !path.contains("{id}") {
             return path;
         }

@@ -30,6 +30,9 @@ async fn a_task_gets_defaults_for_all_but_what_it_runs() {
         ("attempts", json!(0)),
         ("delivery", json!("at_least_once")),
         ("unique_key", json!(null)),
+        ("priority", json!(0)),
+        ("flexible", json!(false)),
+        ("concurrency_key", json!(null)),
         ("labels", json!({})),
         ("exit_code", json!(null)),
     ] {
@@ -47,7 +50,7 @@ async fn everything_a_task_asked_for_is_kept() {
         "run": {"command": {"argv": ["bash", "-c", "echo \"hi\"\n"], "env": {"A": "1", "B": ""}, "stdin": "x\ty"}},
         "delay": "1h", "delay_tolerance": "PT90S", "execution_cap": "1500ms", "expire_if_late": true,
         "max_attempts": 100, "delivery": "at_most_once", "pool": "default", "unique_key": "only-one",
-        "concurrency_key": null, "labels": {"team": "media", "a.b-c_D": "", "z": "ü"}, "depends_on": [],
+        "priority": -10, "flexible": true, "concurrency_key": "exports/größe", "labels": {"team": "media", "a.b-c_D": "", "z": "ü"}, "depends_on": [],
         "retry": {"backoff": "linear", "initial": "2s", "factor": 1.5, "max": "10m", "jitter": false,
                   "abort_on_exit_codes": [0, 255]}
     });
@@ -68,6 +71,9 @@ async fn everything_a_task_asked_for_is_kept() {
         "max_attempts",
         "delivery",
         "unique_key",
+        "priority",
+        "flexible",
+        "concurrency_key",
         "labels",
         "retry",
     ] {

@@ -64,6 +64,42 @@ async fn one_place_keeps_nobody_else_out_of_an_account_and_all_together_try_it_t
 }
 
 #[tokio::test]
+async fn places_that_guess_together_do_not_keep_the_owner_out_of_where_they_signed_in_before() {
+    let server = Server::start_with(&[JWT, PROXY]).await;
+    user(&server, "victim@example.com", Role::Viewer).await;
+    let (home, elsewhere) = ("198.51.100.9", "198.51.100.8");
+    let status = async |client: &str, password: &str| {
+        from(&server, client, "victim@example.com", password).await.status
+    };
+    assert_eq!(status(home, PASSWORD).await, 201);
+    for client in ["198.51.100.1", "198.51.100.2"] {
+        for _ in 0..5 {
+            assert_eq!(status(client, WRONG).await, 401);
+        }
+    }
+    for _ in 0..2 {
+        assert_eq!(status("198.51.100.3", WRONG).await, 429, "the account's tries are used up");
+        assert_eq!(status(elsewhere, PASSWORD).await, 429);
+        assert_eq!(status(home, PASSWORD).await, 201);
+    }
+    // Known for 30 days.
+    let seen = async |days: u32| {
+        let seen = format!("update sign_in_place set seen_at = now() - interval '{days} days'");
+        server.db.sql(&seen).await.unwrap();
+    };
+    seen(31).await;
+    assert_eq!(status(home, PASSWORD).await, 429);
+    seen(29).await;
+    let opened = async || (status(home, PASSWORD).await == 201).then_some(());
+    until_some("a refusal to be forgotten", Duration::from_secs(3), opened).await.unwrap();
+    // Who guesses from there has that place's tries, and no more.
+    for _ in 0..5 {
+        assert_eq!(status(home, WRONG).await, 401);
+    }
+    assert_eq!(status(home, WRONG).await, 429);
+}
+
+#[tokio::test]
 async fn the_right_password_opens_sixty_times_an_hour_and_a_hundred_sign_ins_live() {
     let server = server().await;
     let id = user(&server, "ann@example.com", Role::Viewer).await;

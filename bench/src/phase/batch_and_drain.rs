@@ -4,21 +4,42 @@ use super::body;
 use crate::http::closed_loop;
 use crate::report::Measured;
 use crate::rig::Rig;
+use bytes::Bytes;
 use std::time::Duration;
 
 const BATCH: usize = 1000;
 const CONNECTIONS: usize = 4;
 
+/// Concurrency keys that the tasks of [`keys`] share.
+const KEYS: usize = 20;
+
 /// Submits `tasks` in batches of 1000 over 4 connections, then drains them.
 pub async fn batch_and_drain(tasks: u64) -> anyhow::Result<Vec<Measured>> {
-    let mut rig = Rig::start(0).await?;
+    Ok(run(Rig::start(0).await?, &body::batch(BATCH), tasks).await?.into())
+}
+
+/// What concurrency keys cost: a drain without any, and one of tasks that share limits which hold nobody back.
+pub async fn keys(tasks: u64) -> anyhow::Result<Vec<Measured>> {
+    let [_, plain] = run(Rig::start(0).await?, &body::batch(BATCH), tasks).await?;
+    let rig = Rig::start(0).await?;
+    let limits = format!(
+        "insert into concurrency_limit (tenant_id, key, running)
+            select t.id, 'key-' || n, 1000000 from tenant t, generate_series(1, {KEYS}) n"
+    );
+    rig.sql(&limits).await?;
+    let [_, keyed] = run(rig, &body::keyed_batch(BATCH, KEYS), tasks).await?;
+    let part = Measured::new("keyed_drain_part", keyed.value / plain.value)
+        .with("plain_per_s", plain.value)
+        .with("keyed_per_s", keyed.value);
+    Ok(vec![part])
+}
+
+async fn run(mut rig: Rig, body: &Bytes, tasks: u64) -> anyhow::Result<[Measured; 2]> {
     let mut connections = rig.connections(CONNECTIONS).await?;
     let meter = rig.meter().await?;
     let before = meter.read();
     let batches = tasks.div_ceil(BATCH as u64);
-    let done =
-        closed_loop(&mut connections, "/v1/tasks/batch", &body::batch(BATCH), 200, (None, batches))
-            .await?;
+    let done = closed_loop(&mut connections, "/v1/tasks/batch", body, 200, (None, batches)).await?;
     let accepted = done.requests * BATCH as u64;
     let batch = Measured::new("batch_submit_per_s", accepted as f64 / done.elapsed.as_secs_f64())
         .with_cpu(meter.since(&before, accepted))
@@ -40,5 +61,5 @@ pub async fn batch_and_drain(tasks: u64) -> anyhow::Result<Vec<Measured>> {
     let drain = Measured::new("drain_per_s", accepted as f64 / span[0].max(1e-3))
         .with_cpu(cpu)
         .with("uncharged_attempts", span[1] - accepted as f64);
-    Ok(vec![batch, drain])
+    Ok([batch, drain])
 }

@@ -11,5 +11,16 @@ pub(super) fn task() -> Bytes {
 
 /// A batch of them.
 pub(super) fn batch(size: usize) -> Bytes {
-    Bytes::from(format!(r#"{{"tasks":[{}]}}"#, vec![TASK; size].join(",")))
+    of(&vec![TASK.to_owned(); size])
+}
+
+/// A batch of which each has one of `keys` concurrency keys, `key-1` and so on.
+pub(super) fn keyed_batch(size: usize, keys: usize) -> Bytes {
+    let keyed =
+        |n| TASK.replacen('{', &format!(r#"{{"concurrency_key":"key-{}","#, n % keys + 1), 1);
+    of(&(0..size).map(keyed).collect::<Vec<_>>())
+}
+
+fn of(tasks: &[String]) -> Bytes {
+    Bytes::from(format!(r#"{{"tasks":[{}]}}"#, tasks.join(",")))
 }

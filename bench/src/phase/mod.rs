@@ -10,7 +10,7 @@ mod raw_insert;
 mod single_submit;
 mod submit_to_start;
 
-pub use batch_and_drain::batch_and_drain;
+pub use batch_and_drain::{batch_and_drain, keys};
 pub use end_to_end::end_to_end;
 pub use fdatasync::fdatasync;
 pub use guards::{guards, what_guards_miss};

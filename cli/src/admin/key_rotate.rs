@@ -49,7 +49,7 @@ pub async fn run(arguments: &KeyRotateArguments, format: Format) -> Result<(), F
                 "the key has been replaced before; replace the one that took its place",
             ));
         }
-        Once::Done(Rotated::NotFound | Rotated::MayNot)
+        Once::Done(Rotated::NotFound | Rotated::MayNot | Rotated::ActorEnded)
         | Once::Replayed { .. }
         | Once::KeyReused => {
             return Err(tenant_keys::no_such_key(&arguments.id, &arguments.tenant));

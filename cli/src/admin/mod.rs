@@ -14,7 +14,7 @@ mod operator_key_list;
 mod operator_key_revoke;
 mod operator_key_rotate;
 mod plan;
-mod pool_set;
+mod pool;
 mod tenant_create;
 mod tenant_keys;
 mod tenant_show;
@@ -36,7 +36,10 @@ pub use plan::{
     PlanDeleteArguments, PlanSetArguments, create as plan_create, delete as plan_delete,
     list as plan_list, set as plan_set,
 };
-pub use pool_set::{PoolSetArguments, run as pool_set};
+pub use pool::{
+    PoolArguments, PoolPauseArguments, PoolSetArguments, list as pool_list, pause as pool_pause,
+    resume as pool_resume, set as pool_set,
+};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
 pub use tenant_show::{
     TenantArguments, TenantListArguments, list as tenant_list, show as tenant_show,

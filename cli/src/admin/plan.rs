@@ -1,6 +1,7 @@
 //! `berth admin plan list`, `create`, `set` and `delete`.
 
 use super::database;
+use super::pool::{on_or_off, switch};
 use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table};
@@ -12,7 +13,7 @@ use store::audit::By;
 use store::connect::AdminDb;
 use store::plan::{Deleted, PlanRecord};
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "NAME",
     "PER SECOND",
     "BURST",
@@ -24,6 +25,7 @@ const COLUMNS: [&str; 11] = [
     "OUTPUT",
     "DAYS",
     "WEIGHT",
+    "FLEXIBLE",
 ];
 
 /// Which plan, and what it allows. What is not given stays as it is; in a new plan it is as in `default`.
@@ -64,6 +66,9 @@ pub struct PlanSetArguments {
     /// Share where tenants compete.
     #[arg(long)]
     pub weight: Option<f64>,
+    /// Whether tasks are flexible that do not say: they run where room is spare, until their tolerance is nearly used up.
+    #[arg(long, value_name = "on|off", value_parser = switch)]
+    pub flexible: Option<bool>,
     #[command(flatten)]
     settings: SettingsArguments,
 }
@@ -149,6 +154,7 @@ impl PlanSetArguments {
             stored_output_bytes: self.stored_output_bytes.unwrap_or(limits.stored_output_bytes),
             retention_days: self.retention_days.unwrap_or(limits.retention_days),
             weight: self.weight.unwrap_or(limits.weight),
+            flexible: self.flexible.unwrap_or(limits.flexible),
         }
     }
 }
@@ -195,7 +201,7 @@ fn document(plan: &PlanRecord) -> Value {
     document
 }
 
-fn cells(plan: &PlanRecord) -> [String; 11] {
+fn cells(plan: &PlanRecord) -> [String; 12] {
     let limits = plan.limits;
     let hourly = match limits.submits_per_hour {
         0 => "-".to_owned(),
@@ -213,5 +219,6 @@ fn cells(plan: &PlanRecord) -> [String; 11] {
         limits.stored_output_bytes.to_string(),
         limits.retention_days.to_string(),
         limits.weight.to_string(),
+        on_or_off(limits.flexible).to_owned(),
     ]
 }

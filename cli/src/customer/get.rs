@@ -6,6 +6,7 @@ use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
 use client::Task;
+use domain::batch::Priority;
 use domain::id::TaskId;
 use domain::time::{Timestamp, format_duration};
 use runtime::clock;
@@ -61,6 +62,10 @@ fn details(task: &Task, now: Timestamp) -> String {
     let (failed, most) = (task.failures, task.max_attempts);
     details.row("attempts", format!("{} ({failed} of at most {most} failed)", task.attempts));
     details.row("delivery", task.delivery);
+    details
+        .some("priority", Some(task.priority).filter(|priority| *priority != Priority::default()));
+    details.some("flexible", task.flexible.then_some("until its tolerance is nearly used up"));
+    details.some("concurrency", task.concurrency_key.as_deref());
     details.some("unique key", task.unique_key.as_deref());
     for (key, value) in &task.labels {
         details.row("label", format!("{key}={value}"));

@@ -25,6 +25,7 @@ fn shown(limits: &Limits) -> String {
     details.row("payload bytes", limits.payload_bytes);
     details.row("retention days", limits.retention_days);
     details.row("weight", limits.weight);
+    details.some("flexible", limits.flexible.then_some("unless a task says otherwise"));
     let mut rates = Table::new(["RATE", "USED", "LIMIT", "LEFT"]);
     for rate in &limits.rates {
         let [used, limit, left] = [rate.used, rate.limit, rate.left].map(|tasks| tasks.to_string());
@@ -54,7 +55,7 @@ mod tests {
     fn limits_are_shown_with_what_is_used() {
         let limits: Limits = serde_json::from_str(
             r#"{"plan":"free","state":"active","submits_per_second":10,"submit_burst":20,"submits_per_hour":0,
-                "payload_bytes":65536,"retention_days":7,"weight":1.0,"new":"field",
+                "payload_bytes":65536,"retention_days":7,"weight":1.0,"flexible":true,"new":"field",
                 "rates":[{"name":"submits_per_second","limit":20,"used":3,"left":17,"whole_at":"2030-01-31T12:00:00Z"}],
                 "quotas":[{"name":"backlog","limit":1000,"used":812}],
                 "warnings":[{"at":"2030-01-31T12:00:00Z","kind":"quota_nearly_used","detail":{"quota":"backlog"}}]}"#,
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(
             shown(&limits),
             "plan                free\naccount             active\nsubmits per second  10\nsubmit burst        20\n\
-             payload bytes       65536\nretention days      7\nweight              1\n\n\
+             payload bytes       65536\nretention days      7\nweight              1\nflexible            unless a task says otherwise\n\n\
              RATE                USED  LIMIT  LEFT\nsubmits_per_second  3     20     17\n\n\
              QUOTA    USED  LIMIT\nbacklog  812   1000\n\n\
              AT                    WARNING            DETAIL\n\

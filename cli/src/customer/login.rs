@@ -2,15 +2,14 @@
 //!
 //! Asks the server whether it takes the key before it keeps it: a typing mistake shows now and not in a script at night.
 
-use super::connection::{ConnectionArguments, USUAL_SERVER};
+use super::connection::ConnectionArguments;
 use super::failure::failure;
-use super::profile::{Kept, Profile, USUAL};
+use super::profile::{Kept, Profile};
+use super::secret_line;
 use crate::failure::{Exit, Failure};
 use crate::output;
 use client::{Client, PageRequest, TaskFilter};
-use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
-use runtime::config::{ExposeSecret, SecretString};
-use std::io::{BufRead, IsTerminal, stdin};
+use runtime::config::ExposeSecret;
 
 /// How to keep a server.
 #[derive(Debug, clap::Args)]
@@ -30,12 +29,10 @@ pub async fn run(
     arguments: &LoginArguments,
 ) -> Result<(), Failure> {
     let mut kept = Kept::read()?;
-    let name = connection.profile.clone().unwrap_or_else(|| USUAL.to_owned());
-    let before = kept.profile(Some(&name)).ok().flatten().map(|profile| profile.server);
-    let server = connection.server.clone().or(before).unwrap_or_else(|| USUAL_SERVER.to_owned());
+    let (name, server) = kept.choose(connection);
     let api_key = match connection.api_key.clone() {
         Some(key) => key,
-        None => ask(&server)?,
+        None => secret_line::ask(&format!("API key for {server}"))?,
     };
     if api_key.expose_secret().trim().is_empty() {
         return Err(Failure::usage(
@@ -66,39 +63,4 @@ pub async fn run(
         path.display()
     ));
     Ok(())
-}
-
-/// The first line of standard input; on a terminal it does not show.
-fn ask(server: &str) -> Result<SecretString, Failure> {
-    let input = stdin();
-    let hidden = input.is_terminal().then(|| {
-        output::remark(&format!("API key for {server} (it does not show):"));
-        Hidden::begin()
-    });
-    let mut line = String::new();
-    let read = input.lock().read_line(&mut line);
-    drop(hidden);
-    read.map_err(|error| Failure::usage(format!("cannot read the key: {error}")))?;
-    Ok(SecretString::from(line.trim().to_owned()))
-}
-
-/// The terminal without echo, until it is dropped.
-struct Hidden(Option<nix::sys::termios::Termios>);
-
-impl Hidden {
-    fn begin() -> Self {
-        let Ok(before) = tcgetattr(stdin()) else { return Self(None) };
-        let mut quiet = before.clone();
-        quiet.local_flags.remove(LocalFlags::ECHO);
-        Self(tcsetattr(stdin(), SetArg::TCSANOW, &quiet).is_ok().then_some(before))
-    }
-}
-
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            // Nothing is left to do where even that fails.
-            let _as_before = tcsetattr(stdin(), SetArg::TCSANOW, before);
-        }
-    }
 }

@@ -3,8 +3,10 @@
 mod attempts;
 mod audit;
 mod cancel;
+mod concurrency;
 mod connection;
 mod ended;
+mod explain;
 mod failure;
 mod follow;
 mod get;
@@ -15,6 +17,9 @@ mod login;
 mod logs;
 mod pages;
 mod profile;
+mod secret_line;
+mod sentences;
+mod sign_up;
 mod submit;
 mod submit_file;
 mod usage;
@@ -24,7 +29,13 @@ mod watch;
 pub use attempts::{AttemptsArguments, run as attempts};
 pub use audit::{AuditArguments, run as audit};
 pub use cancel::{CancelArguments, run as cancel};
+pub use concurrency::{
+    ConcurrencyListArguments, ConcurrencySetArguments, KeyArguments as ConcurrencyKeyArguments,
+    delete as concurrency_delete, list as concurrency_list, set as concurrency_set,
+    show as concurrency_show,
+};
 pub use connection::{Connection, ConnectionArguments};
+pub use explain::{ExplainArguments, run as explain};
 pub(crate) use failure::failure as call_failure;
 pub use get::{GetArguments, run as get};
 pub use keys::{
@@ -36,6 +47,7 @@ pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};
 pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
+pub use sign_up::{SignUpArguments, run as sign_up};
 pub use submit::{SubmitArguments, run as submit};
 pub use usage::{UsageArguments, run as usage};
 pub use users::{

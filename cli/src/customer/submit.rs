@@ -11,6 +11,7 @@ use super::submit_file;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
+use domain::batch::{ConcurrencyKey, Priority};
 use domain::resources::Tier;
 use domain::task::{
     CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, Run, SuccessRule, check_header,
@@ -56,6 +57,15 @@ pub struct SubmitArguments {
     /// Let it expire when it could not start in time.
     #[arg(long)]
     pub expire_if_late: bool,
+    /// From -10 to 10: it goes before others of yours as if it had to start that many minutes earlier, or later.
+    #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
+    pub priority: Option<Priority>,
+    /// Run only where room is spare, until its tolerance is nearly used up; `--flexible false` where the plan says otherwise.
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    pub flexible: Option<bool>,
+    /// Of your tasks with this key one runs at a time, or as many as `berth concurrency set` says.
+    #[arg(long, value_name = "KEY")]
+    pub concurrency_key: Option<ConcurrencyKey>,
     /// Attempts that count, at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_attempts: Option<u32>,
@@ -82,7 +92,8 @@ pub struct SubmitArguments {
     pub idempotency_key: Option<IdempotencyKey>,
     /// Submit the task in this file as the API takes it; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "max_attempts",
+        "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "priority", "flexible",
+        "concurrency_key", "max_attempts",
         "delivery", "pool", "unique_key", "labels", "env", "stdin", "method", "headers", "data", "success",
     ])]
     pub json: Option<String>,
@@ -103,7 +114,8 @@ pub struct SubmitArguments {
     pub success: Option<SuccessRule>,
     /// Submit each line of this file as a task, as the API takes it; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "max_attempts",
+        "name", "tier", "delay", "run_at", "delay_tolerance", "execution_cap", "expire_if_late", "priority", "flexible",
+        "concurrency_key", "max_attempts",
         "delivery", "pool", "unique_key", "labels", "env", "stdin", "follow", "method", "headers", "data", "success",
     ])]
     pub file: Option<String>,
@@ -198,6 +210,9 @@ fn task(arguments: SubmitArguments) -> NewTask {
         delay_tolerance: arguments.delay_tolerance,
         execution_cap: arguments.execution_cap,
         expire_if_late: arguments.expire_if_late.then_some(true),
+        priority: arguments.priority,
+        flexible: arguments.flexible,
+        concurrency_key: arguments.concurrency_key.map(|key| key.to_string()),
         max_attempts: arguments.max_attempts,
         delivery: arguments.delivery,
         pool: arguments.pool,

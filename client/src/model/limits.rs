@@ -22,6 +22,8 @@ pub struct Limits {
     pub retention_days: u32,
     /// Share where customers compete for room.
     pub weight: f64,
+    /// Tasks are flexible unless they say otherwise.
+    pub flexible: bool,
     /// What was submitted lately of what may be.
     pub rates: Vec<RateUse>,
     /// What may be held at once, and what is.

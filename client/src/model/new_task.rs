@@ -1,5 +1,6 @@
 //! A task to submit. What is left out takes the server's default.
 
+use domain::batch::Priority;
 use domain::resources::{Resources, Tier};
 use domain::task::{CommandRun, Delivery, NoopRun, RetryPolicy, Run};
 use domain::time::{Timestamp, format_duration};
@@ -36,6 +37,15 @@ pub struct NewTask {
     /// End as `expired` when it could not start in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_if_late: Option<bool>,
+    /// Before or after others of the tenant: each level is worth a minute of start deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+    /// Run only where room is spare, until the last tenth of the delay tolerance; as the plan says when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flexible: Option<bool>,
+    /// Of the tenant's tasks with this key one runs at a time, or as many as its limit says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency_key: Option<String>,
     /// Attempts that count, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
@@ -82,6 +92,9 @@ impl NewTask {
             delay_tolerance: None,
             execution_cap: None,
             expire_if_late: None,
+            priority: None,
+            flexible: None,
+            concurrency_key: None,
             max_attempts: None,
             retry: None,
             delivery: None,
@@ -120,6 +133,9 @@ mod tests {
             delay_tolerance: Some(Duration::from_millis(250)),
             execution_cap: Some(Duration::from_secs(3600)),
             expire_if_late: Some(true),
+            priority: Priority::new(-3),
+            flexible: Some(false),
+            concurrency_key: Some("c".to_owned()),
             max_attempts: Some(3),
             delivery: Some(Delivery::AtMostOnce),
             pool: Some("eu".to_owned()),
@@ -131,7 +147,7 @@ mod tests {
             serde_json::to_value(task).unwrap(),
             json!({"run": {"noop": {"sleep": "5s"}}, "name": "n", "tier": "premium", "delay": "1m30s",
                 "run_at": "2030-01-31T12:00:00Z", "delay_tolerance": "250ms", "execution_cap": "1h",
-                "expire_if_late": true, "max_attempts": 3, "delivery": "at_most_once", "pool": "eu",
+                "expire_if_late": true, "priority": -3, "flexible": false, "concurrency_key": "c", "max_attempts": 3, "delivery": "at_most_once", "pool": "eu",
                 "unique_key": "u", "labels": {"team": "media"}})
         );
     }

@@ -1,5 +1,6 @@
 //! A task as the API shows it.
 
+use domain::batch::Priority;
 use domain::id::TaskId;
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
@@ -40,6 +41,12 @@ pub struct Task {
     pub execution_cap: Duration,
     /// It ends as `expired` when it could not start in time.
     pub expire_if_late: bool,
+    /// Before or after others of the tenant.
+    pub priority: Priority,
+    /// It runs where room is spare, until its tolerance is nearly used up.
+    pub flexible: bool,
+    /// What it shares a limit on running tasks with.
+    pub concurrency_key: Option<String>,
     /// Attempts that count, at most.
     pub max_attempts: u32,
     /// Attempts so far, those that cost nothing included.

@@ -3,12 +3,15 @@
 mod attempts;
 mod audit;
 mod cancel;
+mod concurrency;
+mod explain;
 mod follow;
 mod get;
 mod keys;
 mod limits;
 mod list;
 mod logs;
+mod sign_up;
 mod submit;
 mod submit_batch;
 mod submit_ndjson;

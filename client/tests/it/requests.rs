@@ -88,6 +88,33 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
 }
 
 #[tokio::test]
+async fn a_concurrency_key_of_any_letters_is_one_part_of_the_path() {
+    let limit = |more: &str| {
+        Line::json(
+            200,
+            format!(r#"{{"key":"a/b","running":3,"stored":true,"updated_at":null{more}}}"#),
+        )
+    };
+    let server = Server::with([limit(""), limit(r#","held":2"#), limit("")]).await;
+    let client = client(&server);
+    let set = client.set_concurrency_limit("a/b", 3).await.unwrap();
+    assert_eq!((set.running, set.held), (3, None));
+    assert_eq!(client.concurrency_limit("a b%2f?#é").await.unwrap().held, Some(2));
+    client.delete_concurrency_limit("..a").await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked[0].body, r#"{"running":3}"#);
+    let lines: Vec<_> = asked.iter().map(|asked| asked.line.as_str()).collect();
+    assert_eq!(
+        lines,
+        [
+            "PUT /v1/concurrency-limits/a%2Fb",
+            "GET /v1/concurrency-limits/a%20b%252f%3F%23%C3%A9",
+            "DELETE /v1/concurrency-limits/%2E%2Ea"
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_cancel_tells_what_it_did() {
     let body = task("cancelling").replacen('{', r#"{"cancel":"requested","#, 1);
     let server = Server::with([Line::json(202, body)]).await;

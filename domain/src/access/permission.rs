@@ -5,9 +5,9 @@ use std::fmt;
 /// One thing that may be done in a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Permission {
-    /// Read tasks, attempts and logs.
+    /// Read tasks, attempts, logs and concurrency limits.
     ReadTasks,
-    /// Submit tasks and act on them.
+    /// Submit tasks and act on them; set concurrency limits.
     SubmitTasks,
     /// Read usage and limits.
     ReadUsage,

@@ -3,9 +3,10 @@
 //! Tenants take turns by what they have consumed ([`crate::fairness`]), and inside one its queue decides. What a pick costs
 //! follows what is picked, not what waits: tenants stand in an index by virtual time, and only those with tasks are known.
 
-use super::queue::Queue;
+use super::queue::{Next, Queue};
 use super::running::Verdict;
-use super::{Candidate, ConcurrencyKey, Running, Turn};
+use super::unseen::Unseen;
+use super::{Candidate, ConcurrencyKey, Running, Turn, Window};
 use crate::fairness::{Accounts, Charge, Charges, Estimates};
 use crate::id::TenantId;
 use crate::time::Timestamp;
@@ -57,14 +58,34 @@ impl Lane {
         waited || parked.is_some_and(|tasks| tasks.remove(&candidate.turn()).is_some())
     }
 
-    /// Exactly these wait. A tenant that has some both before and after has not been idle.
-    pub(super) fn replace(&mut self, now: Timestamp, candidates: impl Iterator<Item = Candidate>) {
+    /// What waits is not known any more, only whose.
+    pub(super) fn forget_tasks(&mut self) {
         self.parked.clear();
-        self.queues.values_mut().for_each(Queue::clear);
-        candidates.for_each(|candidate| self.put(now, candidate));
-        let idle: Vec<_> =
-            self.queues.iter().filter(|(_, q)| q.is_empty()).map(|(tenant, _)| *tenant).collect();
-        idle.into_iter().for_each(|tenant| self.leave_if_empty(tenant));
+        self.queues.values_mut().for_each(|queue| queue.clear(Unseen::something()));
+    }
+
+    /// The first of `tenant`'s tasks are those of `windows`; `others` of its strands were not looked at.
+    /// A tenant that has some both before and after has not been idle.
+    pub(super) fn see(
+        &mut self,
+        now: Timestamp,
+        tenant: TenantId,
+        windows: Vec<Window>,
+        others: bool,
+    ) {
+        let unseen = if others { Unseen::something() } else { Unseen::default() };
+        let queue = self.queues.entry(tenant).or_default();
+        queue.clear(unseen);
+        for window in windows {
+            queue.more(&window);
+            window.tasks.into_iter().for_each(|candidate| queue.put(now, candidate));
+        }
+        if queue.is_empty() { self.leave_if_empty(tenant) } else { self.accounts.wait(tenant) }
+    }
+
+    /// Tenants in the order of their turns.
+    pub(super) fn turns(&self) -> impl Iterator<Item = TenantId> {
+        self.accounts.turns()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -79,26 +100,38 @@ impl Lane {
 
     /// Adds to `picked` what fits into `slots` together with what is there already.
     ///
+    /// Whose turn belongs to something that is not known here is passed over, and keeps it: false where that was so.
+    ///
     /// A task larger than what is left ends its tenant's part in this pick: nothing of that tenant overtakes it, so large tasks
     /// are not starved by small ones. A first pick is always allowed, else a task larger than K would never move.
-    pub(super) fn pick(&mut self, round: Round<'_>, picked: &mut Vec<Pick>) {
+    pub(super) fn pick(&mut self, round: Round<'_>, picked: &mut Vec<Pick>) -> bool {
         let Round { now, slots, running, estimates } = round;
         self.let_in(now, running);
         let taken: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         let mut left = slots.saturating_sub(taken);
-        let mut too_large = Vec::new();
+        let (mut passed_over, mut knew) = (Vec::new(), true);
         while left > 0 {
             let Some(tenant) = self.accounts.turns().next() else { break };
-            let Some((queue, first)) = self.queues.get_mut(&tenant).and_then(|queue| {
-                let first = queue.first(now)?.clone();
-                Some((queue, first))
-            }) else {
-                self.leave_if_empty(tenant);
+            let Some(queue) = self.queues.get_mut(&tenant) else {
+                self.accounts.leave(tenant);
                 continue;
+            };
+            let first = match queue.next(now) {
+                Next::Task(first) => first.clone(),
+                Next::Unseen => {
+                    knew = false;
+                    self.accounts.leave(tenant);
+                    passed_over.push(tenant);
+                    continue;
+                }
+                Next::Nothing => {
+                    self.leave_if_empty(tenant);
+                    continue;
+                }
             };
             if u64::from(first.slots) > left && !picked.is_empty() {
                 self.accounts.leave(tenant);
-                too_large.push(tenant);
+                passed_over.push(tenant);
                 continue;
             }
             match running.start(&first) {
@@ -116,13 +149,15 @@ impl Lane {
                 }
                 Verdict::KeyFull(key) => {
                     queue.remove(&first);
+                    queue.hold_back(&key);
                     self.parked.entry((tenant, key)).or_default().insert(first.turn(), first);
                     self.leave_if_empty(tenant);
                 }
             }
         }
-        too_large.into_iter().for_each(|tenant| self.accounts.resume(tenant));
+        passed_over.into_iter().for_each(|tenant| self.accounts.resume(tenant));
         self.accounts.advance();
+        knew
     }
 
     /// Lets those wait again that limits have held back.

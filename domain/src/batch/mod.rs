@@ -7,10 +7,19 @@ mod pace;
 mod queue;
 mod running;
 mod size;
+mod stop_reason;
+mod strand;
 mod turns;
+mod unseen;
+mod window;
 
-pub use candidate::{Candidate, ConcurrencyKey, Priority, Turn};
+pub use candidate::{
+    Candidate, ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority, Turn,
+};
 pub use lane::Pick;
 pub use running::Running;
 pub use size::{PoolLoad, batch_slots};
+pub use stop_reason::StopReason;
+pub use strand::Strand;
 pub use turns::Turns;
+pub use window::Window;

@@ -7,7 +7,8 @@
 
 use super::late::given_up;
 use super::pace::Pace;
-use super::{Candidate, Turn};
+use super::unseen::Unseen;
+use super::{Candidate, ConcurrencyKey, Turn, Window};
 use crate::id::TaskId;
 use crate::time::Timestamp;
 use chrono::TimeDelta;
@@ -33,11 +34,22 @@ pub(super) struct Queue {
     owed_to_late_s: f64,
     pace: Pace,
     look_from: Timestamp,
+    unseen: Unseen,
+}
+
+/// Whose turn it is in a queue.
+#[derive(Debug)]
+pub(super) enum Next<'a> {
+    Task(&'a Candidate),
+    /// One that is not known here: see [`Window`].
+    Unseen,
+    Nothing,
 }
 
 impl Queue {
+    /// Nothing waits, known or not.
     pub(super) fn is_empty(&self) -> bool {
-        self.on_time.is_empty() && self.late.is_empty()
+        self.on_time.is_empty() && self.late.is_empty() && self.unseen.is_nothing()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -62,15 +74,27 @@ impl Queue {
         gone
     }
 
-    /// Takes all out. What was learnt of the pace stays; which must be late is looked at anew.
-    pub(super) fn clear(&mut self) {
+    /// Takes all out; `unseen` says what waits nevertheless. What was learnt of the pace stays; which must be late is looked at
+    /// anew.
+    pub(super) fn clear(&mut self, unseen: Unseen) {
         self.on_time.clear();
         self.late.clear();
         self.look_from = Timestamp::default();
+        self.unseen = unseen;
     }
 
-    /// The task whose turn it is.
-    pub(super) fn first(&mut self, now: Timestamp) -> Option<&Candidate> {
+    /// There may be more than these in the strand of `window`.
+    pub(super) fn more(&mut self, window: &Window) {
+        self.unseen.more(window);
+    }
+
+    /// Nothing of `key` has a turn before all else was looked at again.
+    pub(super) fn hold_back(&mut self, key: &ConcurrencyKey) {
+        self.unseen.hold_back(key);
+    }
+
+    /// Whose turn it is.
+    pub(super) fn next(&mut self, now: Timestamp) -> Next<'_> {
         if self.look_from <= now {
             self.look(now);
             self.look_from = now + LOOK_EVERY;
@@ -79,9 +103,22 @@ impl Queue {
             let candidate = head.remove();
             self.late.insert(since(&candidate), candidate);
         }
-        let on_time = self.on_time.values().next();
-        let late = self.late.values().next();
-        if self.owed_to_late_s >= 0.0 { late.or(on_time) } else { on_time.or(late) }
+        let on_time = match self.on_time.first_key_value() {
+            Some((turn, _)) if self.unseen.may_be_before(turn) => Next::Unseen,
+            Some((_, candidate)) => Next::Task(candidate),
+            None if self.unseen.is_on_time() => Next::Unseen,
+            None => Next::Nothing,
+        };
+        let late = match self.late.first_key_value() {
+            Some((_, candidate)) => Next::Task(candidate),
+            None if self.unseen.is_late() => Next::Unseen,
+            None => Next::Nothing,
+        };
+        match if self.owed_to_late_s >= 0.0 { (late, on_time) } else { (on_time, late) } {
+            (Next::Nothing, Next::Nothing) if !self.unseen.is_nothing() => Next::Unseen,
+            (Next::Nothing, second) => second,
+            (first, _) => first,
+        }
     }
 
     /// This task, which waits, has its turn.
@@ -135,7 +172,8 @@ mod tests {
     }
 
     fn next(queue: &mut Queue, now: Timestamp) -> u128 {
-        let first = queue.first(now).unwrap().clone();
+        let Next::Task(first) = queue.next(now) else { panic!("nothing waits") };
+        let first = first.clone();
         queue.went(now, &first);
         first.task.0.as_u128() % 1000
     }
@@ -145,7 +183,7 @@ mod tests {
         let mut queue = queue([task(1, 1, 30), task(1, 2, 10), task(1, 3, 20)]);
         let order: Vec<_> = (0..3).map(|_| next(&mut queue, at(0))).collect();
         assert_eq!(order, [2, 3, 1]);
-        assert!(queue.first(at(0)).is_none());
+        assert!(matches!(queue.next(at(0)), Next::Nothing));
     }
 
     #[test]
@@ -181,7 +219,7 @@ mod tests {
     #[test]
     fn a_task_waits_once() {
         let mut queue = queue([task(1, 1, 1), task(1, 1, 1)]);
-        queue.first(at(5000));
+        assert!(matches!(queue.next(at(5000)), Next::Task(_)));
         queue.put(at(5000), task(1, 1, 1));
         assert_eq!(queue.len(), 1);
         assert!(queue.remove(&task(1, 1, 1)));

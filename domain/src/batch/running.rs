@@ -75,16 +75,13 @@ impl Running {
         self.tenants.get(&tenant).filter(|held| held.limit.is_some()).map(|held| held.left())
     }
 
-    /// Of each tenant that may start fewer than `most`, how many are worth looking at: one more than it may start, which tells
-    /// that some are held back.
+    /// How many tasks of `tenant` and `key` are worth looking at: one more than may start, which tells that some are held back;
+    /// none of a tenant that may start nothing.
     #[must_use]
-    pub fn fewer(&self, most: u64) -> Vec<(TenantId, u64)> {
-        let of = |(tenant, held): (&TenantId, &Held)| match held.left() {
-            _ if held.limit == Some(0) => Some((*tenant, 0)),
-            left if left < most => Some((*tenant, left + 1)),
-            _ => None,
-        };
-        self.tenants.iter().filter_map(of).collect()
+    pub fn worth_a_look(&self, tenant: TenantId, key: Option<&ConcurrencyKey>) -> u64 {
+        let held = self.tenants.get(&tenant).copied().unwrap_or_default();
+        let of_key = key.map_or(u64::MAX, |key| self.left_of_key(tenant, key));
+        if held.limit == Some(0) { 0 } else { held.left().min(of_key).saturating_add(1) }
     }
 
     /// Tasks of this key that may still start.
@@ -161,7 +158,7 @@ mod tests {
     /// Picks up to 100 of `tasks`.
     fn pick(running: &mut Running, tasks: impl IntoIterator<Item = Candidate>) -> Vec<Pick> {
         let mut turns = Turns::default();
-        turns.replace(Timestamp::UNIX_EPOCH, tasks);
+        tasks.into_iter().for_each(|task| turns.offer(Timestamp::UNIX_EPOCH, task));
         turns.pick(Timestamp::UNIX_EPOCH, 100, running)
     }
 
@@ -186,10 +183,11 @@ mod tests {
         running.counted([(tenant(2), 9)]);
         assert!(pick(&mut running, [task(1, 1, 1)]).is_empty());
         assert!(!running.holds_back());
-        let mut fewer = running.fewer(50);
-        fewer.sort_unstable();
-        assert_eq!(fewer, [(tenant(1), 0), (tenant(2), 2)]);
-        assert_eq!(running.fewer(1), [(tenant(1), 0)]);
+        let key = ConcurrencyKey("k".into());
+        running.set_key_limits([((tenant(3), key.clone()), 0)]);
+        let looks = [(1, None), (2, None), (3, None), (3, Some(&key))];
+        let looks = looks.map(|(owner, key)| running.worth_a_look(tenant(owner), key));
+        assert_eq!(looks, [0, 2, u64::MAX, 1]);
     }
 
     #[test]

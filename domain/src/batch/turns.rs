@@ -1,13 +1,13 @@
 //! Whose turn it is: the order in which tasks of all tenants of a pool are dispatched.
 //!
 //! Used by the batcher and by the simulator alike; pure, so the same calls give the same picks. It holds what it is given and
-//! nothing else: the batcher gives it the first tasks of each tenant by turn, so its memory is the batcher's choice. Flexible
-//! tasks stand in a lane of their own, which has what the other leaves, until their time for that is over; what they
-//! consume there does not count against their tenant's share.
+//! nothing else: the batcher shows it the first tasks of those tenants whose turn it is ([`Window`]), so its memory is the
+//! batcher's choice. Flexible tasks stand in a lane of their own, which has what the other leaves, until their time for that is
+//! over; what they consume there does not count against their tenant's share.
 
 use super::lane::{Lane, Round};
-use super::{Candidate, Pick, Running};
-use crate::fairness::Estimates;
+use super::{Candidate, Pick, Running, Window};
+use crate::fairness::{Charges, Estimates};
 use crate::id::{TaskId, TenantId};
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
@@ -21,9 +21,20 @@ pub struct Turns {
     /// When the tasks in `spare` are due.
     ripe: BTreeMap<(Timestamp, TaskId), Candidate>,
     estimates: Estimates,
+    passed_over: bool,
 }
 
 impl Turns {
+    /// For a pool in which starts come up to `lag` after the turns, or ends are told so late: see [`Charges::lagging`].
+    #[must_use]
+    pub fn lagging(lag: Duration) -> Self {
+        let mut turns = Self::default();
+        for lane in [&mut turns.due, &mut turns.spare] {
+            lane.charges = Charges::lagging(lag);
+        }
+        turns
+    }
+
     /// Replaces all weights: what is not named here has weight 1. Acts on everything that waits.
     pub fn set_weights(&mut self, weights: impl IntoIterator<Item = (TenantId, f64)>) {
         let weights: Vec<_> = weights.into_iter().collect();
@@ -42,15 +53,42 @@ impl Turns {
         }
     }
 
-    /// Exactly these wait, and nothing that was offered before.
-    pub fn replace(&mut self, now: Timestamp, candidates: impl IntoIterator<Item = Candidate>) {
+    /// Who waits goes on waiting, and what of theirs waits is to be seen anew.
+    pub fn forget_tasks(&mut self) {
         self.ripe.clear();
-        let is_spare = |c: &Candidate| c.spare_until.is_some_and(|until| until > now);
-        let (spare, due): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_spare);
-        let ripe = |c: &Candidate| Some(((c.spare_until?, c.task), c.clone()));
-        self.ripe.extend(spare.iter().filter_map(ripe));
-        self.due.replace(now, due.into_iter());
-        self.spare.replace(now, spare.into_iter());
+        self.due.forget_tasks();
+        self.spare.forget_tasks();
+    }
+
+    /// The first tasks of `tenant` are those of `windows`, as of `now`: without any, and without `others`, which are strands
+    /// that were not looked at, it waits for nothing more.
+    pub fn see(&mut self, now: Timestamp, tenant: TenantId, windows: Vec<Window>, others: bool) {
+        let (mut due, mut spare) = (Vec::new(), Vec::new());
+        for window in windows {
+            let is_spare = |c: &Candidate| c.spare_until.is_some_and(|until| until > now);
+            let last_is_spare = window.tasks.last().is_some_and(is_spare);
+            let (own, rest): (Vec<_>, Vec<_>) = window.tasks.into_iter().partition(is_spare);
+            let ripe = |c: &Candidate| Some(((c.spare_until?, c.task), c.clone()));
+            self.ripe.extend(own.iter().filter_map(ripe));
+            spare.push(Window {
+                key: window.key.clone(),
+                tasks: own,
+                more_late: false,
+                more_on_time: window.more_on_time && last_is_spare,
+            });
+            due.push(Window {
+                tasks: rest,
+                more_on_time: window.more_on_time && !last_is_spare,
+                ..window
+            });
+        }
+        self.due.see(now, tenant, due, others);
+        self.spare.see(now, tenant, spare, false);
+    }
+
+    /// Those who wait, in the order of their turns; who waits for spare room only comes last.
+    pub fn next(&self) -> impl Iterator<Item = TenantId> {
+        self.due.turns().chain(self.spare.turns())
     }
 
     /// A task waits no more, though it had no turn.
@@ -73,16 +111,25 @@ impl Turns {
     }
 
     /// Picks what fits into `slots` and may start, in the order of the turns. Each is charged, and counted as `running`.
+    /// Where the turn belongs to a task that was not seen, its tenant is passed over, and has its turn the next time: see
+    /// [`Self::was_passed_over`].
     #[must_use]
     pub fn pick(&mut self, now: Timestamp, slots: u64, running: &mut Running) -> Vec<Pick> {
         self.advance(now);
         let mut picked = Vec::new();
         let estimates = &self.estimates;
-        self.due.pick(Round { now, slots, running, estimates }, &mut picked);
+        let knew = self.due.pick(Round { now, slots, running, estimates }, &mut picked);
         let due = picked.len();
-        self.spare.pick(Round { now, slots, running, estimates }, &mut picked);
+        let knew_spare = self.spare.pick(Round { now, slots, running, estimates }, &mut picked);
         picked[due..].iter_mut().for_each(|pick| pick.spare = true);
+        self.passed_over = !(knew && knew_spare);
         picked
+    }
+
+    /// In the last pick somebody whose turn it was had nothing to show for it but what is unseen.
+    #[must_use]
+    pub const fn was_passed_over(&self) -> bool {
+        self.passed_over
     }
 
     /// What was picked did not go: gives the charge back. It waits again only if it is offered again.
@@ -103,6 +150,40 @@ impl Turns {
             let closed = lane.charges.close(&mut lane.accounts, task, used);
             if let Some((tenant, name)) = closed.filter(|_| used > Duration::ZERO) {
                 self.estimates.ended(tenant, name, used);
+            }
+        }
+    }
+
+    /// Who waits or owes, for whoever takes over: how far each is ahead. Those that wait come first, in the order of their turns.
+    pub fn ahead(&self) -> impl Iterator<Item = (TenantId, f64)> {
+        self.due.accounts.ahead()
+    }
+
+    /// Goes on from what [`Self::ahead`] gave elsewhere.
+    pub fn restore(&mut self, ahead: impl IntoIterator<Item = (TenantId, f64)>) {
+        self.due.accounts.restore(ahead);
+    }
+
+    /// This runs since `since`, and was dispatched elsewhere: from `now` on its charge follows what it takes.
+    pub fn runs(&mut self, now: Timestamp, task: &Candidate, since: Timestamp) {
+        let passed = (now - since).to_std().unwrap_or_default();
+        let expected = passed.max(task.expected(&self.estimates));
+        let charge = self.due.accounts.charged(task.tenant, task.share, expected);
+        self.due.charges.open(task.task, task.name, charge, since);
+    }
+
+    /// Up to `most` attempts of which to ask whether they still run: those that do not have [`Self::vanished`].
+    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId)> {
+        let mut doubtful = self.due.charges.doubtful(now, most);
+        doubtful.extend(self.spare.charges.doubtful(now, most - doubtful.len()));
+        doubtful
+    }
+
+    /// It ended and nobody told when: what it was charged stays.
+    pub fn vanished(&mut self, task: TaskId) {
+        for lane in [&mut self.due, &mut self.spare] {
+            if let Some(charged) = lane.charges.charged(task) {
+                lane.charges.close(&mut lane.accounts, task, charged);
             }
         }
     }
@@ -259,7 +340,11 @@ mod tests {
         assert!(picks.iter().all(|pick| pick.candidate.tenant == tenant(2)));
     }
 
-    /// A window one longer than what may be picked is never emptied while more waits behind it.
+    fn window(owner: u128, numbers: std::ops::Range<u128>, more: bool) -> Window {
+        let tasks: Vec<_> = numbers.map(|n| task(owner, n, 5)).collect();
+        Window { tasks, more_on_time: more, ..Window::default() }
+    }
+
     #[test]
     fn weights_hold_where_only_the_first_of_each_tenant_are_seen() {
         for most in [1, 2, 5, 20] {
@@ -267,10 +352,11 @@ mod tests {
             turns.set_weights([(tenant(1), 3.0)]);
             let mut had = [0, 0];
             for _ in 0..400 / most {
-                let window = |owner: usize| {
-                    (had[owner]..=had[owner] + most).map(move |n| task(owner as u128 + 1, n, 5))
-                };
-                turns.replace(at(0), window(0).chain(window(1)));
+                turns.forget_tasks();
+                for owner in [0, 1] {
+                    let seen = window(owner as u128 + 1, had[owner]..had[owner] + most, true);
+                    turns.see(at(0), tenant(owner as u128 + 1), vec![seen], false);
+                }
                 let picked = pick(&mut turns, u64::try_from(most).unwrap());
                 had[0] += of(&picked, 1) as u128;
                 had[1] += of(&picked, 2) as u128;
@@ -280,17 +366,120 @@ mod tests {
     }
 
     #[test]
-    fn to_replace_what_waits_by_the_same_changes_nothing() {
+    fn to_see_the_same_again_changes_nothing() {
         let all = || (0..50).flat_map(|n| [task(1, n, 5), task(2, n, 5)]);
         let mut kept = turns(all());
-        let mut replaced = kept.clone();
+        let mut seen = kept.clone();
         for _ in 0..20 {
             let first = pick(&mut kept, 3);
-            let waits: Vec<_> = replaced.clone().pick(at(0), 1000, &mut Running::default());
-            replaced.replace(at(0), waits.into_iter().map(|pick| pick.candidate));
-            assert_eq!(pick(&mut replaced, 3), first);
+            let waits = seen.clone().pick(at(0), 1000, &mut Running::default());
+            let of = |owner| {
+                let tasks = waits.iter().map(|pick| pick.candidate.clone());
+                let tasks = tasks.filter(|task| task.tenant == tenant(owner)).collect();
+                vec![Window { tasks, ..Window::default() }]
+            };
+            seen.forget_tasks();
+            seen.see(at(0), tenant(1), of(1), false);
+            seen.see(at(0), tenant(2), of(2), false);
+            assert_eq!(pick(&mut seen, 3), first);
         }
-        replaced.replace(at(0), []);
-        assert!(replaced.is_empty());
+        seen.forget_tasks();
+        (1..=2).for_each(|n| seen.see(at(0), tenant(n), Vec::new(), false));
+        assert!(seen.next().next().is_none());
+    }
+
+    #[test]
+    fn whose_window_is_used_up_is_passed_over_and_has_its_turn_the_next_time() {
+        let mut turns = Turns::default();
+        turns.set_weights([(tenant(1), 9.0)]);
+        turns.see(at(0), tenant(1), vec![window(1, 0..2, true)], false);
+        turns.see(at(0), tenant(2), vec![window(2, 0..20, true)], false);
+        let picked = pick(&mut turns, 10);
+        assert_eq!((of(&picked, 1), of(&picked, 2)), (2, 8));
+        assert!(turns.was_passed_over());
+        turns.forget_tasks();
+        assert_eq!(turns.next().next(), Some(tenant(1)));
+        turns.see(at(0), tenant(1), vec![window(1, 2..99, false)], false);
+        turns.see(at(0), tenant(2), vec![window(2, 8..99, false)], false);
+        let picked = pick(&mut turns, 60);
+        assert_eq!(of(&picked, 2), 0, "it catches up with what it was passed over for");
+        assert!(!turns.was_passed_over());
+    }
+
+    #[test]
+    fn nothing_goes_before_what_may_be_unseen() {
+        let strand = |numbers: [u128; 2], deadline_s, more_on_time| Window {
+            tasks: numbers.map(|n| task(1, n, deadline_s)).to_vec(),
+            more_on_time,
+            ..Window::default()
+        };
+        let mut turns = Turns::default();
+        turns.see(
+            at(0),
+            tenant(1),
+            vec![strand([1, 2], 10, true), strand([3, 4], 20, false)],
+            false,
+        );
+        assert_eq!(pick(&mut turns, 9).len(), 2);
+        turns.see(
+            at(0),
+            tenant(1),
+            vec![strand([5, 6], 15, false), strand([3, 4], 20, false)],
+            false,
+        );
+        assert_eq!(pick(&mut turns, 9).len(), 4);
+    }
+
+    #[test]
+    fn what_was_not_looked_at_of_a_tenant_keeps_its_place_and_holds_nobody_up() {
+        let mut turns = turns((0..4).flat_map(|n| [task(1, n, 5), task(2, n, 5)]));
+        turns.forget_tasks();
+        turns.see(at(0), tenant(2), vec![window(2, 0..4, false)], false);
+        assert_eq!(of(&pick(&mut turns, 9), 2), 4);
+        assert!(turns.was_passed_over());
+        turns.see(at(0), tenant(1), vec![window(1, 0..1, false)], true);
+        assert_eq!(of(&pick(&mut turns, 9), 1), 1);
+        assert!(turns.was_passed_over());
+        turns.see(at(0), tenant(1), Vec::new(), false);
+        assert!(pick(&mut turns, 9).is_empty() && !turns.was_passed_over());
+    }
+
+    #[test]
+    fn the_tasks_of_a_full_key_hide_nothing_however_many_there_are() {
+        let key = ConcurrencyKey("db".into());
+        let keyed = |n| Candidate { concurrency_key: Some(key.clone()), ..task(1, n, 1) };
+        let full = Window {
+            key: Some(key.clone()),
+            tasks: (1..=2).map(keyed).collect(),
+            more_late: false,
+            more_on_time: true,
+        };
+        let mut running = Running::default();
+        running.set_key_limits([((tenant(1), key.clone()), 1)]);
+        let mut turns = Turns::default();
+        turns.see(at(0), tenant(1), vec![full, window(1, 5..8, false)], false);
+        let picks = turns.pick(at(0), 9, &mut running);
+        assert_eq!(picks.len(), 4);
+        assert!(!turns.was_passed_over());
+    }
+
+    #[test]
+    fn a_window_of_flexible_tasks_is_split_where_they_are_due() {
+        let flexible = |n: i64| Candidate {
+            spare_until: Some(at(n * 1000)),
+            ..task(1, n.unsigned_abs().into(), 100 + n)
+        };
+        let seen = Window {
+            tasks: (1..=4).map(flexible).collect(),
+            more_on_time: true,
+            ..Window::default()
+        };
+        let mut turns = Turns::default();
+        turns.see(at(2000), tenant(1), vec![seen], false);
+        turns.see(at(2000), tenant(2), vec![window(2, 0..9, false)], false);
+        let picks = turns.pick(at(2000), 20, &mut Running::default());
+        assert_eq!(picks.iter().map(|pick| pick.spare).collect::<Vec<_>>()[11..], [true, true]);
+        assert_eq!(picks.len(), 13);
+        assert!(turns.was_passed_over());
     }
 }

@@ -53,13 +53,13 @@ impl Accounts {
 
     /// `tenant` has something that waits for its turn. Where it had nothing before, what it could have had meanwhile is gone.
     pub fn wait(&mut self, tenant: TenantId) {
-        let virtual_time = self.virtual_time;
+        let level = self.level();
         let account = self.account(tenant);
         if account.waits {
             return;
         }
-        let tag = account.tag.max(virtual_time);
-        *account = Account { tag, floor: virtual_time, waits: true };
+        let tag = account.tag.max(level);
+        *account = Account { tag, floor: level, waits: true };
         self.waiting.insert((Tag(tag), tenant));
     }
 
@@ -82,6 +82,27 @@ impl Accounts {
     /// The tenants that wait, in the order of their turns; ties go to the least id.
     pub fn turns(&self) -> impl Iterator<Item = TenantId> {
         self.waiting.iter().map(|(_, tenant)| *tenant)
+    }
+
+    /// How far the tenants that wait or owe are ahead of the virtual time, 0 upwards; those that wait in the order of their turns.
+    pub fn ahead(&self) -> impl Iterator<Item = (TenantId, f64)> {
+        let ahead = |tag: f64| (tag - self.virtual_time).max(0.0);
+        let waiting = self.waiting.iter().map(move |(tag, tenant)| (*tenant, ahead(tag.0)));
+        let owe = self.accounts.iter().filter(|(_, a)| !a.waits && a.tag > self.virtual_time);
+        waiting.chain(owe.map(move |(tenant, account)| (*tenant, ahead(account.tag))))
+    }
+
+    /// Goes on from what [`Self::ahead`] gave elsewhere.
+    pub fn restore(&mut self, ahead: impl IntoIterator<Item = (TenantId, f64)>) {
+        for (tenant, ahead) in ahead {
+            let behind = self.virtual_time - self.account(tenant).tag;
+            self.add(tenant, behind + ahead.max(0.0));
+        }
+    }
+
+    /// The charge of what was dispatched elsewhere and is charged for the `expected` time already.
+    pub fn charged(&self, tenant: TenantId, share: f64, expected: Duration) -> Charge {
+        Charge { tenant, share, expected, weight: self.weight(tenant) }
     }
 
     /// Charges a dispatch that takes `share` of the pool, 0 upwards, for the `expected` time, and moves the virtual time to its
@@ -147,8 +168,14 @@ impl Accounts {
     }
 
     fn account(&mut self, tenant: TenantId) -> &mut Account {
-        let (tag, floor) = (self.virtual_time, self.virtual_time);
-        self.accounts.entry(tenant).or_insert(Account { tag, floor, waits: false })
+        let level = self.level();
+        self.accounts.entry(tenant).or_insert(Account { tag: level, floor: level, waits: false })
+    }
+
+    /// Where a tenant begins that comes now: with those that wait, also where corrections have brought them below the virtual
+    /// time. Else it would wait for what they were charged too much.
+    fn level(&self) -> f64 {
+        self.waiting.first().map_or(self.virtual_time, |(tag, _)| tag.0.min(self.virtual_time))
     }
 
     fn weight(&self, tenant: TenantId) -> f64 {
@@ -235,6 +262,18 @@ mod tests {
     }
 
     #[test]
+    fn who_takes_over_goes_on_with_the_same_turns() {
+        let mut accounts = Accounts::default();
+        accounts.set_weights([(tenant(2), 3.0)]);
+        serve(&mut accounts, &[1.0, 2.0, 5.0], 31);
+        let mut restored = Accounts::default();
+        restored.set_weights([(tenant(2), 3.0)]);
+        restored.restore(accounts.ahead());
+        let before = serve(&mut accounts, &[1.0, 2.0, 5.0], 40);
+        assert_eq!(serve(&mut restored, &[1.0, 2.0, 5.0], 40), before);
+    }
+
+    #[test]
     fn a_refund_gives_the_turn_back() {
         let mut accounts = Accounts::default();
         accounts.wait(tenant(1));
@@ -243,6 +282,18 @@ mod tests {
         let charge = accounts.charge(tenant(2), 5.0, SECOND);
         accounts.refund(charge);
         assert_eq!(next(&accounts), tenant(2));
+    }
+
+    #[test]
+    fn who_comes_does_not_wait_for_what_others_were_charged_too_much() {
+        let mut accounts = Accounts::default();
+        accounts.wait(tenant(1));
+        let charge = accounts.charge(tenant(1), 1.0, SECOND);
+        accounts.overrun(tenant(1), 1000.0);
+        let _next = accounts.charge(tenant(1), 1.0, SECOND);
+        accounts.correct(charge, -1000.0);
+        let served = serve(&mut accounts, &[1.0, 1.0], 100);
+        assert!((served[0] - served[1]).abs() <= 3.0, "{served:?}");
     }
 
     #[test]

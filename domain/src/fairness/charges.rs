@@ -6,6 +6,8 @@
 use super::{Accounts, Charge, NameKey};
 use crate::id::{TaskId, TenantId};
 use crate::time::Timestamp;
+use chrono::TimeDelta;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -19,7 +21,13 @@ pub struct Charges {
     over: HashMap<TenantId, (usize, f64)>,
     /// Until when overruns are charged.
     charged_until: Timestamp,
+    /// Those beyond their estimates, by when to ask whether they run at all.
+    doubted: BTreeSet<(Timestamp, TaskId)>,
+    lag: Duration,
 }
+
+/// An attempt beyond its estimate is asked for so often: its end may have gone untold.
+const DOUBT: TimeDelta = TimeDelta::seconds(10);
 
 /// A dispatch that is charged.
 #[derive(Debug, Clone, Copy)]
@@ -28,14 +36,26 @@ struct Open {
     charge: Charge,
     since: Timestamp,
     expected_end: Timestamp,
+    doubt_at: Timestamp,
 }
 
 impl Charges {
-    /// A task of this name runs since `since`, under this charge.
+    /// Of attempts that start up to `lag` after they were handed out, or whose ends are told so late: only what is longer than
+    /// expected by more than that is charged while it runs. Else all would be charged too much for a while, and turns would
+    /// follow that.
+    #[must_use]
+    pub fn lagging(lag: Duration) -> Self {
+        Self { lag, ..Self::default() }
+    }
+
+    /// A task of this name runs since `since`, under this charge. One that is open goes on as it is: its earlier dispatch came to
+    /// nothing, and is what was paid for.
     pub fn open(&mut self, task: TaskId, name: NameKey, charge: Charge, since: Timestamp) {
-        let expected_end = since + charge.expected;
-        self.open.insert(task, Open { name, charge, since, expected_end });
-        self.expected.insert((expected_end, task));
+        let expected_end = since + charge.expected + self.lag;
+        if let Entry::Vacant(free) = self.open.entry(task) {
+            free.insert(Open { name, charge, since, expected_end, doubt_at: expected_end + DOUBT });
+            self.expected.insert((expected_end, task));
+        }
     }
 
     /// Charges what runs longer than expected up to `now`.
@@ -51,9 +71,34 @@ impl Charges {
                 accounts.overrun(open.charge.tenant, open.charge.share * seconds(at, now));
                 let (count, shares) = self.over.entry(open.charge.tenant).or_default();
                 (*count, *shares) = (*count + 1, *shares + open.charge.share);
+                self.doubted.insert((open.doubt_at, task));
             }
         }
         self.charged_until = now;
+    }
+
+    /// Up to `most` that are beyond their estimates and were not asked for lately: do they still run? Those that do not are to be
+    /// closed.
+    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId)> {
+        let due = |(at, _): &(Timestamp, TaskId)| *at <= now;
+        let doubtful: Vec<_> =
+            self.doubted.iter().take_while(|d| due(d)).take(most).copied().collect();
+        let ask = |(at, task): (Timestamp, TaskId)| {
+            self.doubted.remove(&(at, task));
+            let open = self.open.get_mut(&task)?;
+            open.doubt_at = now + DOUBT;
+            self.doubted.insert((open.doubt_at, task));
+            Some((open.charge.tenant, task))
+        };
+        doubtful.into_iter().filter_map(ask).collect()
+    }
+
+    /// How long a task has been charged for, where it is open.
+    #[must_use]
+    pub fn charged(&self, task: TaskId) -> Option<Duration> {
+        let open = self.open.get(&task)?;
+        let until = self.charged_until.max(open.expected_end);
+        (until - (open.since + self.lag)).to_std().ok()
     }
 
     /// The attempt ended after `used`, 0 where it never ran: charges exactly that. Gives whose it was, and its name; nothing
@@ -65,6 +110,7 @@ impl Charges {
         used: Duration,
     ) -> Option<(TenantId, NameKey)> {
         let open = self.open.remove(&task)?;
+        self.doubted.remove(&(open.doubt_at, task));
         let mut charged_until = open.expected_end;
         if !self.expected.remove(&(open.expected_end, task)) {
             charged_until = self.charged_until;
@@ -75,7 +121,7 @@ impl Charges {
                 }
             }
         }
-        let charged = seconds(open.since, charged_until);
+        let charged = seconds(open.since + self.lag, charged_until);
         accounts.correct(open.charge, open.charge.share * (used.as_secs_f64() - charged));
         Some((open.charge.tenant, open.name))
     }
@@ -143,6 +189,47 @@ mod tests {
             charges.advance(&mut accounts, at(now));
             assert!((debt(&accounts) - charged).abs() < 0.005, "{now}: {}", debt(&accounts));
         }
+    }
+
+    #[test]
+    fn what_runs_long_is_asked_for_now_and_then_until_it_is_closed() {
+        let (mut accounts, mut charges) = one_runs();
+        charges.advance(&mut accounts, at(900));
+        assert!(charges.doubtful(at(900_000), 9).is_empty());
+        charges.advance(&mut accounts, at(20_000));
+        assert!(charges.doubtful(at(10_999), 9).is_empty());
+        assert_eq!(charges.doubtful(at(20_000), 9), [(tenant(1), task(1))]);
+        assert!(charges.doubtful(at(29_999), 9).is_empty());
+        assert_eq!(charges.doubtful(at(30_000), 9), [(tenant(1), task(1))]);
+        assert_eq!(charges.charged(task(1)), Some(Duration::from_secs(20)));
+        charges.close(&mut accounts, task(1), Duration::from_secs(20));
+        assert!(charges.doubtful(at(90_000), 9).is_empty());
+    }
+
+    #[test]
+    fn what_is_told_late_is_not_charged_meanwhile_and_exactly_in_the_end() {
+        let mut accounts = Accounts::default();
+        accounts.wait(tenant(1));
+        accounts.wait(tenant(2));
+        let mut charges = Charges::lagging(Duration::from_millis(300));
+        let charge = accounts.charge(tenant(1), 1.0, Duration::from_secs(1));
+        charges.open(task(1), NameKey(7), charge, at(0));
+        for (now, charged) in [(1300, 1.0), (1800, 1.5)] {
+            charges.advance(&mut accounts, at(now));
+            assert!((debt(&accounts) - charged).abs() < 0.005, "{now}: {}", debt(&accounts));
+        }
+        charges.close(&mut accounts, task(1), Duration::from_millis(1100));
+        assert!((debt(&accounts) - 1.1).abs() < 0.005, "{}", debt(&accounts));
+    }
+
+    #[test]
+    fn another_dispatch_of_the_same_is_not_another_charge() {
+        let (mut accounts, mut charges) = one_runs();
+        let again = accounts.charge(tenant(1), 1.0, Duration::ZERO);
+        charges.open(task(1), NameKey(7), again, at(500));
+        charges.close(&mut accounts, task(1), Duration::from_secs(2));
+        let charged = debt(&accounts);
+        assert!((charged - 2.0).abs() < 0.005, "{charged}");
     }
 
     #[test]

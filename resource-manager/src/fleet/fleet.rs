@@ -349,12 +349,14 @@ impl Fleet {
                 free_slots: 0,
                 completed_slots: inner.completed.get(&seat.pool).copied().unwrap_or(0),
                 largest: Resources::default(),
+                total: Resources::default(),
                 lacks: inner.lacks.get(&seat.pool).cloned().unwrap_or_default(),
             });
             if seat.accepting {
                 load.free_slots += u64::from(seat.free.capacity_slots());
                 let (a, b) = (load.largest.dimensions(), seat.capacity.dimensions());
                 load.largest = Resources::from_dimensions(std::array::from_fn(|d| a[d].max(b[d])));
+                load.total = load.total.saturating_add(seat.capacity);
             }
         }
         loads.into_values().collect()

@@ -4,6 +4,7 @@
 //! stays in its executor's spool; nothing is lost by dying here.
 
 use super::group::meaning;
+use crate::ends::Ends;
 use crate::fleet::{Fleet, HeldLease, Stream};
 use crate::metrics::{LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
@@ -45,6 +46,7 @@ pub(crate) struct Settler {
     pub fleet: Fleet,
     pub bus: Bus,
     pub output: OutputQueue,
+    pub ends: Ends,
     pub batch: usize,
 }
 
@@ -96,6 +98,8 @@ impl Settler {
             if let Some(began) = began {
                 export(&results, &verdicts, began);
             }
+            let applied = results.iter().zip(&verdicts).filter(|(_, v)| **v == Verdict::Applied);
+            self.ends.add(applied.map(|((reported, _), _)| &reported.ended));
             for ((reported, _), verdict) in results.into_iter().zip(verdicts) {
                 answer(&mut answers, reported, verdict);
             }

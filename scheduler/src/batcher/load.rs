@@ -26,6 +26,8 @@ pub(super) struct PoolView {
     pub load: PoolLoad,
     /// Per dimension the most any executor has.
     pub largest: Resources,
+    /// Per dimension all there is, what tenants' parts are measured by.
+    pub total: Resources,
     /// Resource managers with room.
     pub owners: usize,
     /// The least room among those.
@@ -59,6 +61,11 @@ impl PoolRate {
         let free_slots: u64 = loads.iter().map(|load| load.free_slots).sum();
         let most =
             |d: usize| loads.iter().map(|load| load.largest.dimensions()[d]).max().unwrap_or(0);
+        let largest = Resources::from_dimensions(std::array::from_fn(most));
+        let total = loads
+            .iter()
+            .map(|load| load.total)
+            .fold(Resources::default(), Resources::saturating_add);
         let with_room = loads.iter().filter(|load| load.free_slots > 0);
         // One without any room takes no hints and so finds nothing out; where nobody has room, all count.
         let roomy = |load: &&OwnerLoad| load.free_slots > 0 || free_slots == 0;
@@ -70,7 +77,8 @@ impl PoolRate {
                 completed_slots_per_second: self.per_second,
                 queued_slots,
             },
-            largest: Resources::from_dimensions(std::array::from_fn(most)),
+            largest,
+            total,
             owners: with_room.clone().count().max(1),
             least_room: with_room.map(|load| load.free_slots).min().unwrap_or(1),
             lacks: lacks.unwrap_or_default(),

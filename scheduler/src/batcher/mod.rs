@@ -1,7 +1,12 @@
 //! The batcher: per pool, how much may go, who goes, and off it goes.
 
+mod backlog;
+mod charging;
+mod keys;
 mod load;
+mod pool;
 mod publish;
+mod standing;
 mod tenants;
 mod tick;
 

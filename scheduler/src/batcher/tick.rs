@@ -3,16 +3,19 @@
 //! Woken by submits and by room that appears, and by a timer behind them. The choice is pure code in `domain`. A tick rests a
 //! little for each task it dispatched, so that under load batches grow instead of ticks, and a lone task delays nobody.
 
-use super::load::{PoolRate, PoolView};
+use super::charging::Charging;
+use super::keys::Keys;
+use super::load::PoolView;
+use super::pool::PoolState;
 use super::publish::publish;
 use super::tenants::Tenants;
 use crate::leader::Leader;
-use crate::metrics::{BATCH, COMPLETION_RATE, DISPATCHED, FREE_SLOTS, LAG, QUEUED_SLOTS};
+use crate::metrics::{BATCH, COMPLETION_RATE, DISPATCHED, FREE_SLOTS, LAG, QUEUED_SLOTS, STOPPED};
 use bus::{Bus, ConnectionState, Hint};
-use domain::batch::{Candidate, Pick, Priority, Running, Turns, batch_slots};
-use domain::fairness::NameKey;
+use domain::batch::{Pick, Running, StopReason, batch_slots};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Resources;
+use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
 use runtime::config::SchedulerConfig;
 use runtime::tick::TickOutcome;
@@ -22,7 +25,8 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::leadership::LeaderEpoch;
-use store::task::{CandidateRow, Look, candidates, transition};
+use store::task::{Seen, candidates, transition};
+use store::turn::PoolTurn;
 use tracing::info;
 
 /// How old the list of pools and the terms of tenants may be.
@@ -55,7 +59,9 @@ pub(crate) struct Batcher {
     refreshed: Option<Instant>,
     per_pool: HashMap<PoolName, PoolState>,
     tenants: Tenants,
+    keys: Keys,
     running: Running,
+    charging: Charging,
     /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
     count_from: Option<Instant>,
     rests_until: Option<Instant>,
@@ -76,10 +82,17 @@ enum Dispatched {
     All(u64),
 }
 
-#[derive(Default)]
-struct PoolState {
-    turns: Turns,
-    rate: PoolRate,
+/// What was picked in a pool.
+struct Choice {
+    /// By the database's clock.
+    now: Timestamp,
+    picked: Vec<Pick>,
+    /// Of each task that was seen.
+    resources: HashMap<TaskId, Resources>,
+    /// Not all that may wait was seen.
+    unseen: bool,
+    /// Something finds no room for its size.
+    lack: bool,
 }
 
 impl Batcher {
@@ -99,7 +112,9 @@ impl Batcher {
             refreshed: None,
             per_pool: HashMap::new(),
             tenants: Tenants::default(),
+            keys: Keys::default(),
             running: Running::default(),
+            charging: Charging::default(),
             count_from: None,
             rests_until: None,
             refused: false,
@@ -119,6 +134,7 @@ impl Batcher {
             // What an earlier term knew of rates and turns is out of date.
             self.per_pool.clear();
             (self.refreshed, self.count_from) = (None, None);
+            self.charging = Charging::default();
             self.led = Some(epoch);
         }
         if *self.bus.connection().borrow() != ConnectionState::Connected {
@@ -128,6 +144,8 @@ impl Batcher {
         let began = clock::monotonic();
         self.refresh(began).await?;
         self.count().await?;
+        let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
+        self.charging.update(&self.db, turns).await?;
         let (mut done, mut again) = (0, None);
         for pool in self.pools.clone() {
             let dispatched = self.dispatch(epoch, &pool).await?;
@@ -148,26 +166,49 @@ impl Batcher {
     }
 
     async fn refresh(&mut self, now: Instant) -> Result<(), StoreError> {
-        if self.refreshed.is_some_and(|at| now.saturating_duration_since(at) < REFRESH) {
+        let passed = self.refreshed.map(|at| now.saturating_duration_since(at));
+        if passed.is_some_and(|passed| passed < REFRESH) {
             return Ok(());
         }
-        self.pools = store::pool::list_for_dispatch(&self.db).await?;
+        let pools = store::pool::list_for_dispatch(&self.db).await?;
+        let (paused, open): (Vec<_>, Vec<_>) = pools.into_iter().partition(|pool| pool.paused);
+        self.pools = open.into_iter().map(|pool| pool.name).collect();
+        for pool in paused {
+            let nothing = PoolTurn {
+                stopped: StopReason::Paused,
+                slots: 0,
+                handed_out: 0,
+                rate: 0.0,
+                free_slots: 0,
+            };
+            self.per_pool.entry(pool.name).or_default().standing.stopped(nothing);
+        }
+        self.keys.refresh(&self.db, now).await?;
         let stopped = self.tenants.refresh(&self.db, now).await?;
         for pool in &self.pools {
             self.per_pool.entry(pool.clone()).or_default().turns.forget_idle();
         }
         self.set_terms();
         self.take_back(&stopped).await?;
+        for (pool, state) in self.per_pool.iter_mut().filter(|_| passed.is_some()) {
+            let word = state.standing.word(passed.unwrap_or_default(), &state.turns, &self.running);
+            if let Some((of_pool, tenants)) = word {
+                store::turn::keep(&self.db, pool, of_pool, &tenants).await?;
+            }
+        }
         self.refreshed = Some(now);
         Ok(())
     }
 
     /// Learns the terms of tenants that show work for the first time.
-    async fn learn(&mut self, rows: &[CandidateRow], now: Instant) -> Result<(), StoreError> {
-        let tenants = rows.iter().map(|row| row.tenant);
+    async fn learn(&mut self, seen: &Seen, now: Instant) -> Result<(), StoreError> {
+        let tenants = seen.strands.iter().map(|strand| strand.tenant);
         if let Some(stopped) = self.tenants.learn(&self.db, tenants, now).await? {
             self.set_terms();
             self.take_back(&stopped).await?;
+        }
+        if self.keys.learn(&self.db, seen, now).await? {
+            self.running.set_key_limits(self.keys.limits());
         }
         Ok(())
     }
@@ -177,6 +218,7 @@ impl Batcher {
             state.turns.set_weights(self.tenants.weights());
         }
         self.running.set_limits(self.tenants.limits());
+        self.running.set_key_limits(self.keys.limits());
     }
 
     /// Hints of tenants that may not run any more are void.
@@ -203,6 +245,9 @@ impl Batcher {
         };
         if wanted {
             self.running.counted(store::task::held(&self.db).await?);
+            if self.count_from.is_none() || !self.keys.is_empty() {
+                self.running.counted_keys(store::concurrency::held(&self.db).await?);
+            }
             let took = began.elapsed();
             LAG.with(&["count"]).observe_duration(took);
             let rest = (took * COUNT_REST).clamp(COUNT_LEAST, COUNT_MOST);
@@ -224,43 +269,30 @@ impl Batcher {
         let slots = batch_slots(view.load, self.settings.horizon);
         let most = u64::from(self.settings.max_batch).min(slots);
         if most == 0 {
+            self.stopped(pool, StopReason::NoRoom, &view, (slots, 0));
             return Ok(Dispatched::Full);
         }
-        // One more than may be picked: whose window is empty after it has nothing more, and gives up its place in the turns.
-        let per_tenant = most + 1;
-        let fewer = self.running.fewer(per_tenant);
-        let look = Look { per_tenant, fewer: &fewer, largest: view.largest, lacks: &view.lacks };
-        let rows = candidates(&self.db, pool, look).await?;
-        LAG.with(&["choose"]).observe_duration(started.elapsed());
-        if rows.is_empty() {
-            return Ok(Dispatched::All(0));
-        }
-        self.learn(&rows, started).await?;
-        let by_task: HashMap<TaskId, CandidateRow> =
-            rows.iter().map(|row| (row.task, row.clone())).collect();
-        let state = self.per_pool.entry(pool.clone()).or_default();
-        // For the order inside a tenant only: what is due is due by the database's clock.
-        let now = clock::wall();
-        state.turns.replace(now, rows.iter().map(|row| candidate(row, view.largest)));
-        let picked = state.turns.pick(now, most, &mut self.running);
-        if picked.is_empty() {
-            return Ok(Dispatched::All(0));
-        }
+        state.take_over(&self.db, pool, view.total).await?;
+        let Choice { now, picked, resources, unseen, lack } =
+            self.choose(pool, &view, most, started).await?;
         let marked = self.mark(epoch, &picked).await;
+        let state = self.per_pool.entry(pool.clone()).or_default();
         if marked.is_err() {
             // What a mark without an answer has handed out counts in `running` until the next count.
-            let state = self.per_pool.entry(pool.clone()).or_default();
             picked.iter().for_each(|pick| state.turns.undo(pick));
         }
         let Some(epochs) = marked? else {
             self.leader.lost();
             return Ok(Dispatched::All(0));
         };
-        let state = self.per_pool.entry(pool.clone()).or_default();
-        for lost in picked.iter().filter(|pick| !epochs.contains_key(&pick.candidate.task)) {
-            // Cancelled or expired between the look and the mark.
-            state.turns.undo(lost);
-            self.running.undone(&lost.candidate);
+        for pick in &picked {
+            if epochs.contains_key(&pick.candidate.task) {
+                state.turns.dispatched(now, pick);
+            } else {
+                // Cancelled or expired between the look and the mark.
+                state.turns.undo(pick);
+                self.running.undone(&pick.candidate);
+            }
         }
         // In the order of their turns: that is how they are placed.
         let hints: Vec<Hint> = picked
@@ -271,25 +303,78 @@ impl Batcher {
                     tenant: c.tenant,
                     task: c.task,
                     dispatch_epoch: *epochs.get(&c.task)?,
-                    resources: by_task.get(&c.task)?.resources,
+                    resources: *resources.get(&c.task)?,
                     start_deadline_unix_ms: c.start_deadline.timestamp_millis(),
                 })
             })
             .collect();
-        DISPATCHED.with(&[pool.as_str()]).inc_by(hints.len() as u64);
-        BATCH.with(&[pool.as_str()]).observe(hints.len() as f64);
-        let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
-        self.refused |= publish(&self.db, &self.bus, pool, &hints, per_message).await? > 0;
-        LAG.with(&["whole"]).observe_duration(started.elapsed());
-        let tasks = hints.len() as u64;
+        state.standing.handed_out(hints.iter().map(|hint| hint.tenant));
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
-        Ok(if used < most {
-            Dispatched::All(tasks)
-        } else if most < slots {
-            Dispatched::Most(tasks)
+        let reason = if used >= slots {
+            StopReason::RoomUsed
+        } else if used >= most {
+            StopReason::BatchFull
+        } else if self.running.holds_back() {
+            StopReason::Limits
+        } else if lack {
+            StopReason::SizesLack
         } else {
-            Dispatched::Limited(tasks)
+            StopReason::NothingWaits
+        };
+        self.stopped(pool, reason, &view, (slots, used));
+        let tasks = hints.len() as u64;
+        if tasks > 0 {
+            DISPATCHED.with(&[pool.as_str()]).inc_by(tasks);
+            BATCH.with(&[pool.as_str()]).observe(tasks as f64);
+            let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
+            self.refused |= publish(&self.db, &self.bus, pool, &hints, per_message).await? > 0;
+            LAG.with(&["whole"]).observe_duration(started.elapsed());
+        }
+        Ok(match reason {
+            StopReason::RoomUsed => Dispatched::Limited(tasks),
+            StopReason::BatchFull => Dispatched::Most(tasks),
+            // Somebody has more than was looked at, or may have.
+            _ if unseen && tasks > 0 => Dispatched::Most(tasks),
+            _ if unseen => Dispatched::Limited(0),
+            _ => Dispatched::All(tasks),
         })
+    }
+
+    /// Looks at what may have its turn, and picks `most` slots of it.
+    async fn choose(
+        &mut self,
+        pool: &PoolName,
+        view: &PoolView,
+        most: u64,
+        started: Instant,
+    ) -> Result<Choice, StoreError> {
+        let state = self.per_pool.entry(pool.clone()).or_default();
+        let plan = state.backlog.plan(state.turns.next(), most, &self.running);
+        let seen = candidates(&self.db, pool, plan.look(view)).await?;
+        LAG.with(&["choose"]).observe_duration(started.elapsed());
+        self.learn(&seen, started).await?;
+        let now = seen.now;
+        let rows = seen.strands.iter().flat_map(|strand| &strand.rows);
+        let resources = rows.map(|row| (row.task, row.resources)).collect();
+        let lack = seen.strands.iter().any(|strand| strand.lacks_room);
+        let state = self.per_pool.entry(pool.clone()).or_default();
+        let by_tenant = state.backlog.seen(&plan, seen);
+        state.see(now, by_tenant, &plan.unknown, view.total);
+        let picked = state.turns.pick(now, most, &mut self.running);
+        let unseen = state.turns.was_passed_over() || !state.backlog.is_all(&plan);
+        Ok(Choice { now, picked, resources, unseen, lack })
+    }
+
+    fn stopped(&mut self, pool: &PoolName, stopped: StopReason, view: &PoolView, of: (u64, u64)) {
+        STOPPED.with(&[pool.as_str(), stopped.as_str()]).inc();
+        let turn = PoolTurn {
+            stopped,
+            slots: of.0,
+            handed_out: of.1,
+            rate: view.load.completed_slots_per_second,
+            free_slots: view.load.free_slots,
+        };
+        self.per_pool.entry(pool.clone()).or_default().standing.stopped(turn);
     }
 
     /// Marks what was picked as queued: each task's dispatch. `None`: another leads.
@@ -298,6 +383,9 @@ impl Batcher {
         epoch: LeaderEpoch,
         picked: &[Pick],
     ) -> Result<Option<HashMap<TaskId, i32>>, StoreError> {
+        if picked.is_empty() {
+            return Ok(Some(HashMap::new()));
+        }
         let key = |pick: &Pick| (pick.candidate.tenant, pick.candidate.task);
         let keys: Vec<_> = picked.iter().map(key).collect();
         let (node, age) = (self.leader.node(), self.settings.sweep_age);
@@ -336,25 +424,6 @@ fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
     let even = hints.div_ceil(view.owners * 2);
     let room = usize::try_from(view.least_room).unwrap_or(usize::MAX);
     even.min(room).clamp(1, most.max(1))
-}
-
-/// Shares are measured by the largest executor: only how they compare matters. Late tasks go by their deadlines: since when
-/// each is due is not in a row.
-fn candidate(row: &CandidateRow, largest: Resources) -> Candidate {
-    Candidate {
-        tenant: row.tenant,
-        task: row.task,
-        due: row.start_deadline,
-        start_deadline: row.start_deadline,
-        priority: Priority::default(),
-        slots: row.slots,
-        share: row.resources.dominant_share(largest),
-        name: NameKey::default(),
-        prepaid: row.prepaid,
-        cap: row.cap,
-        concurrency_key: None,
-        spare_until: None,
-    }
 }
 
 fn show(pool: &PoolName, view: &PoolView) {

@@ -7,7 +7,7 @@ use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
-use store::{StoreError, idempotency, load, output, partition, session, tenant};
+use store::{StoreError, attempt_end, idempotency, load, output, partition, session, tenant};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -32,10 +32,12 @@ impl KeepTick {
         let sessions = session::prune(db, days, PURGE_BATCH).await;
         let events = tenant::prune_events(db, days, PURGE_BATCH).await;
         let loads = load::prune(db).await;
+        let ends = attempt_end::prune(db).await;
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
         let events = events?;
         loads?;
+        ends?;
         // Only now: what was not dropped is kept still, and counts.
         output::forget(db, days, PURGE_BATCH).await?;
         if made + dropped > 0 {

@@ -1,48 +1,97 @@
 //! Tells tenants that a quota is nearly used up.
 //!
-//! Every scheduler looks, page by page, at all that tenants hold; the database sees to it that each crossing is told once. What a
-//! look costs grows with the live tasks there are, so each rests ten times as long as it took, 10 s at most.
+//! The batcher's process looks, tenant after tenant, at all that they hold; the database sees to it that each crossing is told once,
+//! also while the batcher changes. What a look costs grows with the live tasks there are, so each tick counts one slice of
+//! one tenant and rests for longer than that took. A tenant whose tasks cannot be counted in time is passed over in this round.
 
+use crate::leader::Leader;
 use domain::id::TenantId;
 use runtime::clock::monotonic;
 use runtime::tick::TickOutcome;
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::tenant::{NearlyUsed, watch_quotas};
-use tracing::info;
+use store::tenant::{Count, Holding, NearlyUsed, Watched};
+use tracing::{info, warn};
 
-/// Tenants looked at in one statement.
-const TENANTS: i64 = 10;
+/// Tenants listed in one statement.
+const TENANTS: i64 = 100;
+/// The longest that a slice may take.
+const LONGEST_SLICE: Duration = Duration::from_secs(5);
+/// After a slice it rests so many times as long as that took.
+const RESTS: u32 = 5;
 /// The longest rest: the process is held to be alive by its ticks.
 const LONGEST_REST: Duration = Duration::from_secs(10);
-/// Of the time, looking may take one part in so many.
-const SHARE: u32 = 10;
 
 pub(crate) struct QuotaTick {
     db: SchedulerDb,
-    /// The last tenant that was looked at in this round.
-    after: Mutex<Option<TenantId>>,
+    leader: Arc<Leader>,
+    round: Round,
+}
+
+/// How far this round over all tenants has come.
+#[derive(Default)]
+struct Round {
+    /// Listed and not judged yet.
+    tenants: VecDeque<Watched>,
+    /// The last one that was listed.
+    last: Option<TenantId>,
+    /// Of the first of `tenants`.
+    count: Count,
 }
 
 impl QuotaTick {
-    pub(crate) fn new(db: SchedulerDb) -> Self {
-        Self { db, after: Mutex::default() }
+    pub(crate) fn new(db: SchedulerDb, leader: Arc<Leader>) -> Self {
+        Self { db, leader, round: Round::default() }
     }
 
-    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+    pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
+        if self.leader.epoch().is_none() {
+            self.round = Round::default();
+            return Ok(TickOutcome::idle(0));
+        }
         let began = monotonic();
-        let after = *self.after.lock().unwrap_or_else(PoisonError::into_inner);
-        let watched = watch_quotas(&self.db, after, TENANTS).await?;
-        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = watched.last;
-        for NearlyUsed { tenant, quota, used, limit } in &watched.told {
+        let Some(Watched { tenant, backlog }) = self.next().await? else {
+            self.round = Round::default();
+            return Ok(TickOutcome::idle(0));
+        };
+        let most = (&mut self.round.count, backlog);
+        let told = match store::tenant::count_slice(&self.db, tenant, most, LONGEST_SLICE).await {
+            Ok(None) => 0,
+            Ok(counted) => self.judge(tenant, counted).await?,
+            Err(StoreError::Timeout) => {
+                warn!(tenant.id = %tenant, "The tasks of `{tenant}` cannot be counted in time; it is not warned of them in this round");
+                self.judge(tenant, None).await?
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(TickOutcome::after((began.elapsed() * RESTS).min(LONGEST_REST), told))
+    }
+
+    /// The tenant to look at.
+    async fn next(&mut self) -> Result<Option<Watched>, StoreError> {
+        if self.round.tenants.is_empty() {
+            let listed = store::tenant::watched(&self.db, self.round.last, TENANTS).await?;
+            self.round.last = listed.last().map(|watched| watched.tenant);
+            self.round.tenants = listed.into();
+        }
+        Ok(self.round.tenants.front().copied())
+    }
+
+    /// Tells what is to be told of the tenant, which is done with then.
+    async fn judge(
+        &mut self,
+        tenant: TenantId,
+        holding: Option<Holding>,
+    ) -> Result<u64, StoreError> {
+        let told = store::tenant::tell_nearly_used(&self.db, tenant, holding).await?;
+        for NearlyUsed { tenant, quota, used, limit } in &told {
             info!(tenant.id = %tenant, quota, used, limit, "Tenant `{tenant}` has used {used} of {limit} of `{quota}`");
         }
-        let told = watched.told.len() as u64;
-        Ok(match watched.last {
-            Some(_) => TickOutcome::after((began.elapsed() * SHARE).min(LONGEST_REST), told),
-            None => TickOutcome::idle(told),
-        })
+        self.round.tenants.pop_front();
+        self.round.count = Count::default();
+        Ok(told.len() as u64)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::NewKey;
 use super::info::{KeyInfo, Row};
+use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
@@ -11,9 +12,19 @@ use domain::access::{Role, ScopeSet};
 use domain::id::UserId;
 use sqlx::PgConnection;
 
-/// Stores a key of `scope`'s tenant, made on behalf of `user` where a user, or a key of one, made it: `None` when the user's role,
-/// which may have changed a moment ago, does not give these scopes, or the user is gone. `answer` writes what a repeated request is
-/// answered: the secret must not be in it.
+/// What became of a key to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Created {
+    /// It is there.
+    Done(Box<KeyInfo>),
+    /// The role of the user, which may have changed a moment ago, does not give these scopes, or the user is gone.
+    MayNot,
+    /// The key or the sign-in of whoever makes it ended a moment ago.
+    ActorEnded,
+}
+
+/// Stores a key of `scope`'s tenant, made on behalf of `user` where a user, or a key of one, made it. `answer` writes what a repeated
+/// request is answered: the secret must not be in it.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -23,7 +34,7 @@ pub async fn create_own(
     (key, user): (NewKey, Option<UserId>),
     once: Option<&IdempotencyKey>,
     answer: impl FnOnce(&KeyInfo) -> Vec<u8>,
-) -> Result<Once<Option<KeyInfo>>, StoreError> {
+) -> Result<Once<Created>, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
@@ -31,7 +42,10 @@ pub async fn create_own(
     if let Some(user) = user
         && !may_give(&mut tx, scope, user, &key.scopes).await?
     {
-        return Ok(Once::Done(None));
+        return Ok(Once::Done(Created::MayNot));
+    }
+    if !actor::is_live(&mut tx, scope).await? {
+        return Ok(Once::Done(Created::ActorEnded));
     }
     let query = sqlx::query_as!(
         Row,
@@ -52,7 +66,7 @@ pub async fn create_own(
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
     }
     named("commit", tx.commit()).await?;
-    Ok(Once::Done(Some(made)))
+    Ok(Once::Done(Created::Done(Box::new(made))))
 }
 
 /// The lock holds a change of the role off until the key is there, and is then revoked with the others.

@@ -2,6 +2,7 @@
 
 use super::create_own::may_give;
 use super::info::{KeyInfo, Row};
+use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
@@ -36,6 +37,8 @@ pub enum Rotated {
     NotFound,
     /// Its scopes are more than the one it would be made for may give now.
     MayNot,
+    /// The key or the sign-in of whoever asks ended a moment ago.
+    ActorEnded,
 }
 
 /// What to rotate.
@@ -97,6 +100,9 @@ pub async fn rotate(
         && !may_give(&mut tx, scope, user, &scopes).await?
     {
         return Ok(Once::Done(Rotated::MayNot));
+    }
+    if !actor::is_live(&mut tx, scope).await? {
+        return Ok(Once::Done(Rotated::ActorEnded));
     }
     let make = sqlx::query_as!(
         Row,

@@ -9,7 +9,7 @@ pub(super) fn to_json(lacks: &Shapes) -> String {
 }
 
 /// What cannot be read parks nothing: at worst a task is tried in vain.
-pub(super) fn of_json(text: &str) -> Shapes {
+pub(crate) fn of_json(text: &str) -> Shapes {
     let sizes: Vec<[u32; 5]> = serde_json::from_str(text).unwrap_or_default();
     sizes.into_iter().map(Resources::from_dimensions).collect()
 }

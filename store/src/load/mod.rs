@@ -5,6 +5,7 @@ mod prune;
 mod read;
 mod report;
 
+pub(crate) use lacks::of_json;
 pub use prune::prune;
 pub use read::{OwnerLoad, read};
 pub use report::{PoolReport, forget, report};

@@ -19,6 +19,8 @@ pub struct OwnerLoad {
     pub completed_slots: u64,
     /// Per dimension the most any of its executors has.
     pub largest: Resources,
+    /// Per dimension all that its executors have.
+    pub total: Resources,
     /// Sizes that found no room there.
     pub lacks: Shapes,
 }
@@ -31,7 +33,9 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
     let query = sqlx::query!(
         r#"select l.owner as "owner?", l.free_slots as "free_slots?", l.completed_slots as "completed_slots?",
                 l.largest_cpu_millis as "cpu?", l.largest_memory_mib as "memory?", l.largest_disk_mib as "disk?",
-                l.largest_iops as "iops?", l.largest_ports as "ports?", l.lacks::text as "lacks?", q.slots as "queued!"
+                l.largest_iops as "iops?", l.largest_ports as "ports?", l.lacks::text as "lacks?",
+                l.total_cpu_millis as "all_cpu?", l.total_memory_mib as "all_memory?", l.total_disk_mib as "all_disk?",
+                l.total_iops as "all_iops?", l.total_ports as "all_ports?", q.slots as "queued!"
             from (select coalesce(sum(t.slots), 0)::bigint as slots from task t
                 where t.pool = $1 and t.state = 'queued') q
             left join pool_load l on l.pool = $1 and l.reported_at > clock_timestamp() - interval '3 seconds'
@@ -48,6 +52,10 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
             completed_slots: row.completed_slots?.unsigned_abs(),
             largest: Resources::from_dimensions(
                 [row.cpu, row.memory, row.disk, row.iops, row.ports].map(size),
+            ),
+            total: Resources::from_dimensions(
+                [row.all_cpu, row.all_memory, row.all_disk, row.all_iops, row.all_ports]
+                    .map(|n| u32::try_from(n.unwrap_or(0)).unwrap_or(u32::MAX)),
             ),
             lacks: row.lacks.as_deref().map(of_json).unwrap_or_default(),
         })

@@ -19,6 +19,8 @@ pub struct PoolReport {
     pub completed_slots: u64,
     /// Per dimension the most any of its executors has, used or not.
     pub largest: Resources,
+    /// Per dimension all that its executors have, used or not.
+    pub total: Resources,
     /// Sizes that found no room and still fit none of its executors.
     pub lacks: Shapes,
 }
@@ -35,17 +37,25 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
     let largest: [Vec<i32>; 5] = std::array::from_fn(|d| {
         pools.iter().map(|p| i32::try_from(p.largest.dimensions()[d]).unwrap_or(i32::MAX)).collect()
     });
+    let total: [Vec<i64>; 5] =
+        std::array::from_fn(|d| pools.iter().map(|p| i64::from(p.total.dimensions()[d])).collect());
     let lacks: Vec<String> = pools.iter().map(|p| to_json(&p.lacks)).collect();
     let query = sqlx::query!(
         "insert into pool_load as l (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
-                largest_disk_mib, largest_iops, largest_ports, lacks, reported_at)
-            select $1, i.pool, i.free, i.completed, i.cpu, i.memory, i.disk, i.iops, i.ports, i.lacks::jsonb, clock_timestamp()
+                largest_disk_mib, largest_iops, largest_ports, lacks, total_cpu_millis, total_memory_mib, total_disk_mib, total_iops,
+                total_ports, reported_at)
+            select $1, i.pool, i.free, i.completed, i.cpu, i.memory, i.disk, i.iops, i.ports, i.lacks::jsonb, i.all_cpu,
+                i.all_memory, i.all_disk, i.all_iops, i.all_ports, clock_timestamp()
             from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::integer[],
-                $8::integer[], $9::integer[], $10::text[]) as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks)
+                $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
+                $15::bigint[]) as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks, all_cpu, all_memory, all_disk,
+                    all_iops, all_ports)
             on conflict (owner, pool) do update set free_slots = excluded.free_slots,
                 completed_slots = excluded.completed_slots, largest_cpu_millis = excluded.largest_cpu_millis,
                 largest_memory_mib = excluded.largest_memory_mib, largest_disk_mib = excluded.largest_disk_mib,
                 largest_iops = excluded.largest_iops, largest_ports = excluded.largest_ports, lacks = excluded.lacks,
+                total_cpu_millis = excluded.total_cpu_millis, total_memory_mib = excluded.total_memory_mib,
+                total_disk_mib = excluded.total_disk_mib, total_iops = excluded.total_iops, total_ports = excluded.total_ports,
                 reported_at = excluded.reported_at",
         owner.uuid(),
         &names,
@@ -56,7 +66,12 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &largest[2],
         &largest[3],
         &largest[4],
-        &lacks
+        &lacks,
+        &total[0],
+        &total[1],
+        &total[2],
+        &total[3],
+        &total[4]
     );
     named("load.report", query.execute(db.pool())).await.map(|_| ())
 }

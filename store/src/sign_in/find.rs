@@ -39,7 +39,7 @@ pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, S
         r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state, now() as "now!",
                 s.ended_at is null and u.state = 'active' and u.token_version = s.token_version as "usable!",
                 p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
-                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight
+                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight, p.flexible
             from sign_in s join app_user u on u.id = s.user_id join tenant t on t.id = s.tenant_id
                 join plan p on p.name = t.plan
             where s.id = $1"#,

@@ -4,8 +4,8 @@ use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::statement::named;
 
-/// Deletes sign-ins that ended a day ago, with their refresh tokens, those that were used a day ago, and tries that no window holds; at most `limit` of each. Says
-/// how many.
+/// Deletes sign-ins that ended a day ago, with their refresh tokens, those that were used a day ago, tries that no window holds, and
+/// places that are known no more; at most `limit` of each. Says how many.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -30,5 +30,12 @@ pub async fn purge(db: &SubmitDb, limit: i64) -> Result<u64, StoreError> {
                 order by a.updated_at limit $1))",
         limit
     );
-    Ok(gone + named("sign_in.purge_attempts", attempts.execute(db.pool())).await?.rows_affected())
+    let gone =
+        gone + named("sign_in.purge_attempts", attempts.execute(db.pool())).await?.rows_affected();
+    let places = sqlx::query!(
+        "delete from sign_in_place where subject = any (array(
+                select p.subject from sign_in_place p where p.seen_at < now() - interval '30 days' order by p.seen_at limit $1))",
+        limit
+    );
+    Ok(gone + named("sign_in.purge_places", places.execute(db.pool())).await?.rows_affected())
 }

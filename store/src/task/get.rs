@@ -22,9 +22,9 @@ pub async fn get(
         Row,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                 t.state::text as "state!", s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline,
-                t.cap_ms, t.expire_if_late, t.at_most_once, t.max_attempts, t.attempt, t.failures, t.unique_key,
-                t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
-                e.executor_id as "executor?", s.traceparent
+                t.cap_ms, t.expire_if_late, s.priority, s.flexible, s.concurrency_key, t.at_most_once, t.max_attempts,
+                t.attempt, t.failures, t.unique_key, t.first_started_at,
+                null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
@@ -39,9 +39,9 @@ pub async fn get(
         Row,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                 t.state::text as "state!", s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline,
-                t.cap_ms, t.expire_if_late, t.at_most_once, t.max_attempts, t.attempt, t.failures, t.unique_key,
-                t.first_started_at, t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor,
-                s.traceparent
+                t.cap_ms, t.expire_if_late, s.priority, s.flexible, s.concurrency_key, t.at_most_once, t.max_attempts,
+                t.attempt, t.failures, t.unique_key, t.first_started_at,
+                t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent
             from task_history t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             where t.tenant_id = $1 and t.id = $2 limit 1"#,

@@ -1,6 +1,7 @@
 //! Tasks: submitted, read, chosen, and moved.
 
 mod candidates;
+mod explain;
 mod find;
 mod get;
 mod held;
@@ -10,7 +11,8 @@ pub mod submit;
 pub mod transition;
 mod wake;
 
-pub use candidates::{CandidateRow, Look, candidates};
+pub use candidates::{CandidateRow, Look, Seen, StrandRows, candidates};
+pub use explain::explain;
 pub use find::{TaskFilter, find};
 pub use get::get;
 pub use held::held;

@@ -2,6 +2,7 @@
 
 use crate::StoreError;
 use crate::task::submit::{Created, NewTask};
+use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
@@ -44,6 +45,12 @@ pub struct TaskRecord {
     pub execution_cap: Duration,
     /// Ends `expired` when it cannot start in time.
     pub expire_if_late: bool,
+    /// Before or after others of its tenant.
+    pub priority: Priority,
+    /// Runs where room is spare, until its tolerance is nearly used up.
+    pub flexible: bool,
+    /// What it shares a limit on running tasks with.
+    pub concurrency_key: Option<ConcurrencyKey>,
     /// What a lost attempt means.
     pub delivery: Delivery,
     /// Limit on charged attempts.
@@ -89,6 +96,9 @@ impl TaskRecord {
             delay_tolerance: task.delay_tolerance,
             execution_cap: task.execution_cap,
             expire_if_late: task.expire_if_late,
+            priority: task.priority,
+            flexible: task.flexible,
+            concurrency_key: task.concurrency_key.clone(),
             delivery: task.delivery,
             max_attempts: task.max_attempts,
             attempts: 0,
@@ -126,6 +136,9 @@ pub(super) struct Row {
     pub start_deadline: Timestamp,
     pub cap_ms: i64,
     pub expire_if_late: bool,
+    pub priority: i16,
+    pub flexible: bool,
+    pub concurrency_key: Option<String>,
     pub at_most_once: bool,
     pub max_attempts: i32,
     pub attempt: i32,
@@ -171,6 +184,12 @@ impl TryFrom<Row> for TaskRecord {
             delay_tolerance: (row.start_deadline - row.run_at).to_std().unwrap_or_default(),
             execution_cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
             expire_if_late: row.expire_if_late,
+            priority: i8::try_from(row.priority)
+                .ok()
+                .and_then(Priority::new)
+                .ok_or_else(|| malformed("priority", &row.priority.to_string()))?,
+            flexible: row.flexible,
+            concurrency_key: row.concurrency_key.map(|key| ConcurrencyKey(key.into())),
             delivery: if row.at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
             max_attempts: row.max_attempts.unsigned_abs(),
             attempts: row.attempt.unsigned_abs(),

@@ -1,6 +1,7 @@
 //! Tenants: the customers.
 
 mod change;
+mod count;
 mod create;
 mod event;
 mod find;
@@ -12,16 +13,17 @@ mod terms;
 mod watch;
 
 pub use change::{Changed, TenantChange, change};
+pub use count::{Count, Holding, count_slice};
 pub use create::{Created, NewTenant, create};
 pub use event::{TenantEvent, events, plan_name, prune_events};
 pub use find::{TenantRecord, find_by_name, get, list};
-pub use holding::{Holding, holding};
+pub use holding::holding;
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
 pub use sign_up::{NewCustomer, sign_up};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
 pub use terms::{TenantTerms, terms};
-pub use watch::{NearlyUsed, Watched, watch_quotas};
+pub use watch::{NearlyUsed, Watched, tell_nearly_used, watched};
 
 use crate::StoreError;
 

@@ -5,6 +5,7 @@
 //! two of them.
 
 use super::info::{Row, UserInfo};
+use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
@@ -34,6 +35,8 @@ pub enum Changed {
     Mightier,
     /// There is no such user.
     NotFound,
+    /// The key or the sign-in of whoever asks ended a moment ago.
+    ActorEnded,
 }
 
 /// Changes a user, on behalf of somebody who may do `permissions`.
@@ -55,6 +58,9 @@ pub async fn change(
     );
     let owners = named("user.lock_owners", owners.fetch_all(&mut *tx)).await?;
     let Some(before) = lock(&mut tx, scope, user).await? else { return Ok(Changed::NotFound) };
+    if !actor::is_live(&mut tx, scope).await? {
+        return Ok(Changed::ActorEnded);
+    }
     if before.role == Role::Owner && !permissions.contains(Permission::ManageOwners) {
         return Ok(Changed::Mightier);
     }

@@ -1,6 +1,7 @@
 //! Creates a user, with a password or with an invitation to set one.
 
 use super::info::{Row, UserInfo};
+use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::idempotency::{self, IdempotencyKey, Once};
@@ -44,6 +45,8 @@ pub enum Created {
     Done(UserInfo),
     /// Another user of the tenant has the address.
     EmailTaken,
+    /// The key or the sign-in of whoever creates the user ended a moment ago.
+    ActorEnded,
 }
 
 /// Stores a user of `scope`'s tenant. `answer` writes what a repeated request is answered: no secret may be in it.
@@ -60,6 +63,9 @@ pub async fn create(
     let mut tx = crate::task::scoped(db, scope).await?;
     if let Some(before) = idempotency::answered_before(&mut tx, scope, once).await? {
         return Ok(before);
+    }
+    if !actor::is_live(&mut tx, scope).await? {
+        return Ok(Once::Done(Created::ActorEnded));
     }
     let (state, password, invite) = match &user.entry {
         Entry::Password(hash) => ("active", Some(hash.as_str()), None),

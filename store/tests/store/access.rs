@@ -9,7 +9,7 @@ const ROLES: [&str; 5] =
 async fn tables_with_a_tenant(world: &World) -> Vec<String> {
     sqlx::query_scalar(
         "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-            where n.nspname = 'public' and c.relkind in ('r', 'p')
+            where n.nspname = 'public' and c.relkind in ('r', 'p', 'v')
                 and (c.relname = 'tenant' or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id'))",
     )
     .fetch_all(&world.owner)
@@ -101,6 +101,7 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "output_use",
                 "tenant_quota_level",
                 "tenant_event",
+                "concurrency_limit",
                 "audit",
                 "audit_seal",
                 "audit_head",
@@ -199,6 +200,7 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_api", "insert into sign_in select * from sign_in"),
         ("berth_api", "select * from refresh_token"),
         ("berth_api", "select * from sign_in_attempt"),
+        ("berth_api", "select * from sign_in_place"),
         ("berth_api", "delete from api_key"),
         ("berth_api", "update api_key set hash = hash"),
         ("berth_submit", "update app_user set role = 'owner'"),
@@ -217,6 +219,9 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
             "insert into audit (id, tenant_id, actor_kind, action, target_kind) values (gen_random_uuid(), gen_random_uuid(), 'system', 'tenant.delete', 'tenant')",
         ),
         ("berth_scheduler", "update tenant_event set kind = 'x'"),
+        ("berth_scheduler", "update concurrency_limit set running = 1000000"),
+        ("berth_submit", "select * from concurrency_limit"),
+        ("berth_rm", "select * from concurrency_limit"),
         ("berth_admin", "insert into audit_seal select * from audit_seal"),
         ("berth_admin", "update audit_head set position = 0"),
         ("berth_api", "select * from audit_head"),

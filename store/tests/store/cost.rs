@@ -162,7 +162,15 @@ async fn cost_of_a_row_on_the_hot_path() {
                 candidates(
                     &scheduler,
                     &pool,
-                    Look { per_tenant: 50, fewer: &[], largest: any, lacks: &Shapes::default() },
+                    Look {
+                        after: None,
+                        strands: 100,
+                        named: &[],
+                        per_strand: 50,
+                        fewer: &[],
+                        largest: any,
+                        lacks: &Shapes::default(),
+                    },
                 ),
             )
             .await

@@ -5,9 +5,13 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
 
 mod access;
+mod actor;
 mod audit;
 mod batches;
+mod concurrency;
 mod cost;
+mod counts;
+mod explain;
 mod grants;
 mod leadership;
 mod matrix;
@@ -16,10 +20,12 @@ mod output_and_usage;
 mod partitions;
 mod plans;
 mod pooled;
+mod pools;
 mod races;
 mod rates;
 mod reading;
 mod selection;
+mod selection_cost;
 mod sessions;
 mod storm;
 mod submitting;

@@ -1,7 +1,7 @@
 //! What the batcher and the scheduler see: candidates, load, and what time has come for.
 
 use crate::support::{World, new_task};
-use domain::id::{NodeId, PoolName, TaskId};
+use domain::id::{NodeId, PoolName, TaskId, TenantId};
 use domain::placement::Shapes;
 use domain::resources::{Resources, Tier};
 use domain::task::State;
@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 use store::audit::By;
 use store::load::{self, PoolReport};
+use store::pool::DispatchPool;
 use store::task::submit::NewTask;
-use store::task::{CandidateRow, Look, candidates, due_for_a_look, transition};
+use store::task::{CandidateRow, Look, Seen, candidates, due_for_a_look, transition};
 use store::tenant::{Created, NewTenant};
 
 fn pool() -> PoolName {
@@ -21,8 +22,24 @@ fn any_size() -> Resources {
     Resources::from_dimensions([u32::MAX; 5])
 }
 
-fn of_each(per_tenant: u64, lacks: &Shapes) -> Look<'_> {
-    Look { per_tenant, fewer: &[], largest: any_size(), lacks }
+fn of_each(per_strand: u64, lacks: &Shapes) -> Look<'_> {
+    Look {
+        after: None,
+        strands: 100,
+        named: &[],
+        per_strand,
+        fewer: &[],
+        largest: any_size(),
+        lacks,
+    }
+}
+
+fn rows(seen: &Seen) -> impl Iterator<Item = (TenantId, &CandidateRow)> {
+    seen.strands.iter().flat_map(|strand| strand.rows.iter().map(|row| (strand.tenant, row)))
+}
+
+fn rows_of(seen: &Seen) -> Vec<TaskId> {
+    rows(seen).map(|(_, row)| row.task).collect()
 }
 
 #[tokio::test]
@@ -45,8 +62,59 @@ async fn each_tenant_shows_its_most_urgent_tasks_and_no_more_than_asked() {
     expected.sort_by_key(|(tenant, _)| *tenant);
     let found =
         candidates(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
-    let found: Vec<_> = found.iter().map(|row| (row.tenant, row.task)).collect();
+    assert!(found.strands.iter().all(|strand| strand.more_on_time && !strand.more_late));
+    let found: Vec<_> = rows(&found).map(|(tenant, row)| (tenant, row.task)).collect();
     assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn late_tasks_hide_none_that_are_on_time() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let late = world.store_ready(tenant, 5).await;
+    assert_eq!(late.len(), 5);
+    world.sql("update task set start_deadline = now() - interval '1 second'").await;
+    let due = world.store_ready(tenant, 2).await;
+    let seen = candidates(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
+    let [strand] = &seen.strands[..] else { panic!("{seen:?}") };
+    assert!(strand.more_late && !strand.more_on_time);
+    let found: Vec<_> = strand.rows.iter().map(|row| row.task).collect();
+    assert_eq!(
+        (found.len(), &found[3..]),
+        (5, &due.iter().map(|key| key.1).collect::<Vec<_>>()[..])
+    );
+}
+
+#[tokio::test]
+async fn a_look_goes_round_all_strands_and_sees_those_it_is_asked_for() {
+    let world = World::new().await;
+    let mut tenants = Vec::new();
+    for _ in 0..5 {
+        tenants.push(world.tenant().await);
+    }
+    tenants.sort_unstable();
+    for tenant in &tenants {
+        world.store_ready(*tenant, 2).await;
+    }
+    let lacks = Shapes::default();
+    let (mut after, mut rounds) = (None, Vec::new());
+    let only = loop {
+        let look = Look { after, strands: 2, ..of_each(9, &lacks) };
+        let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+        rounds.push(seen.strands.iter().map(|strand| strand.tenant).collect::<Vec<_>>());
+        after = seen.next;
+        if after.is_none() {
+            break seen.strands[0].strand;
+        }
+    };
+    assert_eq!(rounds, [&tenants[..2], &tenants[2..4], &tenants[4..]]);
+    let strand = |tenant| (tenant, only);
+    let named = [strand(tenants[4]), strand(tenants[1]), strand(TenantId::fresh())];
+    let look = Look { strands: 2, named: &named, ..of_each(1, &lacks) };
+    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let found: Vec<_> = seen.strands.iter().map(|strand| strand.tenant).collect();
+    assert_eq!(found, [tenants[0], tenants[1], tenants[4]], "each once, and none without tasks");
+    assert_eq!(seen.next, Some(strand(tenants[1])));
 }
 
 #[tokio::test]
@@ -73,7 +141,7 @@ async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candid
         let rows = candidates(&world.scheduler, pool, Look { largest, ..of_each(100, &lacks) })
             .await
             .unwrap();
-        rows.into_iter().map(|row| row.task).collect::<Vec<_>>()
+        rows_of(&rows)
     };
     let (small, premium) = (Tier::Basic.resources(), Tier::Premium.resources());
     assert_eq!(see(&pool(), small, &[]).await, [ready]);
@@ -95,13 +163,12 @@ async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() 
         candidates(&world.scheduler, &pool(), of_each(10, &Shapes::default())).await.unwrap()
     };
     let before = read().await;
-    assert!(before.iter().all(|row| !row.prepaid));
+    assert!(rows(&before).all(|(_, row)| !row.prepaid));
     let dispatches = world.dispatch(leader, &tasks).await;
     transition::unplaced(&world.rm, &dispatches).await.unwrap();
     let after = read().await;
-    assert!(after.iter().all(|row| row.prepaid));
-    let place = |rows: &[CandidateRow]| rows.iter().map(|row| row.task).collect::<Vec<_>>();
-    assert_eq!(place(&after), place(&before));
+    assert!(rows(&after).all(|(_, row)| row.prepaid));
+    assert_eq!(rows_of(&after), rows_of(&before));
     assert_eq!(world.number("select sum(attempt)::bigint from task").await, 0);
     let again = world.dispatch(leader, &tasks).await;
     assert!(again.iter().all(|row| row.2 == 2), "the next hint names another dispatch");
@@ -125,10 +192,18 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             free_slots: 99,
             completed_slots: 0,
             largest,
+            total: Resources::default(),
             lacks: Shapes::default(),
         };
         let lacks = [Tier::Regular.resources()].into_iter().collect();
-        let report = PoolReport { pool: pool(), free_slots, completed_slots: 7, largest, lacks };
+        let report = PoolReport {
+            pool: pool(),
+            free_slots,
+            completed_slots: 7,
+            largest,
+            total: largest,
+            lacks,
+        };
         let reports = [report, other];
         load::report(&world.rm, node, &reports).await.unwrap();
     };
@@ -246,7 +321,8 @@ async fn weights_and_pools_are_listed() {
     assert_eq!(weights, HashMap::from([(plain, 1.0), (heavy, 2.5)]));
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
     assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
-    assert_eq!(store::pool::list_for_dispatch(&world.scheduler).await.unwrap(), [pool()]);
+    let listed = store::pool::list_for_dispatch(&world.scheduler).await.unwrap();
+    assert_eq!(listed, [DispatchPool { name: pool(), paused: false }]);
 }
 
 #[tokio::test]
@@ -257,8 +333,10 @@ async fn of_a_tenant_near_its_limit_fewer_are_read_and_of_a_suspended_one_none()
         world.store_ready(tenant, 5).await;
     }
     let lacks = Shapes::default();
-    let look = Look { fewer: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
-    let rows = candidates(&world.scheduler, &pool(), look).await.unwrap();
-    let of = |tenant| rows.iter().filter(|row| row.tenant == tenant).count();
+    let all = candidates(&world.scheduler, &pool(), of_each(4, &lacks)).await.unwrap();
+    let strand = all.strands[0].strand;
+    let look = Look { fewer: &[(near, strand, 2), (none, strand, 0)], ..of_each(4, &lacks) };
+    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();
     assert_eq!((of(near), of(none), of(plain)), (2, 0, 4));
 }

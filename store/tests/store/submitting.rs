@@ -2,6 +2,7 @@
 
 use crate::support::{World, new_task};
 use chrono::TimeDelta;
+use domain::batch::{Priority, Strand};
 use domain::resources::Resources;
 use domain::task::{Delivery, State};
 use std::time::Duration;
@@ -23,6 +24,9 @@ fn some_of_each(tenant: domain::id::TenantId) -> Vec<NewTask> {
         resources: Resources { cpu_millis: 1, memory_mib: 2, disk_mib: 3, iops: 4, ports: 5 },
         execution_cap: Duration::from_millis(1),
         max_attempts: 9,
+        priority: Priority::new(-10).unwrap(),
+        flexible: true,
+        concurrency_key: Some("exports/größe".parse().unwrap()),
         retry_json: Some(r#"{"max":"1s"}"#.to_owned()),
         delivery: Delivery::AtMostOnce,
         labels_json: Some(r#"{"team": "media"}"#.to_owned()),
@@ -81,6 +85,39 @@ async fn a_delay_counts_from_the_databases_time_and_the_wake_up_fits_the_task() 
     let expected = ["null", "run_at", "run_at", "start_deadline", "null", "run_at"];
     for (at, column) in expected.into_iter().enumerate() {
         assert_eq!(wakes(at, column).await, 1, "task {at}: {column}");
+    }
+}
+
+#[tokio::test]
+async fn tasks_of_the_same_conditions_are_a_strand_and_of_the_same_name_are_told_so() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    for guarded in [false, true] {
+        let mut tasks = some_of_each(tenant);
+        tasks[1].name = Some("another".to_owned());
+        if guarded {
+            tasks[1].unique_key = Some("one".to_owned());
+        }
+        insert(&world.submit, &tasks).await.unwrap();
+        let mut names = Vec::new();
+        for task in &tasks {
+            let key = task.concurrency_key.as_ref();
+            let strand =
+                Strand::of(task.resources, task.priority, task.flexible, task.expire_if_late, key);
+            let of = |columns: &str, table: &str| {
+                format!("select {columns} from {table} where id = '{}'", task.id.uuid())
+            };
+            assert_eq!(world.number(of("strand", "task")).await, strand.0);
+            names.push(world.number(of("name_key", "task")).await);
+            let kept = "concat_ws(' ', priority, flexible, concurrency_key)";
+            let (live, spec) = (of(kept, "task"), of(kept, "task_spec"));
+            assert_eq!(world.text(live).await, world.text(spec).await);
+        }
+        assert_eq!(names[0], 0, "without a name");
+        assert!(
+            names[1] != names[2] && names[2..].iter().all(|name| *name == names[2]),
+            "{names:?}"
+        );
     }
 }
 

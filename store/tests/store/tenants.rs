@@ -1,15 +1,13 @@
 //! Plans, and what becomes of suspended and deleted tenants.
 
-use crate::support::{World, config, id_days_off, new_task, two_tenants};
+use crate::support::{World, id_days_off, two_tenants};
 use domain::id::{NodeId, PlanName, TenantId};
-use domain::plan::{PlanLimits, Quota};
+use domain::plan::PlanLimits;
 use domain::task::State;
 use domain::tenant::TenantState;
-use runtime::config::DatabaseConfig;
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
-use store::connect::CountDb;
 use store::plan::{self, Deleted};
 use store::task::transition;
 use store::tenant::{self, Changed, Stood, TenantChange};
@@ -75,9 +73,9 @@ async fn the_two_plans_of_a_new_installation_are_as_documented() {
 async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     let world = World::new().await;
     let team = name("team");
-    let limits = PlanLimits { backlog: 77, weight: 2.5, ..PlanLimits::default() };
+    let limits = PlanLimits { backlog: 77, weight: 2.5, flexible: true, ..PlanLimits::default() };
     assert!(plan::put(&world.admin, &team, &limits, By::SYSTEM).await.unwrap());
-    let changed = PlanLimits { backlog: 78, ..limits };
+    let changed = PlanLimits { backlog: 78, flexible: false, ..limits };
     assert!(!plan::put(&world.admin, &team, &changed, By::SYSTEM).await.unwrap(), "it is there");
     let found = plan::find(&world.admin, &team).await.unwrap().unwrap();
     assert_eq!(found.limits, changed);
@@ -177,49 +175,6 @@ async fn tenants_are_listed_newest_first_page_by_page() {
     assert_eq!(ids(None, None, 3).await, all[..3]);
     assert_eq!(ids(None, Some(all[2]), 3).await, all[3..]);
     assert_eq!(ids(Some(TenantState::Suspended), None, 9).await, all[1..2]);
-}
-
-#[tokio::test]
-async fn what_a_tenant_holds_is_counted_from_its_rows() {
-    let world = World::new().await;
-    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let [one, other] = [world.tenant().await, world.tenant().await];
-    for state in [State::Queued, State::Running, State::Cancelling] {
-        world.put(leader, owned, one, state).await;
-    }
-    for state in [State::Ready, State::Scheduled, State::Retrying, State::Succeeded] {
-        world.put(leader, owned, one, state).await;
-    }
-    world.put(leader, owned, other, State::Running).await;
-    world.store(new_task(other)).await;
-    let mut held = store::task::held(&world.scheduler).await.unwrap();
-    held.sort_unstable();
-    let mut expected = [(one, 3), (other, 1)];
-    expected.sort_unstable();
-    assert_eq!(held, expected);
-    let counts = CountDb::connect(&config(&world.database)).unwrap();
-    let holding =
-        async |most| tenant::holding(&counts, &TenantScope::new(one), most).await.unwrap();
-    let all = holding(1000).await;
-    assert_eq!((all.backlog, all.running_tasks), (6, 3));
-    assert_eq!(holding(4).await.backlog, 4, "up to what was asked");
-}
-
-#[tokio::test]
-async fn a_count_takes_no_longer_than_a_read_may() {
-    let world = World::new().await;
-    let scope = TenantScope::new(world.tenant().await);
-    let short = Duration::from_millis(200);
-    let settings = DatabaseConfig { statement_timeout: short, ..config(&world.database) };
-    let counts = CountDb::connect(&settings).unwrap();
-    assert!(tenant::holding(&counts, &scope, 10).await.is_ok());
-    let mut held = world.owner.begin().await.unwrap();
-    sqlx::raw_sql("lock table task in access exclusive mode").execute(&mut *held).await.unwrap();
-    let ended =
-        runtime::clock::timeout(Duration::from_secs(10), tenant::holding(&counts, &scope, 10));
-    assert!(ended.await.expect("ends by itself").is_err());
-    held.rollback().await.unwrap();
-    assert!(tenant::holding(&counts, &scope, 10).await.is_ok(), "the connection is as it was");
 }
 
 #[tokio::test]
@@ -403,77 +358,4 @@ async fn events_go_after_a_while_so_many_at_a_time() {
     assert_eq!([prune().await, prune().await, prune().await], [2, 1, 0]);
     let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
     assert_eq!(events.len(), 2);
-}
-
-#[tokio::test]
-async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
-    let world = World::new().await;
-    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let (tenant, other) = (world.tenant().await, world.tenant().await);
-    let limits = PlanLimits {
-        backlog: 10,
-        running_tasks: 5,
-        stored_output_bytes: 100,
-        ..PlanLimits::default()
-    };
-    plan::put(&world.admin, &name("small"), &limits, By::SYSTEM).await.unwrap();
-    let on_plan = format!("update tenant set plan = 'small' where id = '{}'", tenant.uuid());
-    world.sql(on_plan).await;
-    let look = async || tenant::watch_quotas(&world.scheduler, None, 100).await.unwrap().told;
-    let told = |quota: Quota, used| tenant::NearlyUsed {
-        tenant,
-        quota: quota.to_string(),
-        used,
-        limit: limits.of(quota),
-    };
-    world.store_ready(tenant, 7).await;
-    world.store_ready(other, 8).await;
-    assert_eq!(look().await, []);
-    world.store_ready(tenant, 1).await;
-    let (a, b, c) = tokio::join!(look(), look(), look());
-    assert_eq!([a, b, c].concat(), [told(Quota::Backlog, 8)]);
-    // Between 70 and 80 % nothing is new; below, the next crossing is.
-    let gone = |count| {
-        format!(
-            "delete from task where (tenant_id, id) in (select tenant_id, id from task where tenant_id = '{}' limit {count})",
-            tenant.uuid()
-        )
-    };
-    world.sql(gone(1)).await;
-    world.store_ready(tenant, 1).await;
-    assert_eq!(look().await, []);
-    world.sql(gone(2)).await;
-    assert_eq!(look().await, []);
-    // Nothing was submitted since: what runs and what it writes is seen all the same.
-    for _ in 0..4 {
-        world.put(leader, owned, tenant, State::Running).await;
-    }
-    let id = tenant.uuid();
-    world.sql(format!("insert into output_use values ('{id}', current_date, 79)")).await;
-    assert_eq!(look().await, [told(Quota::Backlog, 10), told(Quota::RunningTasks, 4)]);
-    world.sql(format!("insert into output_use values ('{id}', current_date - 1, 1)")).await;
-    assert_eq!(look().await, [told(Quota::StoredOutputBytes, 80)]);
-    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
-    assert_eq!(events.len(), 4);
-    assert_eq!(events[0].kind, "quota_nearly_used");
-    let detail: serde_json::Value = serde_json::from_str(&events[0].detail_json).unwrap();
-    let of_output = serde_json::json!({"quota": "stored_output_bytes", "used": 80, "limit": 100});
-    assert_eq!(detail, of_output);
-    assert!(tenant::events(&world.api, &TenantScope::new(other), 10).await.unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn tenants_are_looked_at_page_by_page_and_deleted_ones_not_at_all() {
-    let world = World::new().await;
-    let mut tenants = Vec::new();
-    for _ in 0..5 {
-        tenants.push(world.tenant().await);
-    }
-    tenants.sort_unstable();
-    tenant::delete(&world.admin, tenants[2], By::SYSTEM).await.unwrap();
-    let mut after = None;
-    for expected in [Some(tenants[1]), Some(tenants[4]), None] {
-        after = tenant::watch_quotas(&world.scheduler, after, 2).await.unwrap().last;
-        assert_eq!(after, expected);
-    }
 }

@@ -4,6 +4,7 @@
 
 use super::view::NewKeyView;
 use crate::answer::{raw_json, to_json};
+use crate::auth::ended;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, json, key_reused, replayed};
@@ -17,7 +18,7 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use std::time::Duration;
 use store::idempotency::Once;
-use store::key::NewKey;
+use store::key::{Created, NewKey};
 use utoipa::ToSchema;
 
 /// The longest life of a key that has an end.
@@ -71,8 +72,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let user = call.caller.makes_keys_for();
     let kept = |key: &_| to_json(&NewKeyView::new(key, None)).unwrap_or_default();
     match store::key::create_own(db, &scope, (new, user), once.as_ref(), kept).await? {
-        Once::Done(None) => Err(may_not_any_more()),
-        Once::Done(Some(key)) => {
+        Once::Done(Created::MayNot) => Err(may_not_any_more()),
+        Once::Done(Created::ActorEnded) => Err(ended()),
+        Once::Done(Created::Done(key)) => {
             let view = NewKeyView::new(&key, Some(made.text.expose_secret()));
             Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
         }

@@ -5,6 +5,7 @@
 use super::create::{may_give, may_not_any_more};
 use super::view::{KeyView, NewKeyView, id_in_path, no_such_key};
 use crate::answer::{raw_json, to_json};
+use crate::auth::ended;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, json, key_reused, replayed};
@@ -93,6 +94,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         )),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),
         Once::Done(Rotated::MayNot) => Err(may_not_any_more()),
+        Once::Done(Rotated::ActorEnded) => Err(ended()),
         Once::Replayed { status, body } => Ok(replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }

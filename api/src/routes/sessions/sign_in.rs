@@ -24,8 +24,8 @@ const MAX_TEXT: usize = 1024;
 pub const DOC: Doc = Doc {
     summary: "Sign in",
     description: "Ten wrong tries for an account within 15 minutes, five of them from one address, and 100 within an hour from one \
-                  address; 60 right ones for an account within an hour. Whoever is signed in 100 times over is signed out where that \
-                  was last used longest ago.",
+                  address; where its password was right within 30 days, five, whatever others try. 60 right ones for an account \
+                  within an hour. Whoever is signed in 100 times over is signed out where that was last used longest ago.",
     request: Some("SignIn"),
     answers: &[AnswerDoc { status: 201, text: "Signed in", content: Content::Json("Session") }],
     problems: &[Code::Unauthenticated, Code::NotAvailable, Code::TooManyAttempts],
@@ -63,9 +63,9 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     if !plain(tenant) || !plain(&email) {
         return Err(refused());
     }
-    let counted = state.attempts.begin(Trying { tenant, email: &email, peer })?;
+    let mut counted = state.attempts.begin(Trying { tenant, email: &email, peer })?;
     let turn = state.passwords.turn(peer).await?;
-    state.attempts.count(db, &counted).await?;
+    state.attempts.count(db, &mut counted).await?;
     let account = store::sign_in::account(db, tenant, &email).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
     let right = state.passwords.is_right(&turn, spec.password, hash).await?;

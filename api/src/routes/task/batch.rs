@@ -1,8 +1,8 @@
 //! Many tasks at once: judged one by one, stored together.
 //!
 //! Shared by batches of one document and of lines. What is wrong with one task fails that task only; the others are stored in
-//! one transaction, or none is. Only what the tenant's rates admit is judged, on a thread of its own, and few groups are judged
-//! or stored at once.
+//! one transaction, or none is. Only what the tenant's rates admit is judged, and what takes the place of mistakes, on a thread of its
+//! own, and few groups are judged or stored at once.
 
 use crate::answer::ShownProblem;
 use crate::auth::Caller;
@@ -25,6 +25,9 @@ use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
 use utoipa::ToSchema;
+
+/// So many times as many tasks as were admitted are looked at, where mistakes among them leave room.
+const LOOKS: usize = 3;
 
 /// What became of one task of a batch: `task` or `error`.
 #[derive(Debug, Serialize, ToSchema)]
@@ -105,54 +108,53 @@ impl Sender {
         working.await.map_err(|error| internal().caused_by(&error))?
     }
 
-    /// Admits as many tasks as the tenant's rates allow, the first ones, and judges these; says why where it is none. What is
-    /// over the limit costs no more than to say so, and a mistake costs nothing.
+    /// Admits as many tasks as the tenant's rates allow, and judges the first ones until so many without a mistake are found; says
+    /// why where none was admitted. What is over the limit costs no more than to say so, and a mistake costs nothing: the next task
+    /// has its place, as long as not too many are looked at.
     ///
     /// # Errors
     /// What the database said of the pools.
     pub(super) async fn judge(
         &self,
-        mut pieces: Vec<Piece>,
+        pieces: Vec<Piece>,
     ) -> Result<(Judged, Option<Shortage>), Problem> {
-        let Admission { admitted, shortage } =
-            self.state.limiter.admit(&self.meter, pieces.len() as u64).await;
-        let first = usize::try_from(admitted).unwrap_or(usize::MAX).min(pieces.len());
-        let rest = pieces.split_off(first);
-        let judged = self.judge_all(pieces).await;
+        let admission = self.state.limiter.admit(&self.meter, pieces.len() as u64).await;
+        let judged = self.judge_admitted(pieces, admission).await;
         let kept = judged.as_ref().map_or(0, |judged| judged.tasks.len());
-        self.state.limiter.give_back(&self.meter, admitted - kept as u64);
-        let mut judged = judged?;
-        if let Some(shortage) = shortage {
-            let refused = rest.into_iter().map(|piece| (piece.index, Err(of_item(shortage))));
-            judged.places.extend(refused);
-        }
-        Ok((judged, shortage.filter(|_| admitted == 0)))
+        self.state.limiter.give_back(&self.meter, admission.admitted - kept as u64);
+        Ok((judged?, admission.shortage.filter(|_| admission.admitted == 0)))
     }
 
-    async fn judge_all(&self, pieces: Vec<Piece>) -> Result<Judged, Problem> {
-        if pieces.is_empty() {
-            return Ok(Judged::default());
+    async fn judge_admitted(
+        &self,
+        pieces: Vec<Piece>,
+        admission: Admission,
+    ) -> Result<Judged, Problem> {
+        if let Admission { admitted: 0, shortage: Some(shortage) } = admission {
+            let refused = |piece: Piece| (piece.index, Err(of_item(shortage)));
+            let places = pieces.into_iter().map(refused).collect();
+            return Ok(Judged { tasks: Vec::new(), places });
         }
         let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
         self.apart(move |sender| {
-            let rules = Rules { limits: &sender.state.limits, pools: &pools, now };
-            Ok(sender.judge_by(&rules, pieces))
+            let (limits, flexible) = (&sender.state.limits, sender.caller.limits().flexible);
+            let rules = Rules { limits, pools: &pools, now, flexible };
+            Ok(sender.judge_by(&rules, pieces, admission))
         })
         .await
     }
 
-    /// Judges one task after the other.
-    fn judge_by(&self, rules: &Rules<'_>, pieces: Vec<Piece>) -> Judged {
+    /// Judges one task after the other, and refuses those for which there is no room.
+    fn judge_by(&self, rules: &Rules<'_>, pieces: Vec<Piece>, admission: Admission) -> Judged {
         let most = self.state.task_limit(Some(self.caller.limits()));
+        let admitted = usize::try_from(admission.admitted).unwrap_or(usize::MAX);
         let mut judged = Judged::default();
-        for Piece { index, base, text } in pieces {
-            let task = match text.filter(|text| text.len() <= most) {
-                None => {
-                    let detail = format!("a task may have {most} bytes at most");
-                    Err(Problem::at(Code::PayloadTooLarge, base, detail))
-                }
-                Some(text) => json::parse_at::<TaskSpec>(&text, &base)
-                    .and_then(|spec| rules.check(spec, base, self.origin.clone())),
+        for (nth, piece) in pieces.into_iter().enumerate() {
+            let is_over = judged.tasks.len() == admitted || nth >= admitted.saturating_mul(LOOKS);
+            let index = piece.index;
+            let task = match admission.shortage.filter(|_| is_over) {
+                Some(shortage) => Err(of_item(shortage)),
+                None => self.judge_one(rules, piece, most),
             };
             let place = task.map(|task| {
                 judged.tasks.push(task);
@@ -161,6 +163,16 @@ impl Sender {
             judged.places.push((index, place));
         }
         judged
+    }
+
+    fn judge_one(&self, rules: &Rules<'_>, piece: Piece, most: usize) -> Result<NewTask, Problem> {
+        let Piece { base, text, .. } = piece;
+        let Some(text) = text.filter(|text| text.len() <= most) else {
+            let detail = format!("a task may have {most} bytes at most");
+            return Err(Problem::at(Code::PayloadTooLarge, base, detail));
+        };
+        let spec = json::parse_at::<TaskSpec>(&text, &base)?;
+        rules.check(spec, base, self.origin.clone())
     }
 
     /// Whether the request was answered before: then it is again, whatever the limits say.

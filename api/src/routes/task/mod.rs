@@ -3,6 +3,7 @@
 pub mod attempts;
 pub mod batch;
 pub mod cancel;
+pub mod explain;
 pub mod follow;
 pub mod get;
 pub mod list;

@@ -51,7 +51,12 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let spec: TaskSpec = json::parse(&call.body)?;
     let pools = call.state.pools.current().await?;
-    let rules = Rules { limits: &call.state.limits, pools: &pools, now: runtime::clock::wall() };
+    let rules = Rules {
+        limits: &call.state.limits,
+        pools: &pools,
+        now: runtime::clock::wall(),
+        flexible: call.caller.limits().flexible,
+    };
     let origin = Origin {
         tenant: call.caller.tenant(),
         key_id: call.caller.actor().to_string(),

@@ -5,6 +5,7 @@
 use super::create::may_give;
 use super::view::{UserView, id_in_path, no_such_user};
 use crate::answer::json as answer;
+use crate::auth::ended;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, json, nothing};
@@ -71,6 +72,7 @@ async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
     match store::user::change(db, &scope, user, change, permissions).await? {
         Changed::Done(user) => answer(StatusCode::OK, &UserView::from(&user)),
         Changed::NotFound => Err(no_such_user()),
+        Changed::ActorEnded => Err(ended()),
         Changed::Mightier => Err(Problem::new(Code::ScopeMissing, "Only owners change owners.")),
         Changed::LastOwner => Err(Problem::new(
             Code::LastOwner,

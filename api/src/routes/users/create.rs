@@ -4,7 +4,7 @@
 
 use super::view::{UserView, check_email, check_password};
 use crate::answer::{raw_json, to_json};
-use crate::auth::{Purpose, one_time};
+use crate::auth::{Purpose, ended, one_time};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, json, key_reused, replayed};
@@ -94,6 +94,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             let detail = "is another user's of your tenant";
             Err(Problem::at(Code::ValidationFailed, "/email", detail))
         }
+        Once::Done(Created::ActorEnded) => Err(ended()),
         Once::Replayed { status, body } => Ok(replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
     }

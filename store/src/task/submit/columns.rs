@@ -1,6 +1,7 @@
 //! A slice of new tasks as the arrays the statements take.
 
 use super::NewTask;
+use domain::batch::Strand;
 use domain::task::Delivery;
 use domain::time::{Timestamp, millis};
 use uuid::Uuid;
@@ -19,6 +20,10 @@ pub(super) struct Columns {
     pub max_attempts: Vec<i32>,
     pub expire_if_late: Vec<bool>,
     pub at_most_once: Vec<bool>,
+    pub priorities: Vec<i16>,
+    pub flexible: Vec<bool>,
+    pub concurrency_keys: Vec<Option<String>>,
+    pub strands: Vec<i64>,
     pub unique_keys: Vec<Option<String>>,
     pub names: Vec<Option<String>>,
     pub runs: Vec<String>,
@@ -50,6 +55,13 @@ impl Columns {
             max_attempts: tasks.iter().map(|t| size(t.max_attempts)).collect(),
             expire_if_late: tasks.iter().map(|t| t.expire_if_late).collect(),
             at_most_once: tasks.iter().map(|t| t.delivery == Delivery::AtMostOnce).collect(),
+            priorities: tasks.iter().map(|t| t.priority.level().into()).collect(),
+            flexible: tasks.iter().map(|t| t.flexible).collect(),
+            concurrency_keys: tasks
+                .iter()
+                .map(|t| t.concurrency_key.as_ref().map(ToString::to_string))
+                .collect(),
+            strands: tasks.iter().map(|t| strand(t).0).collect(),
             unique_keys: tasks.iter().map(|t| t.unique_key.clone()).collect(),
             names: tasks.iter().map(|t| t.name.clone()).collect(),
             runs: tasks.iter().map(|t| t.run_json.clone()).collect(),
@@ -65,4 +77,9 @@ impl Columns {
                 .collect(),
         }
     }
+}
+
+fn strand(task: &NewTask) -> Strand {
+    let key = task.concurrency_key.as_ref();
+    Strand::of(task.resources, task.priority, task.flexible, task.expire_if_late, key)
 }

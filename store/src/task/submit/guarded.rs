@@ -30,10 +30,11 @@ pub(super) async fn insert(
                 from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]::task_tier[], $5::integer[], $6::integer[], $7::integer[],
                     $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[],
                     $15::integer[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[],
-                    $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::bytea[]) with ordinality
+                    $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::bytea[], $28::smallint[],
+                    $29::boolean[], $30::text[], $31::bigint[]) with ordinality
                     as i(tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, delay_ms, at,
                         tolerance_ms, cap_ms, max_attempts, expire_if_late, at_most_once, name, run, retry, labels, traceparent,
-                        key_id, unique_key, route, key, body_hash, place)
+                        key_id, unique_key, route, key, body_hash, priority, flexible, concurrency_key, strand, place)
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -42,11 +43,12 @@ pub(super) async fn insert(
                 returning task_id
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
-                    start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, unique_key, wake_at)
+                    start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
+                    name_key, unique_key, wake_at)
                 select i.tenant_id, i.id, i.pool, (case when i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
                     i.tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
-                    i.unique_key,
+                    i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.unique_key,
                     case when i.run_at > i.created_at then i.run_at
                         when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
                 from input i
@@ -56,9 +58,9 @@ pub(super) async fn insert(
                 returning id
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id)
+                    traceparent, key_id, priority, flexible, concurrency_key)
                 select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
-                    i.traceparent, i.key_id
+                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
             select i.created_at as "created_at!", i.run_at as "run_at!",
@@ -92,7 +94,11 @@ pub(super) async fn insert(
         &c.unique_keys as &[Option<String>],
         &c.routes as &[Option<String>],
         &c.keys as &[Option<String>],
-        &c.body_hashes as &[Option<Vec<u8>>]
+        &c.body_hashes as &[Option<Vec<u8>>],
+        &c.priorities,
+        &c.flexible,
+        &c.concurrency_keys as &[Option<String>],
+        &c.strands
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.

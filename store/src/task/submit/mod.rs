@@ -13,6 +13,7 @@ pub use batch::{BatchAnswer, insert_batch};
 pub use insert::insert;
 
 use crate::idempotency::IdempotencyKey;
+use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
@@ -46,6 +47,12 @@ pub struct NewTask {
     pub execution_cap: Duration,
     /// Ends `expired` when it cannot start in time.
     pub expire_if_late: bool,
+    /// Before or after others of its tenant.
+    pub priority: Priority,
+    /// Runs where room is spare, until its tolerance is nearly used up.
+    pub flexible: bool,
+    /// What it shares a limit on running tasks with.
+    pub concurrency_key: Option<ConcurrencyKey>,
     /// Limit on charged attempts.
     pub max_attempts: u32,
     /// Retry policy as JSON; `None` is the default policy.

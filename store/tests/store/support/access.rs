@@ -85,6 +85,8 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         };
         let scope = TenantScope::new(tenant);
         store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
+        let key = "exports".parse().unwrap();
+        store::concurrency::put(&world.api, &scope, &key, 2).await.unwrap();
         let told = format!(
             "insert into tenant_quota_level values ('{0}', 'backlog', true);
             insert into tenant_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",

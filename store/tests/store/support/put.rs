@@ -1,6 +1,7 @@
 //! Puts tasks into a state, through the statements that lead there.
 
 use super::world::{Leader, Owned, World};
+use domain::batch::Priority;
 use domain::id::{TaskId, TenantId};
 use domain::resources::Tier;
 use domain::task::{AttemptOutcome, Delivery, Event, State};
@@ -35,6 +36,9 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         delay_tolerance: Duration::from_secs(300),
         execution_cap: Duration::from_secs(60),
         expire_if_late: false,
+        priority: Priority::default(),
+        flexible: false,
+        concurrency_key: None,
         max_attempts: 3,
         retry_json: None,
         delivery: Delivery::AtLeastOnce,

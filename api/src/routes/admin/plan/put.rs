@@ -48,6 +48,9 @@ pub struct PlanSpec {
     retention_days: u16,
     /// Share where tenants compete, above 0, up to 1000.
     weight: f64,
+    /// Tasks are flexible unless they say otherwise. Default false.
+    #[serde(default)]
+    flexible: bool,
 }
 
 impl From<PlanSpec> for PlanLimits {
@@ -63,6 +66,7 @@ impl From<PlanSpec> for PlanLimits {
             stored_output_bytes: spec.stored_output_bytes,
             retention_days: spec.retention_days,
             weight: spec.weight,
+            flexible: spec.flexible,
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct PlanView {
     retention_days: u16,
     /// Share where tenants compete.
     weight: f64,
+    /// Tasks are flexible unless they say otherwise.
+    flexible: bool,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -57,6 +59,7 @@ impl From<PlanRecord> for PlanView {
             stored_output_bytes: limits.stored_output_bytes,
             retention_days: limits.retention_days,
             weight: limits.weight,
+            flexible: limits.flexible,
             created_at: plan.created_at,
             updated_at: plan.updated_at,
         }

@@ -1,0 +1,33 @@
+//! `DELETE /v1/concurrency-limits/{key}`: one task of the key runs at a time again.
+
+use super::view::{KeyLimitView, key_in_path};
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::Problem;
+use crate::request::{Call, nothing};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Forget a key's concurrency limit",
+    description: "One task of the key runs at a time from then on.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The limit that holds now",
+        content: Content::Json("ConcurrencyLimit"),
+    }],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    let key = key_in_path(&call)?;
+    store::concurrency::delete(&call.state.api, &call.scope(), &key).await?;
+    json(StatusCode::OK, &KeyLimitView::usual(&key))
+}

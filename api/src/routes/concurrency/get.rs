@@ -1,0 +1,35 @@
+//! `GET /v1/concurrency-limits/{key}`: how many tasks of a key run at once, and how many do.
+
+use super::view::{KeyLimitView, KeyUseView, key_in_path};
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::Problem;
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read a key's concurrency limit and what is used of it",
+    description: "Also of a key for which nothing is stored.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The limit",
+        content: Content::Json("ConcurrencyUse"),
+    }],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let key = key_in_path(&call)?;
+    let (db, scope) = (&call.state.api, call.scope());
+    let stored = store::concurrency::find(db, &scope, &key).await?;
+    let held = store::concurrency::held_of(db, &scope, &key).await?;
+    let limit = stored.as_ref().map_or_else(|| KeyLimitView::usual(&key), KeyLimitView::from);
+    json(StatusCode::OK, &KeyUseView { limit, held })
+}

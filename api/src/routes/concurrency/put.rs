@@ -1,0 +1,60 @@
+//! `PUT /v1/concurrency-limits/{key}`: how many tasks of a key run at once from now on.
+
+use super::view::{KeyLimitView, key_in_path};
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json as body};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde::Deserialize;
+use store::concurrency::{MOST, MOST_RUNNING, Put};
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Store a key's concurrency limit",
+    description: "It acts within a second, on tasks that wait too; what runs goes on. 0 pauses the key. A tenant may store 10000.",
+    request: Some("ConcurrencyLimitPut"),
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The limit",
+        content: Content::Json("ConcurrencyLimit"),
+    }],
+    problems: &[Code::Conflict],
+    ..Doc::EMPTY
+};
+
+/// What a key allows.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ConcurrencyLimitPut)]
+pub struct LimitSpec {
+    /// Tasks queued, running or cancelling at once; 0: none starts.
+    #[schema(maximum = 1_000_000)]
+    running: u32,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`, `validation_failed`; `conflict` where the tenant has too many; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let key = key_in_path(&call)?;
+    let LimitSpec { running } = body::parse(&call.body)?;
+    if running > MOST_RUNNING {
+        let detail = format!("must be from 0 to {MOST_RUNNING}");
+        return Err(Problem::at(Code::ValidationFailed, "/running", detail));
+    }
+    let (db, scope) = (&call.state.api, call.scope());
+    match store::concurrency::put(db, &scope, &key, running).await? {
+        Put::Done(limit) => json(StatusCode::OK, &KeyLimitView::from(&limit)),
+        Put::TooMany => {
+            let detail = format!(
+                "There are {MOST} concurrency limits, as many as a tenant may store; delete one first."
+            );
+            Err(Problem::new(Code::Conflict, detail))
+        }
+    }
+}

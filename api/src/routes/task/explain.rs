@@ -1,0 +1,38 @@
+//! `GET /v1/tasks/{id}/explain`: why a task is not running, and when it will probably start.
+
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Explain what a task waits for, and when it will probably start",
+    description: "Of every task, in every state. What it waits for is as of `at`, what is known of others' turns a second older at \
+                  most. The times are no promise: `basis` says what they rest on, or why there are none.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "What it waits for",
+        content: Content::Json("Explanation"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found` for unknown, foreign and malformed ids alike; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let id = call.task_id()?;
+    call.query()?.finish()?;
+    let facts = store::task::explain(&call.state.api, &call.scope(), id).await?;
+    let facts = facts.ok_or_else(Problem::not_found)?;
+    let from = call.ended_from(runtime::clock::wall());
+    if from.is_some_and(|from| facts.ended_at().is_some_and(|at| at < from)) {
+        return Err(Problem::not_found());
+    }
+    json(StatusCode::OK, &domain::explain::explain(facts))
+}

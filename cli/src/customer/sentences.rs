@@ -1,0 +1,236 @@
+//! An explanation in words.
+//!
+//! Times are told as they lie from the moment of the answer, by the server's clock: this machine's may be another.
+
+use crate::output::age;
+use domain::explain::{Basis, Explanation, KeyUse, Reason, Turn};
+use domain::time::Timestamp;
+
+/// What a reason means to whoever waits, as a sentence.
+pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
+    let now = explanation.at;
+    let when = |at: &Timestamp| age::ago(*at, now);
+    let on = |executor: &Option<String>| executor.clone().unwrap_or_else(|| "an executor".into());
+    match reason {
+        Reason::Due { at } => format!("It is due {}.", ahead(*at, now)),
+        Reason::Retry { at, failures, max_attempts, last_outcome, last_reason } => {
+            let outcome = last_outcome.map(|outcome| format!(", the last ended {outcome}"));
+            let why = last_reason.as_ref().map(|reason| format!(" ({reason})"));
+            let last = format!("{}{}", outcome.unwrap_or_default(), why.unwrap_or_default());
+            format!(
+                "It is tried again {}: {failures} of at most {max_attempts} attempts failed{last}.",
+                ahead(*at, now)
+            )
+        }
+        Reason::TenantSuspended { since } => {
+            let since = since.as_ref().map(|at| format!(" ({})", when(at)));
+            format!("Your account is suspended{}: nothing of it starts.", since.unwrap_or_default())
+        }
+        Reason::PoolPaused(pause) => {
+            let because = pause.because.as_ref().map(|text| format!(": {text}"));
+            format!("Its pool was paused {}{}.", when(&pause.since), because.unwrap_or_default())
+        }
+        Reason::NoExecutor { pool } => format!("No executor of the pool `{pool}` is there."),
+        Reason::TooLarge { dimension, asked, largest } => format!(
+            "No executor of its pool could ever hold it: it asks for {} {asked}, and the largest has {largest}.",
+            dimension.as_str()
+        ),
+        Reason::ConcurrencyKey(key) => of_key(key),
+        Reason::SpareRoom { until } => format!(
+            "It is flexible and starts where room is spare; {} it stands with all others.",
+            ahead(*until, now)
+        ),
+        Reason::RunningLimit(limit) => {
+            format!("Your plan lets {} tasks run at once, and {} do.", limit.limit, limit.held)
+        }
+        Reason::NoRoom { dimension, asked, slots, free_slots, for_its_size, .. } => {
+            if *for_its_size {
+                let name = dimension.as_str();
+                format!(
+                    "No executor has enough room at once for its size; it asks for {name} {asked}, among others."
+                )
+            } else {
+                format!("Its pool is full: {free_slots} slots are free, and it takes {slots}.")
+            }
+        }
+        Reason::Turn(turn) => of_turn(turn),
+        Reason::Placing { until } => format!(
+            "A resource manager looks for a place for it; if none is found in {}, it waits for its turn again.",
+            age::short(*until - now)
+        ),
+        Reason::Running { attempt, executor, since } => {
+            format!("It runs: attempt {attempt} began {} on {}.", when(since), on(executor))
+        }
+        Reason::Stopping { executor, .. } => {
+            format!("It was asked to stop, and {} has to confirm.", on(executor))
+        }
+        Reason::Ended { at, because, .. } => {
+            let because = because.as_ref().map(|text| format!(": {text}"));
+            format!("It ended {} {}{}.", explanation.state, when(at), because.unwrap_or_default())
+        }
+    }
+}
+
+fn of_key(key: &KeyUse) -> String {
+    if key.limit == 0 {
+        return format!("Nothing with its concurrency key `{}` starts: its limit is 0.", key.key);
+    }
+    let others = if key.others_before { ", and others with it go before" } else { "" };
+    format!(
+        "Its concurrency key `{}` is used up: {} of at most {} tasks with it run{others}.",
+        key.key, key.held, key.limit
+    )
+}
+
+fn of_turn(turn: &Turn) -> String {
+    let counted = |n: u64, of: &str| format!("{n} {of}{}", if n == 1 { "" } else { "s" });
+    let more = if turn.at_least { "at least " } else { "" };
+    let kind = if turn.late { "late task" } else { "task" };
+    let own = counted(turn.tasks_before, kind);
+    let own = (turn.tasks_before > 0).then(|| format!("{more}{own} of yours"));
+    let tenants = turn.tenants_before.filter(|tenants| *tenants > 0);
+    let tenants = tenants.map(|tenants| counted(tenants.into(), "other customer"));
+    let before: Vec<_> = [own, tenants].into_iter().flatten().collect();
+    if before.is_empty() {
+        return "It is its turn next.".to_owned();
+    }
+    format!("Others have their turn before it: {}.", before.join(" and "))
+}
+
+/// When it will start, or why that is not known; `None` for one that has started.
+pub(super) fn starts(explanation: &Explanation) -> Option<String> {
+    let (eta, now) = (explanation.eta, explanation.at);
+    let known = match (eta.basis, eta.estimate, eta.earliest) {
+        (Basis::Placing, Some(_), _) => Some("It will probably start any moment.".to_owned()),
+        (Basis::Caps, Some(at), _) => {
+            Some(format!("There will be a place for it {} at the latest.", ahead(at, now)))
+        }
+        (_, Some(at), None) => Some(format!("It will probably start {}.", ahead(at, now))),
+        (_, Some(at), Some(earliest)) => Some(format!(
+            "It will probably start {}, {} at the earliest.",
+            ahead(at, now),
+            ahead(earliest, now)
+        )),
+        (_, None, Some(at)) => Some(format!("It starts {} at the earliest.", ahead(at, now))),
+        (_, None, None) => None,
+    };
+    known.or_else(|| unknown(eta.basis).map(str::to_owned))
+}
+
+const fn unknown(basis: Basis) -> Option<&'static str> {
+    Some(match basis {
+        Basis::People => "It will not start before somebody lifts that.",
+        Basis::Executors => "It will not start before an executor comes that can hold it.",
+        Basis::Key => {
+            "When it will start is not known: others with the key go before it, or what holds the key has not started."
+        }
+        Basis::Room => "When there will be room for its size is not known.",
+        Basis::SpareRoom => "When room will be spare is not known.",
+        Basis::NoPace => {
+            "When it will start is not known: none of your tasks has had its turn lately."
+        }
+        Basis::NoFigures => {
+            "When it will start is not known: nobody hands out tasks now, or yours have just begun to wait."
+        }
+        Basis::Time | Basis::Pace | Basis::Caps | Basis::Placing | Basis::Started => return None,
+    })
+}
+
+/// `in 5m`; `now` where that is not ahead.
+pub(super) fn ahead(at: Timestamp, now: Timestamp) -> String {
+    if at > now { age::ago(at, now) } else { "now".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// The sentences for a reason and an eta.
+    fn said(reason: Value, eta: Value) -> String {
+        let explanation = json!({
+            "id": domain::id::TaskId::fresh(), "state": "ready", "at": "2030-01-31T12:00:00Z",
+            "reasons": [reason], "eta": eta, "expires_at": null
+        });
+        let explanation: Explanation = serde_json::from_value(explanation).unwrap();
+        let why = because(&explanation.reasons[0], &explanation);
+        [Some(why), starts(&explanation)].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    fn eta(earliest: Option<&str>, estimate: Option<&str>, basis: &str) -> Value {
+        let at = |time: Option<&str>| time.map(|time| format!("2030-01-31T{time}Z"));
+        json!({"earliest": at(earliest), "estimate": at(estimate), "basis": basis})
+    }
+
+    fn turn(tasks_before: u64, tenants_before: Option<u32>) -> Value {
+        json!({"reason": "turn", "tasks_before": tasks_before, "at_least": tasks_before == 10_000, "late": tasks_before == 7,
+            "shared": false, "tenants_before": tenants_before, "rate": 1.0})
+    }
+
+    #[test]
+    fn a_turn_is_told_by_who_goes_before_and_when_it_comes() {
+        let soon = eta(None, Some("12:04:00"), "pace");
+        assert_eq!(
+            said(turn(12, Some(3)), soon.clone()),
+            "Others have their turn before it: 12 tasks of yours and 3 other customers. It will probably start in 4m."
+        );
+        assert_eq!(
+            said(turn(0, Some(0)), soon),
+            "It is its turn next. It will probably start in 4m."
+        );
+        assert_eq!(
+            said(turn(1, None), eta(None, None, "no_figures")),
+            "Others have their turn before it: 1 task of yours. When it will start is not known: nobody hands out tasks \
+             now, or yours have just begun to wait."
+        );
+        assert_eq!(
+            said(turn(10_000, None), eta(Some("12:30:00"), None, "pace")),
+            "Others have their turn before it: at least 10000 tasks of yours. It starts in 30m at the earliest."
+        );
+        assert_eq!(
+            said(turn(7, None), eta(Some("12:01:00"), Some("12:05:00"), "pace")),
+            "Others have their turn before it: 7 late tasks of yours. It will probably start in 5m, in 1m at the earliest."
+        );
+    }
+
+    #[test]
+    fn what_stops_a_task_is_told_with_what_would_let_it_go() {
+        let none = |basis| eta(None, None, basis);
+        let paused = json!({"reason": "pool_paused", "since": "2030-01-31T11:00:00Z", "because": "new racks"});
+        assert_eq!(
+            said(paused, none("people")),
+            "Its pool was paused 1h ago: new racks. It will not start before somebody lifts that."
+        );
+        let large = json!({"reason": "too_large", "dimension": "memory_mib", "asked": 9000, "largest": 8192});
+        assert_eq!(
+            said(large, none("executors")),
+            "No executor of its pool could ever hold it: it asks for memory_mib 9000, and the largest has 8192. \
+             It will not start before an executor comes that can hold it."
+        );
+        let key = |limit: u64| json!({"reason": "concurrency_key", "key": "db", "limit": limit, "held": 2, "holders": [], "others_before": false});
+        assert_eq!(
+            said(key(2), eta(None, Some("12:00:30"), "caps")),
+            "Its concurrency key `db` is used up: 2 of at most 2 tasks with it run. There will be a place for it in 30s at the latest."
+        );
+        assert_eq!(
+            said(key(0), none("people")),
+            "Nothing with its concurrency key `db` starts: its limit is 0. It will not start before somebody lifts that."
+        );
+        let retry = json!({"reason": "retry", "at": "2030-01-31T12:00:20Z", "failures": 1, "max_attempts": 3,
+            "last_outcome": "failed", "last_reason": "exit code 2"});
+        assert_eq!(
+            said(retry, eta(Some("12:00:20"), None, "time")),
+            "It is tried again in 20s: 1 of at most 3 attempts failed, the last ended failed (exit code 2). \
+             It starts in 20s at the earliest."
+        );
+    }
+
+    #[test]
+    fn what_has_started_has_no_start_ahead() {
+        let running = json!({"reason": "running", "attempt": 2, "executor": "e-1", "since": "2030-01-31T11:59:00Z"});
+        assert_eq!(
+            said(running, eta(None, None, "started")),
+            "It runs: attempt 2 began 1m ago on e-1."
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! `berth sign-up`.
+//!
+//! Becomes a customer, makes a first key and keeps it, so that the next command works.
+
+use super::connection::ConnectionArguments;
+use super::failure::failure;
+use super::profile::{Kept, Profile};
+use super::secret_line;
+use crate::failure::Failure;
+use crate::output;
+use client::{Client, RetryPolicy};
+use domain::access::Scope;
+use runtime::config::SecretString;
+
+/// What the first key is called.
+const KEY_NAME: &str = "berth sign-up";
+
+/// Who wants to be a customer.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  berth sign-up --server https://berth.example.com --tenant acme --email ann@example.com\n\n\
+                  The password is asked for, or read from standard input: 12 characters or more. A first API key, with all\n\
+                  scopes, is kept as `berth login` keeps one. Only where the server lets everybody sign up (auth.sign_up_plan)."
+)]
+pub struct SignUpArguments {
+    /// Name of the new tenant; nobody else's.
+    #[arg(long, value_name = "NAME")]
+    pub tenant: String,
+    /// The address of its owner, to sign in with.
+    #[arg(long, value_name = "ADDRESS")]
+    pub email: String,
+}
+
+/// Signs up and keeps the server with a key of the new tenant.
+pub async fn run(
+    connection: &ConnectionArguments,
+    arguments: &SignUpArguments,
+) -> Result<(), Failure> {
+    let mut kept = Kept::read()?;
+    let (name, server) = kept.choose(connection);
+    if kept.profile(Some(&name)).is_ok() {
+        return Err(Failure::usage(format!(
+            "there is a profile `{name}` already; name another one with --profile, to keep the key of the new tenant in"
+        )));
+    }
+    let SignUpArguments { tenant, email } = arguments;
+    let password = secret_line::ask(&format!("A password for {email} at {server}"))?;
+    let client = Client::builder(server.as_str()).retry(RetryPolicy::NEVER).build();
+    let client = client.map_err(|error| failure(&error))?;
+    let session = client.sign_up(tenant, email, &password).await;
+    let session = session.map_err(|error| failure(&error))?;
+    let api_key = first_key(&server, session.access_token.clone()).await.map_err(|failed| {
+        failed.adding(&format!(
+            " The tenant `{tenant}` is there, and has no key yet: sign in with POST /v1/sessions, and make one with POST /v1/keys."
+        ))
+    })?;
+    let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
+    output::remark(&format!(
+        "{email} owns the tenant `{tenant}` at {server}. Its first key is profile `{name}` now, and in use; kept in {}.",
+        path.display()
+    ));
+    Ok(())
+}
+
+async fn first_key(server: &str, access_token: String) -> Result<SecretString, Failure> {
+    let client = Client::builder(server).api_key(access_token).build();
+    let client = client.map_err(|error| failure(&error))?;
+    let made = client.create_key(KEY_NAME, &Scope::ALL, None).await;
+    let made = made.map_err(|error| failure(&error))?.into_value();
+    let lost = || Failure::failed("a key was made, but the answer with its text was lost.");
+    made.key.map(SecretString::from).ok_or_else(lost)
+}

@@ -1,0 +1,47 @@
+//! Why a look at a pool handed out no more than it did.
+
+/// What ended the picking, for operators and for who asks why a task waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// All that waits was handed out, or can start under no limit now.
+    NothingWaits,
+    /// Nobody has room.
+    NoRoom,
+    /// All the room there is was handed out.
+    RoomUsed,
+    /// As many were handed out as may be at a time.
+    BatchFull,
+    /// What waits finds no room for its size.
+    SizesLack,
+    /// All that waits is held back by limits on running tasks.
+    Limits,
+    /// The pool is paused.
+    Paused,
+}
+
+impl StopReason {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::NothingWaits,
+        Self::NoRoom,
+        Self::RoomUsed,
+        Self::BatchFull,
+        Self::SizesLack,
+        Self::Limits,
+        Self::Paused,
+    ];
+
+    /// As it is stored, and in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NothingWaits => "nothing_waits",
+            Self::NoRoom => "no_room",
+            Self::RoomUsed => "room_used",
+            Self::BatchFull => "batch_full",
+            Self::SizesLack => "sizes_lack",
+            Self::Limits => "limits",
+            Self::Paused => "paused",
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! When a task will probably start, and what that rests on.
+
+use super::reason::{KeyUse, Reason, Turn};
+use crate::time::Timestamp;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+/// Part of its tenant's turns that the late class has at least while others wait, and at most: see docs/fairness.md.
+const LATE_PART: [f64; 2] = [0.2, 0.6];
+
+/// Beyond this a pace says nothing.
+const FAR: TimeDelta = TimeDelta::days(3650);
+
+/// When a task will probably start. Nothing here is a promise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Eta {
+    /// Not before this, as far as is known.
+    pub earliest: Option<Timestamp>,
+    /// At about this time.
+    pub estimate: Option<Timestamp>,
+    /// What the times rest on, or why one is missing.
+    pub basis: Basis,
+}
+
+/// What an [`Eta`] rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Its own time; how long it waits for its turn then is not known yet.
+    Time,
+    /// Its position, and how many tasks of its tenant have had their turn a second lately.
+    Pace,
+    /// The execution caps of those that hold its concurrency key: at the latest then one ends, probably before.
+    Caps,
+    /// It was handed out: any moment now.
+    Placing,
+    /// No times: others with its concurrency key go before it, or what holds the key has not started.
+    Key,
+    /// No times: somebody has to resume its tenant, its pool or its concurrency key.
+    People,
+    /// No times: an executor has to come that can hold it.
+    Executors,
+    /// No times: room for its size has to come free.
+    Room,
+    /// No times: nobody knows when room will be spare.
+    SpareRoom,
+    /// No times: none of its tenant's tasks has had its turn lately.
+    NoPace,
+    /// No times: nobody hands out tasks now, or its tenant has just begun to wait.
+    NoFigures,
+    /// No times: it has started, or never will.
+    Started,
+}
+
+impl Basis {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Time,
+        Self::Pace,
+        Self::Caps,
+        Self::Placing,
+        Self::Key,
+        Self::People,
+        Self::Executors,
+        Self::Room,
+        Self::SpareRoom,
+        Self::NoPace,
+        Self::NoFigures,
+        Self::Started,
+    ];
+
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Pace => "pace",
+            Self::Caps => "caps",
+            Self::Placing => "placing",
+            Self::Key => "key",
+            Self::People => "people",
+            Self::Executors => "executors",
+            Self::Room => "room",
+            Self::SpareRoom => "spare_room",
+            Self::NoPace => "no_pace",
+            Self::NoFigures => "no_figures",
+            Self::Started => "started",
+        }
+    }
+}
+
+impl Eta {
+    const fn unknown(basis: Basis) -> Self {
+        Self { earliest: None, estimate: None, basis }
+    }
+}
+
+/// What follows from `reasons`, the decisive one first, as of `at`.
+pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
+    let turn = reasons.iter().find_map(|reason| {
+        let Reason::Turn(turn) = reason else { return None };
+        Some(turn)
+    });
+    match reasons.first() {
+        Some(Reason::Due { at: due } | Reason::Retry { at: due, .. }) => {
+            Eta { earliest: Some(at.max(*due)), estimate: None, basis: Basis::Time }
+        }
+        Some(Reason::TenantSuspended { .. } | Reason::PoolPaused(_)) => Eta::unknown(Basis::People),
+        Some(Reason::NoExecutor { .. } | Reason::TooLarge { .. }) => Eta::unknown(Basis::Executors),
+        Some(Reason::ConcurrencyKey(key)) => of_key(at, key),
+        Some(Reason::SpareRoom { .. }) => Eta::unknown(Basis::SpareRoom),
+        Some(Reason::NoRoom { for_its_size: true, .. }) => Eta::unknown(Basis::Room),
+        Some(Reason::Placing { .. }) => {
+            Eta { earliest: None, estimate: Some(at), basis: Basis::Placing }
+        }
+        Some(Reason::Running { .. } | Reason::Stopping { .. } | Reason::Ended { .. }) => {
+            Eta::unknown(Basis::Started)
+        }
+        Some(Reason::RunningLimit(_) | Reason::NoRoom { .. } | Reason::Turn(_)) | None => {
+            turn.map_or(Eta::unknown(Basis::NoFigures), |turn| of_turn(at, turn))
+        }
+    }
+}
+
+/// When one more with the key may start, at the latest.
+fn of_key(at: Timestamp, key: &KeyUse) -> Eta {
+    if key.limit == 0 {
+        return Eta::unknown(Basis::People);
+    }
+    // After a limit was lowered more than one must end.
+    let must_end = usize::try_from(key.held.saturating_sub(key.limit)).unwrap_or(usize::MAX);
+    let ends_by = key.holders.get(must_end).and_then(|holder| holder.ends_by);
+    match ends_by.filter(|_| !key.others_before) {
+        None => Eta::unknown(Basis::Key),
+        Some(by) => Eta { earliest: None, estimate: Some(at.max(by)), basis: Basis::Caps },
+    }
+}
+
+/// When its turn comes if its tenant goes on as lately. Where tasks of the other class wait too, the estimate goes by the part of the
+/// turns that its class has at least, and the earliest by all of them.
+fn of_turn(at: Timestamp, turn: &Turn) -> Eta {
+    let Some(rate) = turn.rate else { return Eta::unknown(Basis::NoFigures) };
+    let turns = turn.tasks_before as f64 + 1.0;
+    let after = |part: f64| later(at, turns / (rate * part));
+    let [late_least, late_most] = LATE_PART;
+    let least = match (turn.shared, turn.late) {
+        (false, _) => 1.0,
+        (true, true) => late_least,
+        (true, false) => 1.0 - late_most,
+    };
+    let earliest = after(1.0);
+    if earliest.is_none() {
+        return Eta::unknown(Basis::NoPace);
+    }
+    Eta {
+        earliest: earliest.filter(|_| turn.shared || turn.at_least),
+        estimate: after(least).filter(|_| !turn.at_least),
+        basis: Basis::Pace,
+    }
+}
+
+/// `None` where that is too far off to say.
+fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
+    let near = (0.0..=FAR.as_seconds_f64()).contains(&seconds);
+    near.then(|| at + TimeDelta::milliseconds((seconds * 1000.0) as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reason::Holder;
+    use super::*;
+    use crate::id::TaskId;
+    use crate::task::State;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)
+    }
+
+    fn turn(tasks_before: u64, rate: Option<f64>) -> Turn {
+        Turn {
+            tasks_before,
+            at_least: false,
+            late: false,
+            shared: false,
+            tenants_before: Some(0),
+            rate,
+        }
+    }
+
+    fn of(reason: Reason) -> Eta {
+        eta(at(100), &[reason])
+    }
+
+    fn known(earliest: Option<i64>, estimate: Option<i64>, basis: Basis) -> Eta {
+        Eta { earliest: earliest.map(at), estimate: estimate.map(at), basis }
+    }
+
+    #[test]
+    fn a_turn_comes_after_those_before_it_at_the_pace_of_late() {
+        let pace = |turn| of(Reason::Turn(turn));
+        let plain = turn(19, Some(2.0));
+        assert_eq!(pace(plain), known(None, Some(110), Basis::Pace));
+        let many = Turn { at_least: true, ..plain };
+        assert_eq!(pace(many), known(Some(110), None, Basis::Pace));
+        let late = Turn { late: true, shared: true, ..plain };
+        assert_eq!(pace(late), known(Some(110), Some(150), Basis::Pace));
+        let beside_late = Turn { shared: true, ..plain };
+        assert_eq!(pace(beside_late), known(Some(110), Some(125), Basis::Pace));
+    }
+
+    #[test]
+    fn without_a_pace_there_is_no_time_and_that_is_said() {
+        let pace = |rate| of(Reason::Turn(turn(5, rate)));
+        assert_eq!(pace(None), Eta::unknown(Basis::NoFigures));
+        for rate in [0.0, 1e-12, f64::NAN, -1.0] {
+            assert_eq!(pace(Some(rate)), Eta::unknown(Basis::NoPace), "{rate}");
+        }
+        let limit = Reason::RunningLimit(super::super::LimitUse { held: 5, limit: 5 });
+        let both = [limit, Reason::Turn(turn(0, Some(1.0)))];
+        assert_eq!(eta(at(100), &both), known(None, Some(101), Basis::Pace));
+    }
+
+    #[test]
+    fn a_time_of_its_own_is_the_earliest_and_never_gone_by() {
+        assert_eq!(of(Reason::Due { at: at(200) }), known(Some(200), None, Basis::Time));
+        assert_eq!(of(Reason::Due { at: at(50) }), known(Some(100), None, Basis::Time));
+    }
+
+    #[test]
+    fn a_key_is_free_at_the_latest_when_the_caps_of_enough_holders_are_over() {
+        let holder = |ends_by: Option<i64>| Holder {
+            id: TaskId::fresh(),
+            state: State::Running,
+            since: None,
+            ends_by: ends_by.map(at),
+        };
+        let of_key = |limit, others_before, ends: &[Option<i64>]| {
+            of(Reason::ConcurrencyKey(KeyUse {
+                key: "db".to_owned(),
+                limit,
+                held: ends.len() as u64,
+                holders: ends.iter().copied().map(holder).collect(),
+                others_before,
+            }))
+        };
+        let ends = [Some(150), Some(160), None];
+        assert_eq!(of_key(3, false, &ends), known(None, Some(150), Basis::Caps));
+        assert_eq!(of_key(2, false, &ends), known(None, Some(160), Basis::Caps));
+        assert_eq!(of_key(1, false, &[Some(90)]), known(None, Some(100), Basis::Caps));
+        for unknown in [of_key(1, false, &ends), of_key(3, true, &ends), of_key(1, false, &[None])]
+        {
+            assert_eq!(unknown, Eta::unknown(Basis::Key));
+        }
+        assert_eq!(of_key(0, false, &ends), Eta::unknown(Basis::People));
+    }
+
+    #[test]
+    fn each_basis_is_written_as_it_is_called() {
+        for basis in Basis::ALL {
+            assert_eq!(serde_json::to_value(basis).unwrap(), basis.as_str());
+        }
+    }
+}

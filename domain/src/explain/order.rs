@@ -1,0 +1,255 @@
+//! What holds a task up, in order.
+//!
+//! First what its own row says, then what stops it whatever its turn: people, executors, limits. Its turn comes last, because
+//! it only counts once nothing else holds the task up.
+
+use super::facts::{Facts, Ready, Waits};
+use super::reason::Reason;
+use crate::resources::{Dimension, Resources};
+use crate::time::Timestamp;
+
+/// The reasons, the decisive one first; at least one.
+pub(super) fn reasons(facts: &Facts) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = facts.own.iter().cloned().collect();
+    if let Some(waits) = &facts.waits {
+        reasons.extend(stopped(waits));
+        reasons.extend(waits.ready.iter().flat_map(|ready| its_turn(facts.at, waits, ready)));
+    }
+    reasons
+}
+
+/// What stops it before and after its time alike.
+fn stopped(waits: &Waits) -> impl Iterator<Item = Reason> {
+    let suspended = Reason::TenantSuspended { since: waits.suspended_at };
+    let suspended = (!waits.standing.may_run()).then_some(suspended);
+    let paused = waits.paused.clone().map(Reason::PoolPaused);
+    [suspended, paused, no_executor(waits)].into_iter().flatten()
+}
+
+/// Nobody is there who could ever hold it.
+fn no_executor(waits: &Waits) -> Option<Reason> {
+    let largest = waits.rooms.largest();
+    if largest == Resources::default() {
+        return Some(Reason::NoExecutor { pool: waits.pool.clone() });
+    }
+    let lacks = |d: &Dimension| d.of(waits.resources) > d.of(largest);
+    let dimension = Dimension::ALL.into_iter().find(lacks)?;
+    let (asked, largest) = (dimension.of(waits.resources), dimension.of(largest));
+    Some(Reason::TooLarge { dimension, asked, largest })
+}
+
+fn its_turn(at: Timestamp, waits: &Waits, ready: &Ready) -> Vec<Reason> {
+    let key = ready.key.clone().filter(|key| key.is_full()).map(Reason::ConcurrencyKey);
+    let spare = ready.spare_until.filter(|until| *until > at);
+    let spare = spare.map(|until| Reason::SpareRoom { until });
+    let limit = ready.limit.map(Reason::RunningLimit);
+    // What stands aside for its key, for others or for its size has no place among those who do not.
+    let aside = key.is_some() || spare.is_some() || waits.rooms.passes_over(waits.resources);
+    let turn = (!aside).then_some(Reason::Turn(ready.turn));
+    let last = if is_next(ready) { [no_room(waits), turn] } else { [turn, no_room(waits)] };
+    [key, spare, limit].into_iter().chain(last).flatten().collect()
+}
+
+fn is_next(ready: &Ready) -> bool {
+    ready.turn.tasks_before == 0 && ready.turn.tenants_before == Some(0)
+}
+
+/// The pool is full, or has no place for its size. One where nobody could ever hold it has said so already.
+fn no_room(waits: &Waits) -> Option<Reason> {
+    let (size, largest) = (waits.resources, waits.rooms.largest());
+    let for_its_size = waits.rooms.passes_over(size);
+    if no_executor(waits).is_some() || !(for_its_size || waits.rooms.is_full_for(size)) {
+        return None;
+    }
+    let share = |d: &Dimension| f64::from(d.of(size)) / f64::from(d.of(largest).max(1));
+    let dimension = Dimension::ALL.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    Some(Reason::NoRoom {
+        dimension,
+        asked: dimension.of(size),
+        largest: dimension.of(largest),
+        slots: size.slots(),
+        free_slots: waits.rooms.free_slots(),
+        for_its_size,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reason::{KeyUse, LimitUse, Pause, Turn};
+    use super::super::room::{Room, Rooms};
+    use super::super::{Basis, Eta, Explanation, explain};
+    use super::*;
+    use crate::id::TaskId;
+    use crate::resources::Tier;
+    use crate::task::State;
+    use crate::tenant::TenantState;
+    use chrono::TimeDelta;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)
+    }
+
+    fn room(free_slots: u64, lacks: &[Tier]) -> Room {
+        Room {
+            free_slots,
+            largest: Tier::Premium.resources(),
+            lacks: lacks.iter().map(|tier| tier.resources()).collect(),
+        }
+    }
+
+    /// Nothing but its turn stands before it: 3 tasks, and 2 tenants.
+    fn ready() -> Ready {
+        let turn = Turn {
+            tasks_before: 3,
+            at_least: false,
+            late: false,
+            shared: false,
+            tenants_before: Some(2),
+            rate: Some(1.0),
+        };
+        Ready { key: None, limit: None, spare_until: None, turn }
+    }
+
+    fn waits(ready: Option<Ready>) -> Waits {
+        Waits {
+            resources: Tier::Regular.resources(),
+            standing: TenantState::Active,
+            suspended_at: None,
+            pool: "default".parse().unwrap(),
+            paused: None,
+            rooms: Rooms(vec![room(100, &[])]),
+            ready,
+        }
+    }
+
+    fn explained(own: Option<Reason>, waits: Option<Waits>) -> Explanation {
+        let (id, state) = (TaskId::fresh(), State::Ready);
+        explain(Facts { id, state, at: at(0), expires_at: None, own, waits })
+    }
+
+    /// The names of the reasons, and what the start rests on.
+    fn told(explanation: &Explanation) -> (Vec<String>, Basis) {
+        let name = |reason: &Reason| {
+            serde_json::to_value(reason).unwrap()["reason"].as_str().unwrap().to_owned()
+        };
+        (explanation.reasons.iter().map(name).collect(), explanation.eta.basis)
+    }
+
+    fn ready_and(change: impl FnOnce(&mut Waits, &mut Ready)) -> (Vec<String>, Basis) {
+        let (mut waits, mut ready) = (waits(None), ready());
+        change(&mut waits, &mut ready);
+        told(&explained(None, Some(Waits { ready: Some(ready), ..waits })))
+    }
+
+    fn names(names: &[&str], basis: Basis) -> (Vec<String>, Basis) {
+        (names.iter().map(ToString::to_string).collect(), basis)
+    }
+
+    #[test]
+    fn a_task_that_nothing_holds_up_waits_for_its_turn() {
+        let explanation = explained(None, Some(waits(Some(ready()))));
+        assert_eq!(told(&explanation), names(&["turn"], Basis::Pace));
+        let eta = Eta { earliest: None, estimate: Some(at(4)), basis: Basis::Pace };
+        assert_eq!(explanation.eta, eta);
+    }
+
+    #[test]
+    fn people_and_executors_hold_a_task_up_whatever_its_turn() {
+        let suspended = ready_and(|waits, _| {
+            waits.standing = TenantState::Suspended;
+            waits.paused = Some(Pause { since: at(0), because: None });
+        });
+        let both = ["tenant_suspended", "pool_paused", "turn"];
+        assert_eq!(suspended, names(&both, Basis::People));
+        let nobody = ready_and(|waits, _| waits.rooms = Rooms::default());
+        assert_eq!(nobody, names(&["no_executor"], Basis::Executors));
+        let large = |waits: &mut Waits, _: &mut Ready| waits.resources.memory_mib = 8193;
+        assert_eq!(ready_and(large), names(&["too_large"], Basis::Executors));
+        let mut waits = waits(None);
+        waits.resources.memory_mib = 8193;
+        let largest = Tier::Premium.resources().memory_mib;
+        let dimension = Dimension::MemoryMib;
+        assert_eq!(no_executor(&waits), Some(Reason::TooLarge { dimension, asked: 8193, largest }));
+    }
+
+    #[test]
+    fn a_task_before_its_time_waits_for_that_first_and_tells_what_else_stands_in_its_way() {
+        let due = Reason::Due { at: at(60) };
+        let explanation = explained(Some(due.clone()), Some(waits(None)));
+        assert_eq!(explanation.reasons, std::slice::from_ref(&due));
+        let paused = Some(Pause { since: at(0), because: None });
+        let paused = explained(Some(due), Some(Waits { paused, ..waits(None) }));
+        assert_eq!(told(&paused), names(&["due", "pool_paused"], Basis::Time));
+        assert_eq!(paused.eta.earliest, Some(at(60)));
+    }
+
+    #[test]
+    fn limits_come_before_the_turn_and_a_full_key_stands_aside() {
+        let key = |held| {
+            let (key, holders) = ("db".to_owned(), Vec::new());
+            Some(KeyUse { key, limit: 2, held, holders, others_before: false })
+        };
+        let full = ready_and(|_, ready| ready.key = key(2));
+        assert_eq!(full, names(&["concurrency_key"], Basis::Key));
+        let free = ready_and(|_, ready| ready.key = key(1));
+        assert_eq!(free, names(&["turn"], Basis::Pace));
+        let limited = ready_and(|_, ready| ready.limit = Some(LimitUse { held: 5, limit: 5 }));
+        assert_eq!(limited, names(&["running_limit", "turn"], Basis::Pace));
+    }
+
+    #[test]
+    fn a_flexible_task_waits_for_spare_room_until_its_time_is_nearly_over() {
+        let before = ready_and(|_, ready| ready.spare_until = Some(at(1)));
+        assert_eq!(before, names(&["spare_room"], Basis::SpareRoom));
+        let after = ready_and(|_, ready| ready.spare_until = Some(at(0)));
+        assert_eq!(after, names(&["turn"], Basis::Pace));
+    }
+
+    #[test]
+    fn room_is_what_the_next_waits_for_and_what_others_find_too_small() {
+        let full = |waits: &mut Waits, _: &mut Ready| waits.rooms = Rooms(vec![room(3, &[])]);
+        assert_eq!(ready_and(full), names(&["turn", "no_room"], Basis::Pace));
+        let next = ready_and(|waits, ready| {
+            full(waits, ready);
+            (ready.turn.tasks_before, ready.turn.tenants_before) = (0, Some(0));
+        });
+        assert_eq!(next, names(&["no_room", "turn"], Basis::Pace));
+        let lacking = |waits: &mut Waits, _: &mut Ready| {
+            waits.rooms = Rooms(vec![room(50, &[Tier::Regular])]);
+        };
+        assert_eq!(ready_and(lacking), names(&["no_room"], Basis::Room));
+        let mut waits = waits(None);
+        lacking(&mut waits, &mut ready());
+        let no_room = Reason::NoRoom {
+            dimension: Dimension::Ports,
+            asked: 2,
+            largest: 4,
+            slots: 5,
+            free_slots: 50,
+            for_its_size: true,
+        };
+        assert_eq!(super::no_room(&waits), Some(no_room));
+    }
+
+    #[test]
+    fn what_was_handed_out_says_so_and_no_more() {
+        let running = Reason::Running { attempt: 1, executor: None, since: at(0) };
+        let ended = Reason::Ended { at: at(0), exit_code: Some(0), because: None };
+        for (own, basis) in [
+            (Reason::Placing { until: at(5) }, Basis::Placing),
+            (running, Basis::Started),
+            (ended, Basis::Started),
+        ] {
+            let explanation = explained(Some(own.clone()), None);
+            assert_eq!((explanation.reasons, explanation.eta.basis), (vec![own], basis));
+        }
+    }
+
+    #[test]
+    fn the_names_are_those_of_all_reasons() {
+        let unknown = serde_json::from_value::<Reason>(serde_json::json!({"reason": "?"}));
+        let unknown = unknown.unwrap_err().to_string();
+        let names = Reason::NAMES.map(|name| format!("`{name}`")).join(", ");
+        assert!(unknown.contains(&format!("expected one of {names}")), "{unknown}");
+    }
+}

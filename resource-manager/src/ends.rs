@@ -1,0 +1,49 @@
+//! Tells the batcher what attempts took, some times a second: tenants are charged what they use.
+
+use domain::id::{NodeId, TaskId};
+use runtime::tick::TickOutcome;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use store::StoreError;
+use store::connect::RmDb;
+use store::task::transition::EndedAttempt;
+
+/// Between two words to the batcher: estimates are charged meanwhile.
+pub(crate) const TELL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Ends that are not told yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ends(Arc<Mutex<Vec<(TaskId, Duration)>>>);
+
+impl Ends {
+    pub(crate) fn add<'a>(&self, ended: impl Iterator<Item = &'a EndedAttempt>) {
+        let ended = ended.map(|e| (e.lease.task, Duration::from_millis(e.ran_ms)));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(ended);
+    }
+
+    fn take(&self) -> Vec<(TaskId, Duration)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The words of one process.
+pub(crate) struct Teller {
+    pub db: RmDb,
+    pub node: NodeId,
+    pub ends: Ends,
+    pub next: Mutex<i64>,
+}
+
+impl Teller {
+    /// What cannot be told is lost: the batcher asks for what it does not hear of.
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let ends = self.ends.take();
+        if ends.is_empty() {
+            return Ok(TickOutcome::idle(0));
+        }
+        let seq = *self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = store::attempt_end::tell(&self.db, self.node, seq, &ends).await?;
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        Ok(TickOutcome::idle(ends.len() as u64))
+    }
+}

@@ -1,0 +1,117 @@
+//! What the batcher knows of a pool.
+
+use super::backlog::{Backlog, SeenOfTenant};
+use super::load::PoolRate;
+use super::standing::Standing;
+use domain::batch::{Candidate, Turns, Window};
+use domain::id::{PoolName, TenantId};
+use domain::resources::Resources;
+use domain::time::Timestamp;
+use runtime::clock;
+use std::time::Duration;
+use store::StoreError;
+use store::connect::SchedulerDb;
+use store::task::{CandidateRow, StrandRows};
+use store::turn::{InFlight, in_flight, last};
+
+/// From a turn to the start, or from an end to when it is heard here: a batch waits its horizon in the broker, resource managers
+/// tell ends ten times a second, and are listened to as often.
+const LAG: Duration = Duration::from_millis(250);
+
+#[derive(Debug)]
+pub(super) struct PoolState {
+    pub turns: Turns,
+    pub rate: PoolRate,
+    pub backlog: Backlog,
+    pub standing: Standing,
+    /// What runs was read, which an earlier batcher has handed out.
+    taken_over: bool,
+}
+
+impl Default for PoolState {
+    fn default() -> Self {
+        Self {
+            turns: Turns::lagging(LAG),
+            rate: PoolRate::default(),
+            backlog: Backlog::default(),
+            standing: Standing::default(),
+            taken_over: false,
+        }
+    }
+}
+
+impl PoolState {
+    /// Goes on from where an earlier batcher stood, once.
+    pub(super) async fn take_over(
+        &mut self,
+        db: &SchedulerDb,
+        pool: &PoolName,
+        total: Resources,
+    ) -> Result<(), StoreError> {
+        if self.taken_over {
+            return Ok(());
+        }
+        let (stood, runs) = (last(db, pool).await?, in_flight(db, pool).await?);
+        self.turns.restore(stood);
+        let now = clock::wall();
+        for attempt in &runs {
+            self.turns.runs(now, &running(attempt, total), attempt.since);
+        }
+        self.taken_over = true;
+        Ok(())
+    }
+
+    /// Takes up what was seen.
+    pub(super) fn see(
+        &mut self,
+        now: Timestamp,
+        seen: Vec<SeenOfTenant>,
+        unknown: &[TenantId],
+        total: Resources,
+    ) {
+        self.turns.forget_tasks();
+        unknown.iter().for_each(|tenant| self.turns.see(now, *tenant, Vec::new(), false));
+        for (tenant, strands, others) in seen {
+            let windows = strands.into_iter().map(|strand| window(strand, total)).collect();
+            self.turns.see(now, tenant, windows, others);
+        }
+    }
+}
+
+fn window(strand: StrandRows, total: Resources) -> Window {
+    let StrandRows { tenant, key, rows, more_late, more_on_time, .. } = strand;
+    let candidate = |row: CandidateRow| Candidate {
+        tenant,
+        task: row.task,
+        due: row.due,
+        start_deadline: row.start_deadline,
+        priority: row.priority,
+        slots: row.slots,
+        share: row.resources.dominant_share(total),
+        name: row.name,
+        prepaid: row.prepaid,
+        cap: row.cap,
+        concurrency_key: key.clone(),
+        spare_until: row.flexible.then(|| Candidate::spare_until(row.due, row.start_deadline)),
+    };
+    let tasks = rows.into_iter().map(candidate).collect();
+    Window { key: key.clone(), tasks, more_late, more_on_time }
+}
+
+/// What runs, as what it was when it was handed out, as far as its charge goes.
+fn running(attempt: &InFlight, total: Resources) -> Candidate {
+    Candidate {
+        tenant: attempt.tenant,
+        task: attempt.task,
+        due: attempt.since,
+        start_deadline: attempt.since,
+        priority: domain::batch::Priority::default(),
+        slots: attempt.resources.slots(),
+        share: attempt.resources.dominant_share(total).min(1.0),
+        name: attempt.name,
+        prepaid: false,
+        cap: attempt.cap,
+        concurrency_key: None,
+        spare_until: None,
+    }
+}

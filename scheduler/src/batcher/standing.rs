@@ -1,0 +1,74 @@
+//! What the batcher keeps in the database of where tenants stand.
+//!
+//! Written about each second: a batcher that takes over goes on from it, and those who wait are told by it when it will be their
+//! turn.
+
+use domain::batch::{Running, Turns};
+use domain::id::TenantId;
+use std::collections::HashMap;
+use std::time::Duration;
+use store::turn::{PoolTurn, TenantTurn};
+
+/// Tenants that are written at a time; of more, those whose turn is next, and of the others some in turn.
+const MOST: usize = 1000;
+/// What is this old counts half.
+const HALF_LIFE_S: f64 = 3.0;
+
+/// What happened in a pool lately.
+#[derive(Debug)]
+pub(super) struct Standing {
+    /// Tasks that had their turn since the last word, and how many a second before that.
+    rates: HashMap<TenantId, (u64, f64)>,
+    last: Option<PoolTurn>,
+    /// Where the tenants go on that are written in turn.
+    from: usize,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self { rates: HashMap::new(), last: None, from: MOST / 2 }
+    }
+}
+
+impl Standing {
+    pub(super) fn handed_out(&mut self, tenants: impl Iterator<Item = TenantId>) {
+        for tenant in tenants {
+            self.rates.entry(tenant).or_default().0 += 1;
+        }
+    }
+
+    pub(super) const fn stopped(&mut self, turn: PoolTurn) {
+        self.last = Some(turn);
+    }
+
+    /// What to write, after `passed` since the last time.
+    pub(super) fn word(
+        &mut self,
+        passed: Duration,
+        turns: &Turns,
+        running: &Running,
+    ) -> Option<(PoolTurn, Vec<TenantTurn>)> {
+        let of_pool = self.last?;
+        let passed_s = passed.as_secs_f64().max(0.001);
+        let fade = 0.5f64.powf(passed_s / HALF_LIFE_S);
+        for (count, rate) in self.rates.values_mut() {
+            *rate = *rate * fade + (*count as f64 / passed_s) * (1.0 - fade);
+            *count = 0;
+        }
+        self.rates.retain(|_, (_, rate)| *rate > 0.001);
+        let all: Vec<_> = turns.ahead().enumerate().collect();
+        let (next, others) = all.split_at(all.len().min(MOST / 2));
+        let from = if self.from < all.len() { self.from } else { next.len() };
+        let until = all.len().min(from + MOST / 2);
+        self.from = until.max(MOST / 2);
+        let others = &others[from - next.len()..until - next.len()];
+        let turn = |(before, (tenant, ahead)): &(usize, (TenantId, f64))| TenantTurn {
+            tenant: *tenant,
+            ahead: *ahead,
+            before: u32::try_from(*before).unwrap_or(u32::MAX),
+            rate: self.rates.get(tenant).map_or(0.0, |(_, rate)| *rate),
+            at_limit: running.left(*tenant) == Some(0),
+        };
+        Some((of_pool, next.iter().chain(others).map(turn).collect()))
+    }
+}

@@ -1,0 +1,113 @@
+//! What attempts took, from the resource managers to the batcher: so that tenants are charged what they used.
+//!
+//! Not the record of it, which is in `attempt`: a word that is lost costs fairness for a while, and nothing else.
+
+use crate::StoreError;
+use crate::connect::{RmDb, SchedulerDb};
+use crate::statement::named;
+use domain::id::{NodeId, TaskId, TenantId};
+use std::collections::HashMap;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Bytes of an end: the task's id, and the milliseconds it used.
+const BYTES: usize = 20;
+/// Ends in a row, at most.
+const ROW: usize = 50_000;
+
+/// `owner` tells what attempts used, as its words `seq` and following; gives the number of the next.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn tell(
+    db: &RmDb,
+    owner: NodeId,
+    seq: i64,
+    ends: &[(TaskId, Duration)],
+) -> Result<i64, StoreError> {
+    let rows: Vec<Vec<u8>> =
+        ends.chunks(ROW).map(|ends| ends.iter().flat_map(bytes).collect()).collect();
+    let query = sqlx::query!(
+        "insert into attempt_end (owner, seq, ends)
+            select $1, $2 + i.place - 1, i.ends from unnest($3::bytea[]) with ordinality as i(ends, place)
+            on conflict do nothing",
+        owner.uuid(),
+        seq,
+        &rows
+    );
+    named("attempt_end.tell", query.execute(db.pool())).await?;
+    Ok(seq + i64::try_from(rows.len()).unwrap_or(0))
+}
+
+/// What was told in the last 10 s and not `heard`, which is the last word of each owner; it follows.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn hear(
+    db: &SchedulerDb,
+    heard: &mut HashMap<NodeId, i64>,
+) -> Result<Vec<(TaskId, Duration)>, StoreError> {
+    let (owners, seqs): (Vec<_>, Vec<_>) =
+        heard.iter().map(|(owner, seq)| (owner.uuid(), *seq)).unzip();
+    let query = sqlx::query!(
+        "select e.owner, e.seq, e.ends from attempt_end e
+            left join unnest($1::uuid[], $2::bigint[]) as h(owner, seq) on h.owner = e.owner
+            where e.at > clock_timestamp() - interval '10 seconds' and (h.seq is null or e.seq > h.seq)",
+        &owners,
+        &seqs
+    );
+    let rows = named("attempt_end.hear", query.fetch_all(db.pool())).await?;
+    let mut ends = Vec::new();
+    for row in rows {
+        let last = heard.entry(NodeId(row.owner)).or_insert(row.seq);
+        *last = row.seq.max(*last);
+        ends.extend(row.ends.as_chunks::<BYTES>().0.iter().map(end));
+    }
+    Ok(ends)
+}
+
+/// Deletes what is older than a minute; says how many rows.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
+    let query =
+        sqlx::query!("delete from attempt_end where at < clock_timestamp() - interval '1 minute'");
+    Ok(named("attempt_end.prune", query.execute(db.pool())).await?.rows_affected())
+}
+
+/// Which of `tasks` are in the broker's hands or an executor's.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn still_held(
+    db: &SchedulerDb,
+    tasks: &[(TenantId, TaskId)],
+) -> Result<Vec<TaskId>, StoreError> {
+    let (tenants, ids): (Vec<_>, Vec<_>) =
+        tasks.iter().map(|(tenant, task)| (tenant.uuid(), task.uuid())).unzip();
+    let query = sqlx::query_scalar!(
+        r#"select t.id as "id!" from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
+            cross join lateral (select x.id, x.state from task x where x.tenant_id = i.tenant_id and x.id = i.id limit 1) t
+            where t.state in ('queued', 'running', 'cancelling')"#,
+        &tenants,
+        &ids
+    );
+    let rows = named("attempt_end.still_held", query.fetch_all(db.pool())).await?;
+    Ok(rows.into_iter().map(TaskId).collect())
+}
+
+fn bytes((task, used): &(TaskId, Duration)) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[..16].copy_from_slice(task.uuid().as_bytes());
+    let millis = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
+    bytes[16..].copy_from_slice(&millis.to_be_bytes());
+    bytes
+}
+
+fn end(bytes: &[u8; BYTES]) -> (TaskId, Duration) {
+    let (id, millis) = bytes.split_at(16);
+    let id = <[u8; 16]>::try_from(id).unwrap_or_default();
+    let millis = <[u8; 4]>::try_from(millis).unwrap_or_default();
+    (TaskId(Uuid::from_bytes(id)), Duration::from_millis(u32::from_be_bytes(millis).into()))
+}

@@ -1,0 +1,159 @@
+//! The row of a task that has not ended, with what its tenant and its pool say of it.
+
+use crate::statement::named;
+use crate::tenant::state_of;
+use crate::{StoreError, TenantScope};
+use domain::batch::Priority;
+use domain::explain::{Pause, Reason};
+use domain::id::{PoolName, TaskId};
+use domain::resources::Resources;
+use domain::task::State;
+use domain::tenant::TenantState;
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+
+/// A task that has not ended.
+pub(super) struct Live {
+    pub id: TaskId,
+    pub state: State,
+    pub at: Timestamp,
+    pub run_at: Timestamp,
+    pub start_deadline: Timestamp,
+    /// It ends `expired` when it does not start in time.
+    pub expires: bool,
+    pub resources: Resources,
+    pub priority: Priority,
+    pub flexible: bool,
+    pub concurrency_key: Option<String>,
+    pub pool: PoolName,
+    pub paused: Option<Pause>,
+    pub standing: TenantState,
+    pub suspended_at: Option<Timestamp>,
+    /// Tasks that its tenant's plan lets run at once.
+    pub running_tasks: u64,
+    /// What the batcher said of its tenant in the last seconds.
+    pub tenant: Option<TenantFigures>,
+    attempt: u32,
+    failures: u32,
+    max_attempts: u32,
+    wake_at: Option<Timestamp>,
+    placed_at: Option<Timestamp>,
+    executor: Option<String>,
+}
+
+/// What the batcher says of a tenant that waits in a pool.
+#[derive(Clone, Copy)]
+pub(super) struct TenantFigures {
+    /// Tenants whose turn comes before its.
+    pub before: u32,
+    /// Its tasks that had their turn a second.
+    pub rate: f64,
+    /// It is at its limit on running tasks.
+    pub at_limit: bool,
+}
+
+pub(super) async fn read(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    id: TaskId,
+) -> Result<Option<Live>, StoreError> {
+    let query = sqlx::query!(
+        r#"select now() as "at!", t.state::text as "state!", t.pool, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib,
+                t.disk_mib, t.iops, t.ports, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
+                t.wake_at, t.placed_at, (t.expire_if_late and t.first_started_at is null) as "expires!",
+                (select e.executor_id from executor_session e where e.id = t.session_id) as "executor?",
+                n.state as standing, n.suspended_at, p.running_tasks, o.paused_at as "paused_at?",
+                o.paused_because as "paused_because?", w.before as "before?", w.rate as "rate?", w.held_by as "held_by?"
+            from task t
+            join tenant n on n.id = $1
+            join plan p on p.name = n.plan
+            left join pool o on o.name = t.pool
+            -- Written each second while there is a batcher and the tenant waits.
+            left join tenant_turn w on w.pool = t.pool and w.tenant_id = $1
+                and w.at > clock_timestamp() - interval '5 seconds'
+            where t.tenant_id = $1 and t.id = $2"#,
+        scope.tenant().uuid(),
+        id.uuid()
+    );
+    let Some(row) = named("task.explain", query.fetch_optional(tx)).await? else { return Ok(None) };
+    let malformed = |what, value: &str| StoreError::Malformed {
+        what,
+        row: id.to_string(),
+        value: value.to_owned(),
+    };
+    let figures = |(before, rate): (i32, f64)| TenantFigures {
+        before: before.unsigned_abs(),
+        rate,
+        at_limit: row.held_by.as_deref() == Some("limit"),
+    };
+    Ok(Some(Live {
+        id,
+        state: row.state.parse().map_err(|_| malformed("state", &row.state))?,
+        at: row.at,
+        run_at: row.run_at,
+        start_deadline: row.start_deadline,
+        expires: row.expires,
+        resources: Resources::from_dimensions(
+            [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports]
+                .map(i32::unsigned_abs),
+        ),
+        priority: super::priority(row.priority),
+        flexible: row.flexible,
+        concurrency_key: row.concurrency_key,
+        pool: row.pool.parse().map_err(|_| malformed("pool", &row.pool))?,
+        paused: row.paused_at.map(|since| Pause { since, because: row.paused_because }),
+        standing: state_of(&row.standing, scope.tenant().uuid())?,
+        suspended_at: row.suspended_at,
+        running_tasks: row.running_tasks.unsigned_abs().into(),
+        tenant: row.before.zip(row.rate).map(figures),
+        attempt: row.attempt.unsigned_abs(),
+        failures: row.failures.unsigned_abs(),
+        max_attempts: row.max_attempts.unsigned_abs(),
+        wake_at: row.wake_at,
+        placed_at: row.placed_at,
+        executor: row.executor,
+    }))
+}
+
+impl Live {
+    /// What the row itself says of where the task is; `None` where it is ready.
+    pub async fn own(
+        &self,
+        tx: &mut PgConnection,
+        scope: &TenantScope,
+    ) -> Result<Option<Reason>, StoreError> {
+        let (attempt, executor) = (self.attempt, self.executor.clone());
+        // What is leased has these times; the table's checks see to it.
+        let since = self.placed_at.unwrap_or(self.at);
+        Ok(match self.state {
+            State::Scheduled => Some(Reason::Due { at: self.run_at }),
+            State::Retrying => Some(self.retry(tx, scope).await?),
+            State::Queued => Some(Reason::Placing { until: self.wake_at.unwrap_or(self.at) }),
+            State::Running => Some(Reason::Running { attempt, executor, since }),
+            State::Cancelling => Some(Reason::Stopping { attempt, executor, since }),
+            _ => None,
+        })
+    }
+
+    async fn retry(
+        &self,
+        tx: &mut PgConnection,
+        scope: &TenantScope,
+    ) -> Result<Reason, StoreError> {
+        let query = sqlx::query!(
+            "select a.outcome, a.reason from attempt a where a.tenant_id = $1 and a.task_id = $2
+                order by a.attempt desc limit 1",
+            scope.tenant().uuid(),
+            self.id.uuid()
+        );
+        let last = named("task.explain_attempt", query.fetch_optional(tx)).await?;
+        let (last_outcome, last_reason) = last.map(|row| (row.outcome, row.reason)).unzip();
+        Ok(Reason::Retry {
+            at: self.run_at,
+            failures: self.failures,
+            max_attempts: self.max_attempts,
+            last_outcome: last_outcome.and_then(|outcome| outcome.parse().ok()),
+            last_reason: last_reason.flatten(),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! What is known of one task and of what stands before it, for whoever asks why it waits.
+//!
+//! Read in a tenant's request, so each statement is bounded: the task's row, the figures that batcher and resource managers
+//! keep, and counts that end at [`MOST`]. What follows from it is decided in [`domain::explain`].
+
+mod before;
+mod ended;
+mod key;
+mod live;
+mod rooms;
+mod running;
+
+use crate::connect::ApiDb;
+use crate::{StoreError, TenantScope};
+use domain::batch::{Candidate, Priority};
+use domain::explain::{Facts, LimitUse, Ready, Rooms, Waits};
+use domain::id::TaskId;
+use domain::task::State;
+use live::Live;
+use sqlx::PgConnection;
+
+/// Tasks that are counted, at most.
+const MOST: i64 = 10_000;
+
+/// What is known of the task; `None` where this tenant has none of that id.
+///
+/// # Errors
+/// When the database cannot answer, or takes longer than a read may.
+pub async fn explain(
+    db: &ApiDb,
+    scope: &TenantScope,
+    id: TaskId,
+) -> Result<Option<Facts>, StoreError> {
+    let mut tx = super::scoped_read(db, scope).await?;
+    // First among the live: a task only ever moves from there to history.
+    let Some(task) = live::read(&mut tx, scope, id).await? else {
+        return ended::read(&mut tx, scope, id).await;
+    };
+    let own = task.own(&mut tx, scope).await?;
+    let (state, at) = (task.state, task.at);
+    let expires_at = task.expires.then_some(task.start_deadline);
+    let waits = match state {
+        State::Scheduled | State::Ready | State::Retrying => {
+            Some(waits(&mut tx, scope, task).await?)
+        }
+        _ => None,
+    };
+    Ok(Some(Facts { id, state, at, expires_at, own, waits }))
+}
+
+async fn waits(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    task: Live,
+) -> Result<Waits, StoreError> {
+    let rooms = rooms::read(tx, &task.pool).await?;
+    let ready = match task.state {
+        State::Ready => Some(ready(tx, scope, &task, &rooms).await?),
+        _ => None,
+    };
+    Ok(Waits {
+        resources: task.resources,
+        standing: task.standing,
+        suspended_at: task.suspended_at,
+        pool: task.pool,
+        paused: task.paused,
+        rooms,
+        ready,
+    })
+}
+
+async fn ready(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    task: &Live,
+    rooms: &Rooms,
+) -> Result<Ready, StoreError> {
+    let (turn, others_before) = before::read(tx, scope, task, rooms).await?;
+    let mut key = match &task.concurrency_key {
+        Some(key) => Some(key::read(tx, scope, key).await?),
+        None => None,
+    };
+    if let Some(key) = &mut key {
+        key.others_before = others_before;
+    }
+    let limit = if task.tenant.is_some_and(|tenant| tenant.at_limit) {
+        let held = running::held(tx, scope).await?;
+        Some(LimitUse { held, limit: task.running_tasks })
+    } else {
+        None
+    };
+    let spare_until = || Candidate::spare_until(task.run_at, task.start_deadline);
+    Ok(Ready { key, limit, spare_until: task.flexible.then(spare_until), turn })
+}
+
+/// The table's check admits only levels that there are.
+fn priority(level: i16) -> Priority {
+    i8::try_from(level).ok().and_then(Priority::new).unwrap_or_default()
+}
