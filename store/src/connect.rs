@@ -84,7 +84,7 @@ impl SubmitDb {
     }
 }
 
-/// Connections of each api process for counting what tenants hold: one for each [`Pace`].
+/// Connections of each api process for counting what tenants hold: one for counts that take a moment, one for all others.
 pub const COUNT_CONNECTIONS: u32 = 2;
 
 /// How long a slice of a count may take.
