@@ -10,6 +10,8 @@ use std::time::Duration;
 use testkit::settings::rounds;
 
 const LIGHT: usize = 9;
+/// What the light tenants may wait at most, where they wait less than half of it without a flood.
+const LIGHT_MS: i64 = 250;
 /// Lax tasks that may go with the last urgent ones: what is handed out together is placed in any order.
 const TOGETHER: i64 = 100;
 const BATCH: usize = 1000;
@@ -57,12 +59,12 @@ async fn trickle(
     Ok(())
 }
 
-/// How long the tasks of this name waited, at the 99th percentile.
-async fn p99_ms(oracle: &Oracle<'_>, name: &str) -> anyhow::Result<i64> {
+/// How long the tasks of this name waited: `share` of them no longer than this.
+async fn waited_ms(oracle: &Oracle<'_>, name: &str, share: f64) -> anyhow::Result<i64> {
     let waited = "h.first_started_at - h.run_at";
     oracle
         .number(&format!(
-            "select ceil(extract(epoch from percentile_disc(0.99) within group (order by {waited})) * 1000)::bigint
+            "select ceil(extract(epoch from percentile_disc({share}) within group (order by {waited})) * 1000)::bigint
                 from task_history h join task_spec s on s.id = h.id where s.name = '{name}'"
         ))
         .await
@@ -96,7 +98,7 @@ async fn a_flood_of_one_tenant_delays_no_other() -> anyhow::Result<()> {
     }
     trickle(&light, "idle", 0, seconds).await?;
     oracle.drained(Duration::from_secs(10)).await?;
-    let idle_ms = p99_ms(&oracle, "idle").await?;
+    let idle_ms = waited_ms(&oracle, "idle", 0.99).await?;
 
     submit(&heavy, &noop("flood", "100ms", "1h"), flood, "flood").await?;
     let (mut alone, mut together) = (0.0, 0.0);
@@ -115,16 +117,18 @@ async fn a_flood_of_one_tenant_delays_no_other() -> anyhow::Result<()> {
     let limit = Duration::from_secs(10);
     let done = async || oracle.number(left).await.is_ok_and(|n| n == 0);
     testkit::poll::until("the light tenants' tasks to end", limit, done).await?;
-    let flooded_ms = p99_ms(&oracle, "flooded").await?;
+    let flooded_ms = waited_ms(&oracle, "flooded", 0.99).await?;
+    let most_ms = waited_ms(&oracle, "flooded", 0.9).await?;
     let behind = oracle.number("select count(*) from task where state = 'ready'").await?;
     eprintln!(
-        "light tenants waited {idle_ms} ms alone and {flooded_ms} ms (p99) beside a flood of which {behind} were left; \
+        "light tenants waited {idle_ms} ms alone and {flooded_ms} ms (p99; p90 {most_ms} ms) beside a flood of which {behind} were left; \
          {alone:.0} tasks/s of the flood alone, {together:.0} of all together"
     );
     assert!(behind > 0, "no flood was left");
-    // A hundred waits say little of the hundredth part, and other tests' engines work on: far below the minute that stands in front.
-    let most_ms = i64::try_from(rounds(1000, 250))?;
-    assert!(flooded_ms <= most_ms.max(2 * idle_ms), "{flooded_ms} ms");
+    assert!(most_ms <= LIGHT_MS.max(2 * idle_ms), "{most_ms} ms");
+    // Of a hundred waits the hundredth part is one: a pause of the machine is enough for it.
+    let limit_ms = if rounds(0, 1) == 1 { LIGHT_MS } else { 4 * LIGHT_MS };
+    assert!(flooded_ms <= limit_ms.max(2 * idle_ms), "{flooded_ms} ms");
     // Short windows say less of it.
     let least = rounds(85, 95) as f64 / 100.0;
     assert!(together >= least * alone, "{together} of {alone}");

@@ -15,8 +15,6 @@ use store::task::Seen;
 
 /// A key without work for this long is forgotten.
 const IDLE: Duration = Duration::from_secs(60);
-/// Where no limit is stored.
-const USUAL: u64 = 1;
 
 type Key = (TenantId, ConcurrencyKey);
 
@@ -50,7 +48,7 @@ impl Keys {
                 Entry::Occupied(mut known) => known.get_mut().1 = now,
                 Entry::Vacant(free) => {
                     unknown.push(free.key().clone());
-                    free.insert((USUAL, now));
+                    free.insert((ConcurrencyKey::USUAL_LIMIT.into(), now));
                 }
             }
         }
@@ -75,7 +73,7 @@ impl Keys {
         }
         let stored: HashMap<Key, u64> = limits(db, &keys).await?.into_iter().collect();
         for key in keys {
-            let limit = stored.get(&key).copied().unwrap_or(USUAL);
+            let limit = stored.get(&key).copied().unwrap_or(ConcurrencyKey::USUAL_LIMIT.into());
             self.0.entry(key).and_modify(|known| known.0 = limit);
         }
         Ok(())
