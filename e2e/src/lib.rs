@@ -16,7 +16,7 @@ mod usage;
 pub use cluster::{Cluster, EXECUTOR_SECRET, KEY_HASH_SECRET, Role, Shape};
 pub use customer::Customer;
 pub use load::{Mix, Submitted};
-pub use look::{freeze, metric, now_ns, sum};
+pub use look::{batcher, freeze, metric, now_ns, sum};
 pub use oracle::Oracle;
 pub use ports::{PortsSeen, watch_ports};
 pub use rabbitmqctl::rabbitmqctl;

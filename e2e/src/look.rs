@@ -58,3 +58,23 @@ pub async fn freeze(cluster: &mut Cluster, at: usize, time: Duration) -> anyhow:
     clock::sleep(time).await;
     cluster.process(at)?.cont()
 }
+
+/// The scheduler that is the batcher now, waited for 10 s at most.
+///
+/// # Errors
+/// When none of those that run is.
+pub async fn batcher(cluster: &mut Cluster) -> anyhow::Result<usize> {
+    let began = clock::monotonic();
+    loop {
+        for at in cluster.of(Role::Scheduler) {
+            if metric(cluster, at, "berth_batcher_leads", &[]).await? >= 1.0 {
+                return Ok(at);
+            }
+        }
+        anyhow::ensure!(
+            began.elapsed() < Duration::from_secs(10),
+            "nobody became the batcher within 10 s"
+        );
+        clock::sleep(Duration::from_millis(20)).await;
+    }
+}

@@ -1,7 +1,7 @@
 //! The active batcher is killed again and again while tasks flow: a task marked `queued` whose hint was never published
 //! is taken back, and another batcher takes over.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, metric};
+use e2e::{Cluster, Customer, Mix, Oracle, Shape, batcher};
 use runtime::clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,23 +13,6 @@ const EVERY: Duration = Duration::from_secs(2);
 /// `wake_at` of a queued task is when the sweep takes it back: 5 s after it was marked.
 const QUEUED_TOO_LONG: &str =
     "select count(*) from task where state = 'queued' and wake_at < now() - interval '10 seconds'";
-
-/// The scheduler that is the batcher now.
-async fn leader(cluster: &mut Cluster) -> anyhow::Result<usize> {
-    let began = clock::monotonic();
-    loop {
-        for at in cluster.of(Role::Scheduler) {
-            if metric(cluster, at, "berth_batcher_leads", &[]).await? >= 1.0 {
-                return Ok(at);
-            }
-        }
-        anyhow::ensure!(
-            began.elapsed() < Duration::from_secs(10),
-            "nobody became the batcher within 10 s"
-        );
-        clock::sleep(Duration::from_millis(20)).await;
-    }
-}
 
 async fn kills(tasks: usize, over: Duration) -> anyhow::Result<()> {
     let mut cluster = Cluster::start(Shape::default()).await?;
@@ -46,7 +29,7 @@ async fn kills(tasks: usize, over: Duration) -> anyhow::Result<()> {
     let killing = async {
         let (began, mut killed) = (clock::monotonic(), 0);
         while flowing.load(Ordering::Relaxed) {
-            let at = leader(&mut cluster).await?;
+            let at = batcher(&mut cluster).await?;
             cluster.kill9(at)?;
             cluster.launch(at)?;
             killed += 1;

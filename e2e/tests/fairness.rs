@@ -3,10 +3,11 @@
 //! With `SCALE=1` at the sizes that are promised: a million tasks of one tenant beside nine others, and 10 000 urgent tasks
 //! behind 100 000.
 
-use e2e::{Cluster, Customer, Oracle, Role, Shape};
+use e2e::{Cluster, Customer, Oracle, Role, Shape, batcher};
 use runtime::clock;
 use serde_json::{Value, json};
 use std::time::Duration;
+use testkit::psql;
 use testkit::settings::rounds;
 
 const LIGHT: usize = 9;
@@ -70,6 +71,20 @@ async fn waited_ms(oracle: &Oracle<'_>, name: &str, share: f64) -> anyhow::Resul
         .await
 }
 
+/// When tasks of this name became due that waited longer than they may, since the first of them, and how long they waited.
+async fn too_long(oracle: &Oracle<'_>, name: &str, limit_ms: i64) -> anyhow::Result<String> {
+    let late = oracle
+        .rows(&format!(
+            "with all_of as (select h.run_at, h.first_started_at - h.run_at as waited, min(h.run_at) over () as first
+                    from task_history h join task_spec s on s.id = h.id where s.name = '{name}')
+                select round(extract(epoch from run_at - first), 2), round(extract(epoch from waited) * 1000) from all_of
+                where waited > {limit_ms} * interval '1 ms' order by run_at limit 40"
+        ))
+        .await?;
+    let told = |row: &Vec<String>| format!("{} ms at {} s", row[1], row[0]);
+    Ok(late.iter().map(told).collect::<Vec<_>>().join(", "))
+}
+
 /// Attempts that end a second, while `work` is done.
 async fn per_second(
     oracle: &Oracle<'_>,
@@ -124,6 +139,7 @@ async fn a_flood_of_one_tenant_delays_no_other() -> anyhow::Result<()> {
         "light tenants waited {idle_ms} ms alone and {flooded_ms} ms (p99; p90 {most_ms} ms) beside a flood of which {behind} were left; \
          {alone:.0} tasks/s of the flood alone, {together:.0} of all together"
     );
+    eprintln!("waited too long: {}", too_long(&oracle, "flooded", LIGHT_MS).await?);
     assert!(behind > 0, "no flood was left");
     assert!(most_ms <= LIGHT_MS.max(2 * idle_ms), "{most_ms} ms");
     // Of a hundred waits the hundredth part is one: a pause of the machine is enough for it.
@@ -179,6 +195,51 @@ async fn long_tasks_of_one_tenant_count_for_what_they_take() -> anyhow::Result<(
     let (of_long, of_short) = ((after.0 - before.0) as f64, (after.1 - before.1) as f64);
     let part = of_long / (of_long + of_short);
     eprintln!("tasks of 1 s had {:.1} % of the time beside tasks of 100 ms", part * 100.0);
+    assert!((0.42..=0.58).contains(&part), "{part}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batcher_that_takes_over_goes_on_with_the_shares_as_they_were() -> anyhow::Result<()> {
+    let mut cluster = Cluster::start(small().with(Role::Scheduler, 2)).await?;
+    let url = cluster.database().owner_url().to_owned();
+    Oracle::of(&cluster).free_again(32, Duration::from_secs(20)).await?;
+    let (long, short) =
+        (Customer::sign_up(&cluster, "long").await?, Customer::sign_up(&cluster, "short").await?);
+    submit(&long, &noop("long", "1s", "1h"), 1000, "long").await?;
+    submit(&short, &noop("short", "100ms", "1h"), 8000, "short").await?;
+    // Estimates settle first.
+    clock::sleep(Duration::from_secs(5)).await;
+    let at = batcher(&mut cluster).await?;
+    let killed = psql::run(&url, "select clock_timestamp()").await?;
+    cluster.kill9(at)?;
+    cluster.launch(at)?;
+    clock::sleep(Duration::from_secs(15)).await;
+    let oracle = Oracle::of(&cluster);
+    let hole_ms = oracle
+        .number(&format!(
+            "with placed as (select placed_at from attempt union all select placed_at from task where placed_at is not null)
+                select ceil(extract(epoch from max(gap)) * 1000)::bigint from (
+                    select placed_at - lag(placed_at) over (order by placed_at) as gap from placed
+                    where placed_at > timestamptz '{killed}' - interval '1 s') g"
+        ))
+        .await?;
+    // From when the next one may have taken over: what it knows of those before it decides who goes next.
+    let used = async |name: &str| {
+        oracle
+            .number(&format!(
+                "select coalesce(sum(usage_ms), 0)::bigint from attempt a join task_spec s on s.id = a.task_id
+                    where s.name = '{name}' and a.ended_at > timestamptz '{killed}' + interval '5 s'"
+            ))
+            .await
+    };
+    let (of_long, of_short) = (used("long").await? as f64, used("short").await? as f64);
+    let part = of_long / (of_long + of_short);
+    eprintln!(
+        "nothing was started for {hole_ms} ms; from then on tasks of 1 s had {:.1} % of the time beside tasks of 100 ms",
+        part * 100.0
+    );
+    assert!(hole_ms <= 5000, "{hole_ms} ms");
     assert!((0.42..=0.58).contains(&part), "{part}");
     Ok(())
 }

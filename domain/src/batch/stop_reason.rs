@@ -20,17 +20,6 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::NothingWaits,
-        Self::NoRoom,
-        Self::RoomUsed,
-        Self::BatchFull,
-        Self::SizesLack,
-        Self::Limits,
-        Self::Paused,
-    ];
-
     /// As it is stored, and in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

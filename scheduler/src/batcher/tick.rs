@@ -29,8 +29,11 @@ use store::task::{Seen, candidates, transition};
 use store::turn::PoolTurn;
 use tracing::info;
 
-/// How old the list of pools and the terms of tenants may be.
-const REFRESH: Duration = Duration::from_secs(1);
+/// How old the list of pools and the terms of tenants and keys may be: with the longest rest of a tick and what waits in the
+/// broker, a change acts within a second.
+const REFRESH: Duration = Duration::from_millis(500);
+/// How often turns are written down for whoever takes over.
+const KEEP: Duration = Duration::from_secs(1);
 /// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some
 /// 1000 tasks/s there is next to no rest, and from 5000/s on the longest.
 const REST_PER_TASK: Duration = Duration::from_micros(200);
@@ -57,6 +60,7 @@ pub(crate) struct Batcher {
     led: Option<LeaderEpoch>,
     pools: Vec<PoolName>,
     refreshed: Option<Instant>,
+    kept: Option<Instant>,
     per_pool: HashMap<PoolName, PoolState>,
     tenants: Tenants,
     keys: Keys,
@@ -110,6 +114,7 @@ impl Batcher {
             led: None,
             pools: Vec::new(),
             refreshed: None,
+            kept: None,
             per_pool: HashMap::new(),
             tenants: Tenants::default(),
             keys: Keys::default(),
@@ -133,7 +138,7 @@ impl Batcher {
         if self.led != Some(epoch) {
             // What an earlier term knew of rates and turns is out of date.
             self.per_pool.clear();
-            (self.refreshed, self.count_from) = (None, None);
+            (self.refreshed, self.kept, self.count_from) = (None, None, None);
             self.charging = Charging::default();
             self.led = Some(epoch);
         }
@@ -166,8 +171,7 @@ impl Batcher {
     }
 
     async fn refresh(&mut self, now: Instant) -> Result<(), StoreError> {
-        let passed = self.refreshed.map(|at| now.saturating_duration_since(at));
-        if passed.is_some_and(|passed| passed < REFRESH) {
+        if self.refreshed.is_some_and(|at| now.saturating_duration_since(at) < REFRESH) {
             return Ok(());
         }
         let pools = store::pool::list_for_dispatch(&self.db).await?;
@@ -190,13 +194,25 @@ impl Batcher {
         }
         self.set_terms();
         self.take_back(&stopped).await?;
-        for (pool, state) in self.per_pool.iter_mut().filter(|_| passed.is_some()) {
-            let word = state.standing.word(passed.unwrap_or_default(), &state.turns, &self.running);
-            if let Some((of_pool, tenants)) = word {
+        self.keep(now).await?;
+        self.refreshed = Some(now);
+        Ok(())
+    }
+
+    /// Writes down how turns stand, a second after the last time.
+    async fn keep(&mut self, now: Instant) -> Result<(), StoreError> {
+        let passed = now.saturating_duration_since(*self.kept.get_or_insert(now));
+        if passed < KEEP {
+            return Ok(());
+        }
+        for (pool, state) in &mut self.per_pool {
+            if let Some((of_pool, tenants)) =
+                state.standing.word(passed, &state.turns, &self.running)
+            {
                 store::turn::keep(&self.db, pool, of_pool, &tenants).await?;
             }
         }
-        self.refreshed = Some(now);
+        self.kept = Some(now);
         Ok(())
     }
 

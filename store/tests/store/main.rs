@@ -27,6 +27,7 @@ mod reading;
 mod selection;
 mod selection_cost;
 mod sessions;
+mod sign_ins;
 mod storm;
 mod submitting;
 mod support;
