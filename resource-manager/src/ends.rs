@@ -41,9 +41,15 @@ impl Teller {
         if ends.is_empty() {
             return Ok(TickOutcome::idle(0));
         }
-        let seq = *self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = store::attempt_end::tell(&self.db, self.node, seq, &ends).await?;
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        let words = store::attempt_end::words(&ends);
+        let seq = {
+            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            // Used up whatever becomes of them: a word that arrived without an answer must not hide another of its number.
+            let seq = *next;
+            *next += i64::try_from(words.len()).unwrap_or(0);
+            seq
+        };
+        store::attempt_end::tell(&self.db, self.node, seq, &words).await?;
         Ok(TickOutcome::idle(ends.len() as u64))
     }
 }

@@ -6,6 +6,7 @@ use crate::StoreError;
 use crate::connect::{RmDb, SchedulerDb};
 use crate::statement::named;
 use domain::id::{NodeId, TaskId, TenantId};
+use domain::time::Timestamp;
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
@@ -15,28 +16,26 @@ const BYTES: usize = 20;
 /// Ends in a row, at most.
 const ROW: usize = 50_000;
 
-/// `owner` tells what attempts used, as its words `seq` and following; gives the number of the next.
+/// `ends` as words, each of which is a row.
+#[must_use]
+pub fn words(ends: &[(TaskId, Duration)]) -> Vec<Vec<u8>> {
+    ends.chunks(ROW).map(|ends| ends.iter().flat_map(bytes).collect()).collect()
+}
+
+/// `owner` tells what attempts used, as its words `seq` and following.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn tell(
-    db: &RmDb,
-    owner: NodeId,
-    seq: i64,
-    ends: &[(TaskId, Duration)],
-) -> Result<i64, StoreError> {
-    let rows: Vec<Vec<u8>> =
-        ends.chunks(ROW).map(|ends| ends.iter().flat_map(bytes).collect()).collect();
+pub async fn tell(db: &RmDb, owner: NodeId, seq: i64, words: &[Vec<u8>]) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "insert into attempt_end (owner, seq, ends)
             select $1, $2 + i.place - 1, i.ends from unnest($3::bytea[]) with ordinality as i(ends, place)
             on conflict do nothing",
         owner.uuid(),
         seq,
-        &rows
+        words
     );
-    named("attempt_end.tell", query.execute(db.pool())).await?;
-    Ok(seq + i64::try_from(rows.len()).unwrap_or(0))
+    named("attempt_end.tell", query.execute(db.pool())).await.map(|_| ())
 }
 
 /// What was told in the last 10 s and not `heard`, which is the last word of each owner; it follows.
@@ -56,7 +55,7 @@ pub async fn hear(
         &owners,
         &seqs
     );
-    let rows = named("attempt_end.hear", query.fetch_all(db.pool())).await?;
+    let rows = named("attempt_end.hear", query.fetch_all(db.dispatch_pool())).await?;
     let mut ends = Vec::new();
     for row in rows {
         let last = heard.entry(NodeId(row.owner)).or_insert(row.seq);
@@ -76,25 +75,34 @@ pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
     Ok(named("attempt_end.prune", query.execute(db.pool())).await?.rows_affected())
 }
 
-/// Which of `tasks` are in the broker's hands or an executor's.
+/// Of those of `tasks`, each handed out at a time, that are in neither the broker's hands nor an executor's: what the last attempt
+/// since then used; nothing where there was none.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn still_held(
+pub async fn untold(
     db: &SchedulerDb,
-    tasks: &[(TenantId, TaskId)],
-) -> Result<Vec<TaskId>, StoreError> {
-    let (tenants, ids): (Vec<_>, Vec<_>) =
-        tasks.iter().map(|(tenant, task)| (tenant.uuid(), task.uuid())).unzip();
-    let query = sqlx::query_scalar!(
-        r#"select t.id as "id!" from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
-            cross join lateral (select x.id, x.state from task x where x.tenant_id = i.tenant_id and x.id = i.id limit 1) t
-            where t.state in ('queued', 'running', 'cancelling')"#,
+    tasks: &[(TenantId, TaskId, Timestamp)],
+) -> Result<Vec<(TaskId, Duration)>, StoreError> {
+    let tenants: Vec<_> = tasks.iter().map(|(tenant, ..)| tenant.uuid()).collect();
+    let ids: Vec<_> = tasks.iter().map(|(_, task, _)| task.uuid()).collect();
+    let since: Vec<_> = tasks.iter().map(|(.., since)| *since).collect();
+    let query = sqlx::query!(
+        r#"select i.id as "id!", coalesce(a.usage_ms, 0) as "used_ms!"
+            from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as i(tenant_id, id, since)
+            left join lateral (select x.state from task x where x.tenant_id = i.tenant_id and x.id = i.id limit 1) t on true
+            left join lateral (select e.usage_ms from attempt e
+                where e.tenant_id = i.tenant_id and e.task_id = i.id and e.ended_at > i.since
+                    and e.ended_at > now() - interval '2 days'
+                order by e.attempt desc limit 1) a on true
+            where t.state is null or t.state not in ('queued', 'running', 'cancelling')"#,
         &tenants,
-        &ids
+        &ids,
+        &since
     );
-    let rows = named("attempt_end.still_held", query.fetch_all(db.pool())).await?;
-    Ok(rows.into_iter().map(TaskId).collect())
+    let rows = named("attempt_end.untold", query.fetch_all(db.dispatch_pool())).await?;
+    let used = |ms: i64| Duration::from_millis(ms.unsigned_abs());
+    Ok(rows.into_iter().map(|row| (TaskId(row.id), used(row.used_ms))).collect())
 }
 
 fn bytes((task, used): &(TaskId, Duration)) -> [u8; BYTES] {

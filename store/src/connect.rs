@@ -205,8 +205,9 @@ pub struct SchedulerDb {
 }
 
 impl SchedulerDb {
-    /// Opens two pools: the one that marks tasks `queued` commits without waiting for the disk. A mark lost in a crash is a
-    /// lost hint, no more; nothing else may use it.
+    /// Opens two pools. One is the batcher's own, so that it waits for nobody else's work, and commits without waiting for the
+    /// disk: a mark `queued` lost in a crash is a lost hint, and where turns stood is known a second older. Nothing else may be
+    /// written with it.
     ///
     /// # Errors
     /// When the URL is not usable.

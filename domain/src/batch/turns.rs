@@ -141,7 +141,8 @@ impl Turns {
     /// Without this the estimate stays.
     pub fn dispatched(&mut self, now: Timestamp, pick: &Pick) {
         let Candidate { task, name, .. } = pick.candidate;
-        self.lane_of(pick).charges.open(task, name, pick.charge, now);
+        let lane = self.lane_of(pick);
+        lane.charges.open(&mut lane.accounts, (task, name), pick.charge, now);
     }
 
     /// An attempt ended after `used`, 0 where it never ran: what is expected of its name follows.
@@ -164,28 +165,21 @@ impl Turns {
         self.due.accounts.restore(ahead);
     }
 
-    /// This runs since `since`, and was dispatched elsewhere: from `now` on its charge follows what it takes.
+    /// This runs since `since`, and was dispatched elsewhere: from `now` on its charge follows what it takes. What it was charged
+    /// there is not known: at least what has passed.
     pub fn runs(&mut self, now: Timestamp, task: &Candidate, since: Timestamp) {
         let passed = (now - since).to_std().unwrap_or_default();
-        let expected = passed.max(task.expected(&self.estimates));
-        let charge = self.due.accounts.charged(task.tenant, task.share, expected);
-        self.due.charges.open(task.task, task.name, charge, since);
+        let Lane { accounts, charges, .. } = &mut self.due;
+        let charge = accounts.charged(task.tenant, task.share, passed);
+        charges.open(accounts, (task.task, task.name), charge, since);
     }
 
-    /// Up to `most` attempts of which to ask whether they still run: those that do not have [`Self::vanished`].
-    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId)> {
+    /// Up to `most` attempts, and since when they run, of which to ask whether they do: those that do not have
+    /// [ended](Self::ended), and nobody told.
+    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId, Timestamp)> {
         let mut doubtful = self.due.charges.doubtful(now, most);
         doubtful.extend(self.spare.charges.doubtful(now, most - doubtful.len()));
         doubtful
-    }
-
-    /// It ended and nobody told when: what it was charged stays.
-    pub fn vanished(&mut self, task: TaskId) {
-        for lane in [&mut self.due, &mut self.spare] {
-            if let Some(charged) = lane.charges.charged(task) {
-                lane.charges.close(&mut lane.accounts, task, charged);
-            }
-        }
     }
 
     /// Forgets tenants that are idle and owe nothing.

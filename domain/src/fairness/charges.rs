@@ -7,7 +7,6 @@ use super::{Accounts, Charge, NameKey};
 use crate::id::{TaskId, TenantId};
 use crate::time::Timestamp;
 use chrono::TimeDelta;
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -26,7 +25,9 @@ pub struct Charges {
     lag: Duration,
 }
 
-/// An attempt beyond its estimate is asked for so often: its end may have gone untold.
+/// An attempt this far beyond its estimate is asked for: its end may have gone untold, or it never began.
+const FIRST_DOUBT: TimeDelta = TimeDelta::seconds(2);
+/// It still ran: it is asked for again.
 const DOUBT: TimeDelta = TimeDelta::seconds(10);
 
 /// A dispatch that is charged.
@@ -48,14 +49,26 @@ impl Charges {
         Self { lag, ..Self::default() }
     }
 
-    /// A task of this name runs since `since`, under this charge. One that is open goes on as it is: its earlier dispatch came to
-    /// nothing, and is what was paid for.
-    pub fn open(&mut self, task: TaskId, name: NameKey, charge: Charge, since: Timestamp) {
-        let expected_end = since + charge.expected + self.lag;
-        if let Entry::Vacant(free) = self.open.entry(task) {
-            free.insert(Open { name, charge, since, expected_end, doubt_at: expected_end + DOUBT });
-            self.expected.insert((expected_end, task));
+    /// A task of this name runs since `since`, under this charge. Where it is open, its earlier dispatch came to nothing: all that
+    /// was charged for that is given back, but for the estimate where this one comes without.
+    pub fn open(
+        &mut self,
+        accounts: &mut Accounts,
+        (task, name): (TaskId, NameKey),
+        mut charge: Charge,
+        since: Timestamp,
+    ) {
+        if let Some(before) = self.open.get(&task).map(|open| open.charge) {
+            self.close(accounts, task, Duration::ZERO);
+            if charge.expected.is_zero() {
+                charge = before;
+                accounts.correct(charge, charge.share * charge.expected.as_secs_f64());
+            }
         }
+        let expected_end = since + charge.expected + self.lag;
+        let doubt_at = expected_end + FIRST_DOUBT;
+        self.open.insert(task, Open { name, charge, since, expected_end, doubt_at });
+        self.expected.insert((expected_end, task));
     }
 
     /// Charges what runs longer than expected up to `now`.
@@ -77,9 +90,9 @@ impl Charges {
         self.charged_until = now;
     }
 
-    /// Up to `most` that are beyond their estimates and were not asked for lately: do they still run? Those that do not are to be
-    /// closed.
-    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId)> {
+    /// Up to `most` that are beyond their estimates and were not asked for lately, and since when they run: do they still? Those
+    /// that do not are to be closed.
+    pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId, Timestamp)> {
         let due = |(at, _): &(Timestamp, TaskId)| *at <= now;
         let doubtful: Vec<_> =
             self.doubted.iter().take_while(|d| due(d)).take(most).copied().collect();
@@ -88,17 +101,9 @@ impl Charges {
             let open = self.open.get_mut(&task)?;
             open.doubt_at = now + DOUBT;
             self.doubted.insert((open.doubt_at, task));
-            Some((open.charge.tenant, task))
+            Some((open.charge.tenant, task, open.since))
         };
         doubtful.into_iter().filter_map(ask).collect()
-    }
-
-    /// How long a task has been charged for, where it is open.
-    #[must_use]
-    pub fn charged(&self, task: TaskId) -> Option<Duration> {
-        let open = self.open.get(&task)?;
-        let until = self.charged_until.max(open.expected_end);
-        (until - (open.since + self.lag)).to_std().ok()
     }
 
     /// The attempt ended after `used`, 0 where it never ran: charges exactly that. Gives whose it was, and its name; nothing
@@ -167,7 +172,7 @@ mod tests {
         accounts.wait(tenant(2));
         let mut charges = Charges::default();
         let charge = accounts.charge(tenant(1), 1.0, Duration::from_secs(1));
-        charges.open(task(1), NameKey(7), charge, at(0));
+        charges.open(&mut accounts, (task(1), NameKey(7)), charge, at(0));
         (accounts, charges)
     }
 
@@ -197,11 +202,11 @@ mod tests {
         charges.advance(&mut accounts, at(900));
         assert!(charges.doubtful(at(900_000), 9).is_empty());
         charges.advance(&mut accounts, at(20_000));
-        assert!(charges.doubtful(at(10_999), 9).is_empty());
-        assert_eq!(charges.doubtful(at(20_000), 9), [(tenant(1), task(1))]);
+        let runs = [(tenant(1), task(1), at(0))];
+        assert!(charges.doubtful(at(2999), 9).is_empty());
+        assert_eq!(charges.doubtful(at(20_000), 9), runs);
         assert!(charges.doubtful(at(29_999), 9).is_empty());
-        assert_eq!(charges.doubtful(at(30_000), 9), [(tenant(1), task(1))]);
-        assert_eq!(charges.charged(task(1)), Some(Duration::from_secs(20)));
+        assert_eq!(charges.doubtful(at(30_000), 9), runs);
         charges.close(&mut accounts, task(1), Duration::from_secs(20));
         assert!(charges.doubtful(at(90_000), 9).is_empty());
     }
@@ -213,7 +218,7 @@ mod tests {
         accounts.wait(tenant(2));
         let mut charges = Charges::lagging(Duration::from_millis(300));
         let charge = accounts.charge(tenant(1), 1.0, Duration::from_secs(1));
-        charges.open(task(1), NameKey(7), charge, at(0));
+        charges.open(&mut accounts, (task(1), NameKey(7)), charge, at(0));
         for (now, charged) in [(1300, 1.0), (1800, 1.5)] {
             charges.advance(&mut accounts, at(now));
             assert!((debt(&accounts) - charged).abs() < 0.005, "{now}: {}", debt(&accounts));
@@ -226,10 +231,26 @@ mod tests {
     fn another_dispatch_of_the_same_is_not_another_charge() {
         let (mut accounts, mut charges) = one_runs();
         let again = accounts.charge(tenant(1), 1.0, Duration::ZERO);
-        charges.open(task(1), NameKey(7), again, at(500));
+        charges.open(&mut accounts, (task(1), NameKey(7)), again, at(500));
         charges.close(&mut accounts, task(1), Duration::from_secs(2));
         let charged = debt(&accounts);
         assert!((charged - 2.0).abs() < 0.005, "{charged}");
+    }
+
+    #[test]
+    fn what_waited_for_another_dispatch_is_not_charged_for_waiting() {
+        // Without an estimate of its own, and with one.
+        for estimate in [0, 1] {
+            let (mut accounts, mut charges) = one_runs();
+            charges.advance(&mut accounts, at(60_000));
+            assert!(debt(&accounts) > 50.0);
+            let again = accounts.charge(tenant(1), 1.0, Duration::from_secs(estimate));
+            charges.open(&mut accounts, (task(1), NameKey(7)), again, at(60_000));
+            assert!((debt(&accounts) - 1.0).abs() < 0.005, "{}", debt(&accounts));
+            charges.advance(&mut accounts, at(61_500));
+            assert!((debt(&accounts) - 1.5).abs() < 0.005, "{}", debt(&accounts));
+            assert_eq!(charges.len(), 1);
+        }
     }
 
     #[test]

@@ -40,10 +40,17 @@ impl InHand {
         self.deliveries.insert(id, (delivery, hints.len()));
     }
 
-    /// Takes out those at the given places.
+    /// Takes out those at the given places. The others keep their order, which is that of their turns: else a hint in the middle
+    /// would wait until room for all comes at once.
     pub(super) fn remove(&mut self, mut places: Vec<usize>) -> Vec<Waiting> {
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        places.into_iter().map(|at| self.waiting.swap_remove(at)).collect()
+        places.sort_unstable();
+        let (mut places, mut at) = (places.into_iter().peekable(), 0);
+        self.waiting
+            .extract_if(.., |_| {
+                at += 1;
+                places.next_if_eq(&(at - 1)).is_some()
+            })
+            .collect()
     }
 
     /// These came to an end: their deliveries may be done with.
@@ -64,5 +71,38 @@ impl InHand {
     pub(super) fn let_go(&mut self) {
         self.waiting.clear();
         self.deliveries.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::id::{TaskId, TenantId};
+    use domain::resources::Tier;
+
+    #[test]
+    fn what_is_taken_out_leaves_the_others_in_the_order_of_their_turns() {
+        let (tenant, since) = (TenantId::fresh(), runtime::clock::monotonic());
+        let waiting = |number| Waiting {
+            hint: Hint {
+                tenant,
+                task: TaskId(uuid::Uuid::from_u128(number)),
+                dispatch_epoch: 1,
+                resources: Tier::Basic.resources(),
+                start_deadline_unix_ms: 0,
+            },
+            since,
+            delivery: 1,
+        };
+        let numbers = |some: &[Waiting]| -> Vec<u128> {
+            some.iter().map(|waiting| waiting.hint.task.uuid().as_u128()).collect()
+        };
+        let mut in_hand = InHand { waiting: (0..8).map(waiting).collect(), ..InHand::default() };
+        assert_eq!(numbers(&in_hand.remove(vec![4, 0, 1])), [0, 1, 4]);
+        assert_eq!(numbers(&in_hand.waiting), [2, 3, 5, 6, 7]);
+        assert_eq!(numbers(&in_hand.remove(vec![4])), [7]);
+        assert!(in_hand.remove(Vec::new()).is_empty());
+        assert_eq!(numbers(&in_hand.remove(vec![0, 1, 2, 3])), [2, 3, 5, 6]);
+        assert!(in_hand.waiting.is_empty());
     }
 }

@@ -1,13 +1,12 @@
 //! Keeps charges true: what attempts took is heard from the resource managers, and asked for where nobody tells.
 
 use domain::batch::Turns;
-use domain::id::{NodeId, TaskId};
-use domain::time::Timestamp;
+use domain::id::NodeId;
 use runtime::clock::{self, Instant};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
-use store::attempt_end::{hear, still_held};
+use store::attempt_end::{hear, untold};
 use store::connect::SchedulerDb;
 
 /// Between two times of listening: estimates are charged meanwhile.
@@ -35,22 +34,19 @@ impl Charging {
         self.at = Some(clock::monotonic());
         let ends = hear(db, &mut self.heard).await?;
         let now = clock::wall();
-        for turns in pools {
+        let mut pools: Vec<_> = pools.collect();
+        // Before anything that may fail: they are told once.
+        for turns in &mut pools {
             ends.iter().for_each(|(task, used)| turns.ended(*task, *used));
             turns.advance(now);
-            ask(db, turns, now).await?;
+        }
+        for turns in pools {
+            let doubtful = turns.doubtful(now, ASKED);
+            if !doubtful.is_empty() {
+                let untold = untold(db, &doubtful).await?;
+                untold.into_iter().for_each(|(task, used)| turns.ended(task, used));
+            }
         }
         Ok(())
     }
-}
-
-async fn ask(db: &SchedulerDb, turns: &mut Turns, now: Timestamp) -> Result<(), StoreError> {
-    let doubtful = turns.doubtful(now, ASKED);
-    if doubtful.is_empty() {
-        return Ok(());
-    }
-    let held: HashSet<TaskId> = still_held(db, &doubtful).await?.into_iter().collect();
-    let gone = doubtful.iter().map(|(_, task)| *task).filter(|task| !held.contains(task));
-    gone.for_each(|task| turns.vanished(task));
-    Ok(())
 }

@@ -24,7 +24,7 @@ pub async fn limits(
         &tenants,
         &names
     );
-    let rows = named("concurrency.limits", query.fetch_all(db.pool())).await?;
+    let rows = named("concurrency.limits", query.fetch_all(db.dispatch_pool())).await?;
     Ok(rows
         .into_iter()
         .map(|row| {

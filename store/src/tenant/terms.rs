@@ -31,7 +31,7 @@ pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantT
             from tenant t join plan p on p.name = t.plan where t.id = any ($1)"#,
         &ids
     );
-    let rows = named("tenant.terms", query.fetch_all(db.pool())).await?;
+    let rows = named("tenant.terms", query.fetch_all(db.dispatch_pool())).await?;
     rows.into_iter()
         .map(|row| {
             Ok(TenantTerms {

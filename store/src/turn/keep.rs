@@ -83,5 +83,5 @@ pub async fn keep(
         of_pool.rate,
         number(of_pool.free_slots)
     );
-    named("turn.keep", query.execute(db.pool())).await.map(|_| ())
+    named("turn.keep", query.execute(db.dispatch_pool())).await.map(|_| ())
 }

@@ -11,6 +11,7 @@ mod batches;
 mod concurrency;
 mod cost;
 mod counts;
+mod ends;
 mod explain;
 mod grants;
 mod leadership;
