@@ -13,8 +13,6 @@ use testkit::settings::rounds;
 const LIGHT: usize = 9;
 /// What the light tenants may wait at most, where they wait less than half of it without a flood.
 const LIGHT_MS: i64 = 250;
-/// Lax tasks that may go with the last urgent ones: what is handed out together is placed in any order.
-const TOGETHER: i64 = 100;
 const BATCH: usize = 1000;
 /// Stretches with the flood alone, and with all.
 const PAIRS: usize = 3;
@@ -133,21 +131,16 @@ async fn a_flood_of_one_tenant_delays_no_other() -> anyhow::Result<()> {
     let done = async || oracle.number(left).await.is_ok_and(|n| n == 0);
     testkit::poll::until("the light tenants' tasks to end", limit, done).await?;
     let flooded_ms = waited_ms(&oracle, "flooded", 0.99).await?;
-    let most_ms = waited_ms(&oracle, "flooded", 0.9).await?;
+    let usual_ms = waited_ms(&oracle, "flooded", 0.5).await?;
     let behind = oracle.number("select count(*) from task where state = 'ready'").await?;
     eprintln!(
-        "light tenants waited {idle_ms} ms alone and {flooded_ms} ms (p99; p90 {most_ms} ms) beside a flood of which {behind} were left; \
+        "light tenants waited {idle_ms} ms alone and {flooded_ms} ms (p99; p50 {usual_ms} ms) beside a flood of which {behind} were left; \
          {alone:.0} tasks/s of the flood alone, {together:.0} of all together"
     );
     eprintln!("waited too long: {}", too_long(&oracle, "flooded", LIGHT_MS).await?);
     assert!(behind > 0, "no flood was left");
-    assert!(most_ms <= LIGHT_MS.max(2 * idle_ms), "{most_ms} ms");
-    // Of a hundred waits the hundredth part is one: a pause of the machine is enough for it.
-    let limit_ms = if rounds(0, 1) == 1 { LIGHT_MS } else { 4 * LIGHT_MS };
-    assert!(flooded_ms <= limit_ms.max(2 * idle_ms), "{flooded_ms} ms");
-    // Short windows say less of it.
-    let least = rounds(85, 95) as f64 / 100.0;
-    assert!(together >= least * alone, "{together} of {alone}");
+    assert!(flooded_ms <= LIGHT_MS.max(2 * idle_ms), "{flooded_ms} ms");
+    assert!(together >= 0.95 * alone, "{together} of {alone}");
     Ok(())
 }
 
@@ -168,7 +161,7 @@ async fn urgent_tasks_start_before_the_lax_ones_that_were_there_first() -> anyho
         )
         .await?;
     eprintln!("{overtaken} of {lax} lax tasks started before the last of {urgent} urgent ones");
-    assert!(overtaken <= TOGETHER, "{overtaken}");
+    assert_eq!(overtaken, 0);
     Ok(())
 }
 
