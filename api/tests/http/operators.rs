@@ -4,7 +4,8 @@ use crate::client::request;
 use crate::server::{ALL_SCOPES, Server, secret};
 use api::auth::OperatorScope;
 use api::auth::key::generate_operator;
-use api::routes::table::{Access, TABLE};
+use api::routes::table::{Access, Endpoint, TABLE};
+use futures::StreamExt;
 use runtime::config::ExposeSecret;
 use std::time::Duration;
 use store::audit::By;
@@ -31,14 +32,7 @@ async fn a_credential_of_the_wrong_kind_is_refused_on_every_route_before_its_bod
     let server = Server::start().await;
     let operator = server.new_operator("ann", &["read", "admin"]).await;
     let big = "x".repeat(400_000);
-    let (mut tenants, mut operators) = (0, 0);
-    for endpoint in &TABLE {
-        let key = match endpoint.access {
-            Access::Open(_) | Access::SignIn(_) => continue,
-            Access::Tenant(..) => &operator,
-            Access::Operator(..) => &server.key,
-        };
-        *(if key == &operator { &mut tenants } else { &mut operators }) += 1;
+    let refused = async |endpoint: &Endpoint, key: &str| {
         let bearer = format!("Bearer {key}");
         let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
         let (verb, path) =
@@ -49,8 +43,15 @@ async fn a_credential_of_the_wrong_kind_is_refused_on_every_route_before_its_bod
             (403, "wrong_kind_of_key"),
             "{endpoint:?}"
         );
-    }
-    assert!(tenants >= 8 && operators >= 1);
+    };
+    let of_tenants = TABLE.iter().filter(|e| matches!(e.access, Access::Tenant(..)));
+    let of_operators = TABLE.iter().filter(|e| matches!(e.access, Access::Operator(..)));
+    let asked = of_tenants
+        .map(|endpoint| refused(endpoint, &operator))
+        .chain(of_operators.map(|endpoint| refused(endpoint, &server.key)));
+    // Who sends a body that nobody reads waits for the connection's end.
+    let asked = futures::stream::iter(asked).buffer_unordered(8).count().await;
+    assert!(asked >= 30, "{asked}");
 }
 
 #[tokio::test]

@@ -78,14 +78,16 @@ impl Drop for TestDatabase {
     fn drop(&mut self) {
         // With a private engine all of it goes; without, a cluster that is down keeps a database nobody misses.
         if self._private.is_none() {
+            // Not waited for: it waits for all connections that are being made, and one of this process, whose runtime stands
+            // still here, would be made until Postgres gives it up after a minute. Our end ends them.
             let drop_it = format!("drop database if exists {} with (force)", self.name);
-            let _dropped = Command::new("psql")
+            let _dropping = Command::new("psql")
                 .args(["-X", "-q", "-c", &drop_it, "-d", &self.admin_url])
                 .env("PGCONNECT_TIMEOUT", "3")
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
-                .status();
+                .spawn();
         }
     }
 }
