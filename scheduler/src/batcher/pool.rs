@@ -78,6 +78,11 @@ impl PoolState {
     }
 }
 
+/// The part of the pool that `size` takes; all of it where the pool is smaller, or nobody has told yet how large it is.
+fn share(size: Resources, total: Resources) -> f64 {
+    size.dominant_share(total).min(1.0)
+}
+
 fn window(strand: StrandRows, total: Resources) -> Window {
     let StrandRows { tenant, key, rows, more_late, more_on_time, .. } = strand;
     let candidate = |row: CandidateRow| Candidate {
@@ -87,7 +92,7 @@ fn window(strand: StrandRows, total: Resources) -> Window {
         start_deadline: row.start_deadline,
         priority: row.priority,
         slots: row.slots,
-        share: row.resources.dominant_share(total),
+        share: share(row.resources, total),
         name: row.name,
         prepaid: row.prepaid,
         cap: row.cap,
@@ -107,7 +112,7 @@ fn running(attempt: &InFlight, total: Resources) -> Candidate {
         start_deadline: attempt.since,
         priority: domain::batch::Priority::default(),
         slots: attempt.resources.slots(),
-        share: attempt.resources.dominant_share(total).min(1.0),
+        share: share(attempt.resources, total),
         name: attempt.name,
         prepaid: false,
         cap: attempt.cap,
