@@ -56,10 +56,14 @@ impl Queue {
         self.on_time.len() + self.late.len()
     }
 
-    /// Adds a task; once, however often.
+    /// Adds a task; once, however often. What is late stands in its class at once: by its turn it may come after any number that
+    /// are on time.
     pub(super) fn put(&mut self, now: Timestamp, candidate: Candidate) {
         self.pace.waits(now);
-        if !self.late.contains_key(&since(&candidate)) {
+        if candidate.start_deadline < now {
+            self.on_time.remove(&candidate.turn());
+            self.late.insert(since(&candidate), candidate);
+        } else if !self.late.contains_key(&since(&candidate)) {
             self.on_time.insert(candidate.turn(), candidate);
         }
     }
@@ -162,6 +166,7 @@ const fn since(candidate: &Candidate) -> (Timestamp, TaskId) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Priority;
     use super::super::candidate::tests::{at, task};
     use super::*;
 
@@ -214,6 +219,16 @@ mod tests {
         queue.owed_to_late_s = -1.0;
         let order: Vec<_> = (0..3).map(|_| next(&mut queue, at(9000))).collect();
         assert_eq!(order, [2, 3, 1]);
+    }
+
+    #[test]
+    fn what_comes_late_is_late_at_once_however_much_is_on_time_before_it() {
+        let late = Candidate { priority: Priority::new(-10).unwrap(), ..task(1, 1, 5) };
+        let mut queue = queue((0..1000).map(|n| task(1, 1000 + n, 100)));
+        let window = Window { tasks: vec![late.clone()], more_late: true, ..Window::default() };
+        queue.more(&window);
+        queue.put(at(6000), late.clone());
+        assert!(matches!(queue.next(at(6000)), Next::Task(first) if *first == late));
     }
 
     #[test]
