@@ -132,7 +132,7 @@ impl Queue {
         if self.late.remove(&since(candidate)).is_none() {
             self.on_time.remove(&candidate.turn());
             self.owed_to_late_s += cap_s * part / (1.0 - part);
-        } else if !self.on_time.is_empty() {
+        } else if !self.on_time.is_empty() || self.unseen.is_on_time() {
             self.owed_to_late_s -= cap_s;
         }
         self.pace.went(now, candidate.cap);
@@ -229,6 +229,16 @@ mod tests {
         queue.more(&window);
         queue.put(at(6000), late.clone());
         assert!(matches!(queue.next(at(6000)), Next::Task(first) if *first == late));
+    }
+
+    #[test]
+    fn the_late_class_has_no_more_than_its_part_where_those_on_time_are_not_seen() {
+        let mut queue = queue((0..9).map(|n| task(1, n, 5)));
+        let window =
+            Window { tasks: vec![task(1, 99, 900)], more_on_time: true, ..Window::default() };
+        queue.more(&window);
+        assert_eq!(next(&mut queue, at(6000)), 0);
+        assert!(matches!(queue.next(at(6000)), Next::Unseen));
     }
 
     #[test]
