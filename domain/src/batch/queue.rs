@@ -7,7 +7,7 @@
 
 use super::late::given_up;
 use super::pace::Pace;
-use super::unseen::Unseen;
+use super::unseen::{Unknown, Unseen};
 use super::{Candidate, ConcurrencyKey, Turn, Window};
 use crate::id::TaskId;
 use crate::time::Timestamp;
@@ -42,7 +42,7 @@ pub(super) struct Queue {
 pub(super) enum Next<'a> {
     Task(&'a Candidate),
     /// One that is not known here: see [`Window`].
-    Unseen,
+    Unseen(Unknown),
     Nothing,
 }
 
@@ -108,18 +108,20 @@ impl Queue {
             self.late.insert(since(&candidate), candidate);
         }
         let on_time = match self.on_time.first_key_value() {
-            Some((turn, _)) if self.unseen.may_be_before(turn) => Next::Unseen,
+            Some((turn, _)) if self.unseen.may_be_before(turn) => Next::Unseen(Unknown::Surely),
             Some((_, candidate)) => Next::Task(candidate),
-            None if self.unseen.is_on_time() => Next::Unseen,
+            None if self.unseen.is_on_time() => Next::Unseen(Unknown::Surely),
             None => Next::Nothing,
         };
         let late = match self.late.first_key_value() {
             Some((_, candidate)) => Next::Task(candidate),
-            None if self.unseen.is_late() => Next::Unseen,
+            None if self.unseen.is_late() => Next::Unseen(Unknown::Surely),
             None => Next::Nothing,
         };
         match if self.owed_to_late_s >= 0.0 { (late, on_time) } else { (on_time, late) } {
-            (Next::Nothing, Next::Nothing) if !self.unseen.is_nothing() => Next::Unseen,
+            (Next::Nothing, Next::Nothing) if !self.unseen.is_nothing() => {
+                Next::Unseen(Unknown::Perhaps)
+            }
             (Next::Nothing, second) => second,
             (first, _) => first,
         }
@@ -238,7 +240,7 @@ mod tests {
             Window { tasks: vec![task(1, 99, 900)], more_on_time: true, ..Window::default() };
         queue.more(&window);
         assert_eq!(next(&mut queue, at(6000)), 0);
-        assert!(matches!(queue.next(at(6000)), Next::Unseen));
+        assert!(matches!(queue.next(at(6000)), Next::Unseen(_)));
     }
 
     #[test]
