@@ -5,7 +5,7 @@
 
 use super::queue::{Next, Queue};
 use super::running::Verdict;
-use super::unseen::Unseen;
+use super::unseen::{Unknown, Unseen};
 use super::{Candidate, ConcurrencyKey, Running, Turn, Window};
 use crate::fairness::{Accounts, Charge, Charges, Estimates};
 use crate::id::TenantId;
@@ -100,16 +100,16 @@ impl Lane {
 
     /// Adds to `picked` what fits into `slots` together with what is there already.
     ///
-    /// Whose turn belongs to something that is not known here is passed over, and keeps it: false where that was so.
+    /// Whose turn belongs to something that is not known here is passed over, and keeps it: says whether that was so.
     ///
     /// A task larger than what is left ends its tenant's part in this pick: nothing of that tenant overtakes it, so large tasks
     /// are not starved by small ones. A first pick is always allowed, else a task larger than K would never move.
-    pub(super) fn pick(&mut self, round: Round<'_>, picked: &mut Vec<Pick>) -> bool {
+    pub(super) fn pick(&mut self, round: Round<'_>, picked: &mut Vec<Pick>) -> Unknown {
         let Round { now, slots, running, estimates } = round;
         self.let_in(now, running);
         let taken: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         let mut left = slots.saturating_sub(taken);
-        let (mut passed_over, mut knew) = (Vec::new(), true);
+        let (mut passed_over, mut unknown) = (Vec::new(), Unknown::Not);
         while left > 0 {
             let Some(tenant) = self.accounts.turns().next() else { break };
             let Some(queue) = self.queues.get_mut(&tenant) else {
@@ -118,8 +118,8 @@ impl Lane {
             };
             let first = match queue.next(now) {
                 Next::Task(first) => first.clone(),
-                Next::Unseen => {
-                    knew = false;
+                Next::Unseen(what) => {
+                    unknown = unknown.max(what);
                     self.accounts.leave(tenant);
                     passed_over.push(tenant);
                     continue;
@@ -157,7 +157,7 @@ impl Lane {
         }
         passed_over.into_iter().for_each(|tenant| self.accounts.resume(tenant));
         self.accounts.advance();
-        knew
+        unknown
     }
 
     /// Lets those wait again that limits have held back.

@@ -20,6 +20,6 @@ pub use lane::Pick;
 pub use running::Running;
 pub use size::{PoolLoad, batch_slots};
 pub use stop_reason::StopReason;
-pub use strand::Strand;
+pub use strand::{Conditions, Strand};
 pub use turns::Turns;
 pub use window::Window;

@@ -7,7 +7,7 @@
 
 use super::late::given_up;
 use super::pace::Pace;
-use super::unseen::Unseen;
+use super::unseen::{Unknown, Unseen};
 use super::{Candidate, ConcurrencyKey, Turn, Window};
 use crate::id::TaskId;
 use crate::time::Timestamp;
@@ -42,7 +42,7 @@ pub(super) struct Queue {
 pub(super) enum Next<'a> {
     Task(&'a Candidate),
     /// One that is not known here: see [`Window`].
-    Unseen,
+    Unseen(Unknown),
     Nothing,
 }
 
@@ -56,10 +56,14 @@ impl Queue {
         self.on_time.len() + self.late.len()
     }
 
-    /// Adds a task; once, however often.
+    /// Adds a task; once, however often. What is late stands in its class at once: by its turn it may come after any number that
+    /// are on time.
     pub(super) fn put(&mut self, now: Timestamp, candidate: Candidate) {
         self.pace.waits(now);
-        if !self.late.contains_key(&since(&candidate)) {
+        if candidate.start_deadline < now {
+            self.on_time.remove(&candidate.turn());
+            self.late.insert(since(&candidate), candidate);
+        } else if !self.late.contains_key(&since(&candidate)) {
             self.on_time.insert(candidate.turn(), candidate);
         }
     }
@@ -104,18 +108,20 @@ impl Queue {
             self.late.insert(since(&candidate), candidate);
         }
         let on_time = match self.on_time.first_key_value() {
-            Some((turn, _)) if self.unseen.may_be_before(turn) => Next::Unseen,
+            Some((turn, _)) if self.unseen.may_be_before(turn) => Next::Unseen(Unknown::Surely),
             Some((_, candidate)) => Next::Task(candidate),
-            None if self.unseen.is_on_time() => Next::Unseen,
+            None if self.unseen.is_on_time() => Next::Unseen(Unknown::Surely),
             None => Next::Nothing,
         };
         let late = match self.late.first_key_value() {
             Some((_, candidate)) => Next::Task(candidate),
-            None if self.unseen.is_late() => Next::Unseen,
+            None if self.unseen.is_late() => Next::Unseen(Unknown::Surely),
             None => Next::Nothing,
         };
         match if self.owed_to_late_s >= 0.0 { (late, on_time) } else { (on_time, late) } {
-            (Next::Nothing, Next::Nothing) if !self.unseen.is_nothing() => Next::Unseen,
+            (Next::Nothing, Next::Nothing) if !self.unseen.is_nothing() => {
+                Next::Unseen(Unknown::Perhaps)
+            }
             (Next::Nothing, second) => second,
             (first, _) => first,
         }
@@ -128,7 +134,7 @@ impl Queue {
         if self.late.remove(&since(candidate)).is_none() {
             self.on_time.remove(&candidate.turn());
             self.owed_to_late_s += cap_s * part / (1.0 - part);
-        } else if !self.on_time.is_empty() {
+        } else if !self.on_time.is_empty() || self.unseen.is_on_time() {
             self.owed_to_late_s -= cap_s;
         }
         self.pace.went(now, candidate.cap);
@@ -162,6 +168,7 @@ const fn since(candidate: &Candidate) -> (Timestamp, TaskId) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Priority;
     use super::super::candidate::tests::{at, task};
     use super::*;
 
@@ -214,6 +221,26 @@ mod tests {
         queue.owed_to_late_s = -1.0;
         let order: Vec<_> = (0..3).map(|_| next(&mut queue, at(9000))).collect();
         assert_eq!(order, [2, 3, 1]);
+    }
+
+    #[test]
+    fn what_comes_late_is_late_at_once_however_much_is_on_time_before_it() {
+        let late = Candidate { priority: Priority::new(-10).unwrap(), ..task(1, 1, 5) };
+        let mut queue = queue((0..1000).map(|n| task(1, 1000 + n, 100)));
+        let window = Window { tasks: vec![late.clone()], more_late: true, ..Window::default() };
+        queue.more(&window);
+        queue.put(at(6000), late.clone());
+        assert!(matches!(queue.next(at(6000)), Next::Task(first) if *first == late));
+    }
+
+    #[test]
+    fn the_late_class_has_no_more_than_its_part_where_those_on_time_are_not_seen() {
+        let mut queue = queue((0..9).map(|n| task(1, n, 5)));
+        let window =
+            Window { tasks: vec![task(1, 99, 900)], more_on_time: true, ..Window::default() };
+        queue.more(&window);
+        assert_eq!(next(&mut queue, at(6000)), 0);
+        assert!(matches!(queue.next(at(6000)), Next::Unseen(_)));
     }
 
     #[test]

@@ -39,34 +39,47 @@ impl Held {
     fn left(self) -> u64 {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.tasks))
     }
+
+    /// Of a key: it always has a limit.
+    fn left_of_key(self) -> u64 {
+        self.limit.unwrap_or(ConcurrencyKey::USUAL_LIMIT.into()).saturating_sub(self.tasks)
+    }
 }
 
 impl Running {
     /// Replaces what is known of tenants by a count. Everything that was handed out before must be in it.
     pub fn counted(&mut self, held: impl IntoIterator<Item = (TenantId, u64)>) {
         count(&mut self.tenants, held);
+        self.tenants.retain(|_, held| held.tasks > 0 || held.limit.is_some());
         self.held_back = false;
     }
 
-    /// The same for concurrency keys.
+    /// The same for concurrency keys. Those that hold nothing are forgotten with their limits.
     pub fn counted_keys(
         &mut self,
         held: impl IntoIterator<Item = ((TenantId, ConcurrencyKey), u64)>,
     ) {
         count(&mut self.keys, held);
+        self.keys.retain(|_, held| held.tasks > 0);
     }
 
     /// Replaces all limits of tenants; 0 is for a tenant that may start nothing. Who is not named here has none.
     pub fn set_limits(&mut self, limits: impl IntoIterator<Item = (TenantId, u64)>) {
-        limit(&mut self.tenants, limits);
+        self.tenants.retain(|_, held| held.tasks > 0);
+        self.tenants.values_mut().for_each(|held| held.limit = None);
+        for (tenant, limit) in limits {
+            self.tenants.entry(tenant).or_default().limit = Some(limit);
+        }
     }
 
-    /// The same for concurrency keys.
+    /// Sets the limits of these concurrency keys. A key of which none was set has the usual one.
     pub fn set_key_limits(
         &mut self,
         limits: impl IntoIterator<Item = ((TenantId, ConcurrencyKey), u64)>,
     ) {
-        limit(&mut self.keys, limits);
+        for (key, limit) in limits {
+            self.keys.entry(key).or_default().limit = Some(limit);
+        }
     }
 
     /// Tasks that `tenant` may still start; `None` without a limit.
@@ -75,18 +88,23 @@ impl Running {
         self.tenants.get(&tenant).filter(|held| held.limit.is_some()).map(|held| held.left())
     }
 
-    /// How many tasks of `tenant` and `key` are worth looking at: one more than may start, which tells that some are held back;
-    /// none of a tenant that may start nothing.
+    /// How many tasks of `tenant` are worth looking at: one more than may start, which tells that some are held back; none where it
+    /// may start nothing.
     #[must_use]
-    pub fn worth_a_look(&self, tenant: TenantId, key: Option<&ConcurrencyKey>) -> u64 {
+    pub fn worth_a_look(&self, tenant: TenantId) -> u64 {
         let held = self.tenants.get(&tenant).copied().unwrap_or_default();
-        let of_key = key.map_or(u64::MAX, |key| self.left_of_key(tenant, key));
-        if held.limit == Some(0) { 0 } else { held.left().min(of_key).saturating_add(1) }
+        if held.limit == Some(0) { 0 } else { held.left().saturating_add(1) }
+    }
+
+    /// Keys that are known: the next count forgets those that hold nothing.
+    #[must_use]
+    pub fn keys(&self) -> usize {
+        self.keys.len()
     }
 
     /// Tasks of this key that may still start.
     pub(super) fn left_of_key(&self, tenant: TenantId, key: &ConcurrencyKey) -> u64 {
-        self.keys.get(&(tenant, key.clone())).map_or(u64::MAX, |held| held.left())
+        self.keys.get(&(tenant, key.clone())).copied().unwrap_or_default().left_of_key()
     }
 
     /// Counts `candidate` in if it may start: say so before it can have happened.
@@ -99,7 +117,7 @@ impl Running {
         }
         if let Some(key) = &candidate.concurrency_key {
             let of_key = self.keys.entry((tenant, key.clone())).or_default();
-            if of_key.left() == 0 {
+            if of_key.left_of_key() == 0 {
                 self.held_back |= of_key.limit != Some(0);
                 return Verdict::KeyFull(key.clone());
             }
@@ -129,21 +147,9 @@ fn count<Id: Eq + std::hash::Hash>(
     known: &mut HashMap<Id, Held>,
     held: impl IntoIterator<Item = (Id, u64)>,
 ) {
-    known.retain(|_, held| held.limit.is_some());
     known.values_mut().for_each(|held| held.tasks = 0);
     for (id, tasks) in held {
         known.entry(id).or_default().tasks = tasks;
-    }
-}
-
-fn limit<Id: Eq + std::hash::Hash>(
-    known: &mut HashMap<Id, Held>,
-    limits: impl IntoIterator<Item = (Id, u64)>,
-) {
-    known.retain(|_, held| held.tasks > 0);
-    known.values_mut().for_each(|held| held.limit = None);
-    for (id, limit) in limits {
-        known.entry(id).or_default().limit = Some(limit);
     }
 }
 
@@ -183,11 +189,8 @@ mod tests {
         running.counted([(tenant(2), 9)]);
         assert!(pick(&mut running, [task(1, 1, 1)]).is_empty());
         assert!(!running.holds_back());
-        let key = ConcurrencyKey("k".into());
-        running.set_key_limits([((tenant(3), key.clone()), 0)]);
-        let looks = [(1, None), (2, None), (3, None), (3, Some(&key))];
-        let looks = looks.map(|(owner, key)| running.worth_a_look(tenant(owner), key));
-        assert_eq!(looks, [0, 2, u64::MAX, 1]);
+        let looks = [1, 2, 3].map(|owner| running.worth_a_look(tenant(owner)));
+        assert_eq!(looks, [0, 2, u64::MAX]);
     }
 
     #[test]
@@ -196,6 +199,27 @@ mod tests {
         assert_eq!(pick(&mut running, (0..50).map(|n| task(1, n, 1))).len(), 50);
         assert!(!running.holds_back());
         assert_eq!(running.left(tenant(1)), None);
+    }
+
+    #[test]
+    fn a_key_without_a_known_limit_has_the_usual_one() {
+        let key = ConcurrencyKey("k".into());
+        let keyed = |n| Candidate { concurrency_key: Some(key.clone()), ..task(1, n, 1) };
+        let mut running = Running::default();
+        assert_eq!(pick(&mut running, (0..9).map(keyed)).len(), 1);
+        running.set_key_limits([((tenant(1), key.clone()), 3)]);
+        assert_eq!(pick(&mut running, (0..9).map(keyed)).len(), 2);
+    }
+
+    #[test]
+    fn keys_that_hold_nothing_are_forgotten_with_the_next_count() {
+        let mut running = Running::default();
+        let key = |n: u32| (tenant(1), ConcurrencyKey(n.to_string().into()));
+        running.set_key_limits((0..1000).map(|n| (key(n), 1)));
+        assert_eq!(running.keys(), 1000);
+        running.counted_keys([(key(1), 1), (key(2000), 1)]);
+        assert_eq!(running.keys(), 2);
+        assert_eq!(running.left_of_key(tenant(1), &key(1).1), 0);
     }
 
     #[test]

@@ -2,31 +2,48 @@
 //!
 //! Inside a strand tasks differ in their deadlines only, as far as it matters who may start: they need the same room, have the
 //! same priority and share the same limits. So the first of a strand stands for all of it, and what cannot start now is left
-//! out strand by strand, not task by task, however many tasks wait.
+//! out strand by strand, not task by task, however many tasks wait. Their tolerances are about the same, too: the order of their
+//! deadlines is nearly that in which they became due, by which late ones go.
 
 use super::{ConcurrencyKey, Priority};
 use crate::resources::Resources;
+use std::time::Duration;
 
 /// Tells a tenant's strands apart. Two that collide are one: the tasks of one may then wait for those of the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Strand(pub i64);
 
+/// What a task's start depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conditions<'a> {
+    /// The room it needs.
+    pub resources: Resources,
+    /// Before or after others of its tenant.
+    pub priority: Priority,
+    /// It has what others leave.
+    pub flexible: bool,
+    /// It does not start late.
+    pub expire_if_late: bool,
+    /// How long it may wait.
+    pub tolerance: Duration,
+    /// What it shares a limit with.
+    pub key: Option<&'a ConcurrencyKey>,
+}
+
 impl Strand {
-    /// The strand of tasks with these conditions. It is stored with each task, so it must never change.
+    /// The strand of tasks with these conditions, tolerances of up to twice as long being the same. It is stored with each task:
+    /// changed, tasks that are alike stand in two strands for as long as old ones wait.
     #[must_use]
-    pub fn of(
-        resources: Resources,
-        priority: Priority,
-        flexible: bool,
-        expire_if_late: bool,
-        key: Option<&ConcurrencyKey>,
-    ) -> Self {
+    pub fn of(conditions: Conditions<'_>) -> Self {
+        let Conditions { resources, priority, flexible, expire_if_late, tolerance, key } =
+            conditions;
         let mut hash = Fnv::default();
         for dimension in resources.dimensions() {
             hash.write(&dimension.to_le_bytes());
         }
         hash.write(&priority.level().to_le_bytes());
         hash.write(&[u8::from(flexible), u8::from(expire_if_late), u8::from(key.is_some())]);
+        hash.write(&tolerance.as_millis().max(1).ilog2().to_le_bytes());
         hash.write(key.map_or(&[], |key| key.0.as_bytes()));
         Self(hash.0.cast_signed())
     }
@@ -58,19 +75,32 @@ mod tests {
     #[test]
     fn each_condition_makes_another_strand() {
         let basic = Tier::Basic.resources();
-        let (none, high) = (Priority::default(), Priority::new(1).unwrap());
-        let key = |name: &str| ConcurrencyKey(name.into());
+        let usual = Conditions {
+            resources: basic,
+            priority: Priority::default(),
+            flexible: false,
+            expire_if_late: false,
+            tolerance: Duration::from_secs(60),
+            key: None,
+        };
+        let keys = ["", "a", "b"].map(|name| ConcurrencyKey(name.into()));
+        let keyed = |at: usize| Conditions { key: Some(&keys[at]), ..usual };
         let strands = [
-            Strand::of(basic, none, false, false, None),
-            Strand::of(Tier::Premium.resources(), none, false, false, None),
-            Strand::of(basic, high, false, false, None),
-            Strand::of(basic, none, true, false, None),
-            Strand::of(basic, none, false, true, None),
-            Strand::of(basic, none, false, false, Some(&key(""))),
-            Strand::of(basic, none, false, false, Some(&key("a"))),
-            Strand::of(basic, none, false, false, Some(&key("b"))),
-        ];
+            usual,
+            Conditions { resources: Tier::Premium.resources(), ..usual },
+            Conditions { priority: Priority::new(1).unwrap(), ..usual },
+            Conditions { flexible: true, ..usual },
+            Conditions { expire_if_late: true, ..usual },
+            Conditions { tolerance: Duration::ZERO, ..usual },
+            Conditions { tolerance: Duration::from_secs(120), ..usual },
+            keyed(0),
+            keyed(1),
+            keyed(2),
+        ]
+        .map(Strand::of);
         assert_eq!(HashSet::from(strands).len(), strands.len());
+        let alike = Conditions { tolerance: Duration::from_secs(40), ..usual };
+        assert_eq!(Strand::of(alike), strands[0], "about as long");
     }
 
     #[test]

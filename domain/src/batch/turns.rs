@@ -6,12 +6,17 @@
 //! over; what they consume there does not count against their tenant's share.
 
 use super::lane::{Lane, Round};
+use super::unseen::Unknown;
 use super::{Candidate, Pick, Running, Window};
 use crate::fairness::{Charges, Estimates};
 use crate::id::{TaskId, TenantId};
 use crate::time::Timestamp;
+use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// Room that others leave is kept so long for those of them that may be unseen, before flexible tasks have it.
+const KEPT: TimeDelta = TimeDelta::milliseconds(250);
 
 /// The tasks that wait in one pool, and the accounts of their tenants.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +27,8 @@ pub struct Turns {
     ripe: BTreeMap<(Timestamp, TaskId), Candidate>,
     estimates: Estimates,
     passed_over: bool,
+    /// Since when the tasks that are due leave room at every pick.
+    room_since: Option<Timestamp>,
 }
 
 impl Turns {
@@ -118,12 +125,27 @@ impl Turns {
         self.advance(now);
         let mut picked = Vec::new();
         let estimates = &self.estimates;
-        let knew = self.due.pick(Round { now, slots, running, estimates }, &mut picked);
-        let due = picked.len();
-        let knew_spare = self.spare.pick(Round { now, slots, running, estimates }, &mut picked);
-        picked[due..].iter_mut().for_each(|pick| pick.spare = true);
-        self.passed_over = !(knew && knew_spare);
+        let unknown = self.due.pick(Round { now, slots, running, estimates }, &mut picked);
+        let (due, mut unknown_spare) = (picked.len(), Unknown::Not);
+        let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
+        if self.is_spare(now, used < slots, unknown) {
+            let estimates = &self.estimates;
+            unknown_spare = self.spare.pick(Round { now, slots, running, estimates }, &mut picked);
+            picked[due..].iter_mut().for_each(|pick| pick.spare = true);
+        }
+        self.passed_over = unknown.max(unknown_spare) > Unknown::Not;
         picked
+    }
+
+    /// Whether the room that tasks which are due have left is for flexible ones: not where more of them may surely start, and where
+    /// that is not known, once they have left some for a moment. Something may always be unseen.
+    fn is_spare(&mut self, now: Timestamp, room: bool, unknown: Unknown) -> bool {
+        if !room || unknown == Unknown::Surely {
+            self.room_since = None;
+            return false;
+        }
+        let since = *self.room_since.get_or_insert(now);
+        unknown == Unknown::Not || now - since >= KEPT
     }
 
     /// In the last pick somebody whose turn it was had nothing to show for it but what is unseen.
@@ -298,7 +320,7 @@ mod tests {
         assert_eq!(numbers(&turns.pick(at(0), 9, &mut running)), [3]);
         turns.remove(&keyed(4));
         assert_eq!(turns.len(), 1);
-        running.set_key_limits([]);
+        running.set_key_limits([((tenant(1), key.clone()), 3)]);
         assert_eq!(numbers(&turns.pick(at(0), 9, &mut running)), [5]);
     }
 
@@ -455,6 +477,47 @@ mod tests {
         let picks = turns.pick(at(0), 9, &mut running);
         assert_eq!(picks.len(), 4);
         assert!(!turns.was_passed_over());
+    }
+
+    /// One flexible task of the first tenant for each of nine slots.
+    fn flexible() -> Window {
+        let flexible = |n| Candidate { spare_until: Some(at(900_000)), ..task(1, n, 1000) };
+        Window { tasks: (0..9).map(flexible).collect(), ..Window::default() }
+    }
+
+    #[test]
+    fn flexible_tasks_leave_their_room_to_what_is_unseen_and_may_surely_start() {
+        let mut turns = Turns::default();
+        turns.see(at(0), tenant(1), vec![flexible()], false);
+        for n in 0..50 {
+            turns.see(at(n * 100), tenant(2), vec![window(2, 0..2, true)], false);
+            let picks = turns.pick(at(n * 100), 9, &mut Running::default());
+            let picks: Vec<_> = picks.into_iter().map(|pick| pick.candidate).collect();
+            assert_eq!((of(&picks, 1), of(&picks, 2)), (0, 2), "after {n} looks");
+        }
+        turns.see(at(5000), tenant(2), vec![window(2, 0..2, false)], false);
+        assert_eq!(turns.pick(at(5000), 9, &mut Running::default()).len(), 9);
+    }
+
+    #[test]
+    fn what_may_be_unseen_keeps_its_room_for_a_moment_and_not_for_ever() {
+        let mut turns = Turns::default();
+        let mut had = [0, 0];
+        for n in 0..50 {
+            turns.see(at(n * 100), tenant(1), vec![flexible()], false);
+            // It always has strands that were not looked at, and hands something out all the time.
+            turns.see(at(n * 100), tenant(2), vec![window(2, 0..2, false)], true);
+            let picks = turns.pick(at(n * 100), 9, &mut Running::default());
+            let picks: Vec<_> = picks.into_iter().map(|pick| pick.candidate).collect();
+            assert_eq!(of(&picks, 2), 2);
+            had[usize::from(n * 100 >= 250)] += of(&picks, 1);
+        }
+        assert_eq!(had, [0, 47 * 7]);
+        // All that was left was wanted after all: it is kept again.
+        turns.see(at(5000), tenant(2), vec![window(2, 0..9, false)], true);
+        assert_eq!(turns.pick(at(5000), 9, &mut Running::default()).len(), 9);
+        turns.see(at(5100), tenant(2), vec![window(2, 0..2, false)], true);
+        assert_eq!(turns.pick(at(5100), 9, &mut Running::default()).len(), 2);
     }
 
     #[test]

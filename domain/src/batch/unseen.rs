@@ -2,6 +2,16 @@
 
 use super::{ConcurrencyKey, Turn, Window};
 
+/// Whether something that has its turn is unseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unknown {
+    Not,
+    /// Something waits; whether it may start is not known.
+    Perhaps,
+    /// More like what was seen.
+    Surely,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct Unseen {
     /// Somewhere there is something.

@@ -156,6 +156,10 @@ impl Accounts {
     }
 
     fn add(&mut self, tenant: TenantId, virtual_cost: f64) {
+        if !virtual_cost.is_finite() {
+            // Once in a tag it would never leave it, and its tenant never have a turn again.
+            return;
+        }
         let account = self.account(tenant);
         let before = account.tag;
         account.tag = (before + virtual_cost).max(account.floor);
@@ -324,6 +328,24 @@ mod tests {
         accounts.set_weights([(tenant(1), 1.0)]);
         accounts.refund(charge);
         assert!((accounts.accounts[&tenant(1)].tag - before).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_charged() {
+        let ways: [fn(&mut Accounts, f64); 3] = [
+            |accounts, cost| drop(accounts.charge(tenant(1), cost, SECOND)),
+            |accounts, cost| accounts.overrun(tenant(1), cost),
+            |accounts, ahead| accounts.restore([(tenant(1), ahead)]),
+        ];
+        for (way, charge) in ways.into_iter().enumerate() {
+            for nonsense in [f64::INFINITY, f64::NAN, f64::NEG_INFINITY] {
+                let mut accounts = Accounts::default();
+                accounts.wait(tenant(1));
+                charge(&mut accounts, nonsense);
+                let served = serve(&mut accounts, &[1.0, 1.0], 100);
+                assert!((served[0] - served[1]).abs() <= 2.0, "{way} {nonsense}: {served:?}");
+            }
+        }
     }
 
     #[test]

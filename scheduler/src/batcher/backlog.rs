@@ -1,51 +1,57 @@
-//! Where in a pool something waits, as far as it was seen, and where to look next.
+//! Who in a pool has something that waits, as far as it was seen, and where to look next.
 //!
-//! Strands are found by going round all of them, so many a tick; those of the tenants whose turn it is are looked at besides. Where
-//! there are few, each tick sees them all. So a tick costs the same whatever waits, and what is kept here is bounded.
+//! Tenants are found by going round all of them, past those of their strands that are beyond the first few; those whose turn it is
+//! are looked at besides, and inside those that have more strands than a look shows the looks go round as well. Where there are few,
+//! each tick sees all. So a tick costs the same whatever waits, nobody is hidden by the strands of others, and what is kept here is
+//! bounded.
 
-use domain::batch::{ConcurrencyKey, Running, Strand};
+use domain::batch::{Running, Strand};
 use domain::id::TenantId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use store::task::{Look, Seen, StrandRows};
 
 /// Strands that one look goes round, ...
-const A_LOOK: usize = 256;
+const A_LOOK: u64 = 256;
 /// ... and where there are more than that.
-const A_LOOK_OF_MANY: usize = 64;
-/// Strands looked at by name, at most.
+const A_LOOK_OF_MANY: u64 = 64;
+/// Of each tenant at most.
+const OF_TENANT: u64 = 4;
+/// Tenants looked at by name, at most, and their strands.
 const NAMED: usize = 256;
-/// Strands that are kept. What is beyond is found again on the next round.
+/// Tenants that are kept. What is beyond is found again on the next round, and inside it looks begin anew.
 const MOST: usize = 100_000;
-/// Rows that a look reads, about; of each strand [`LEAST_ROWS`] are.
+/// Rows that a look reads, about.
 const ROWS: u64 = 4096;
-const LEAST_ROWS: u64 = 4;
-/// Strands that are expected where none is known.
-const UNKNOWN: usize = 16;
+/// Looks that go round the strands of nearly every tenant.
+const INSIDE: u64 = 16;
 
-type Place = (TenantId, Strand);
-
-/// The strands of a pool that had something ready when they were last seen.
+/// The tenants of a pool that had something ready when they were last seen.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    strands: BTreeMap<Place, Option<ConcurrencyKey>>,
+    /// Of those that have more strands than were seen, after which one to go on.
+    tenants: BTreeMap<TenantId, Option<Strand>>,
     /// The round goes on after this one; `None`: it begins.
-    after: Option<Place>,
+    after: Option<TenantId>,
+    /// Looks of this round, and of the one before.
+    looks: (u64, u64),
+    /// A look that goes round few did not see all.
+    many: bool,
+    /// Looks since one found something that could start.
+    barren: u64,
 }
 
 /// What to look at.
 #[derive(Debug)]
 pub(super) struct Plan {
-    after: Option<Place>,
+    after: Option<TenantId>,
     strands: u64,
-    named: Vec<Place>,
-    fewer: Vec<(TenantId, Strand, u64)>,
-    per_strand: u64,
-    /// Tenants that wait though nothing is known to: they are to be seen without anything.
-    pub unknown: Vec<TenantId>,
+    named: Vec<(TenantId, Option<Strand>)>,
+    fewer: Vec<(TenantId, u64)>,
+    slots: u64,
 }
 
-/// What became known of a tenant: the strands that were looked at, and whether it has others.
+/// What became known of a tenant: the strands that were looked at, and whether it may have others.
 pub(super) type SeenOfTenant = (TenantId, Vec<StrandRows>, bool);
 
 impl Backlog {
@@ -56,72 +62,83 @@ impl Backlog {
         slots: u64,
         running: &Running,
     ) -> Plan {
-        let most = if self.strands.len() <= A_LOOK { A_LOOK } else { A_LOOK_OF_MANY };
-        let round: BTreeSet<Place> = self.beyond(self.after).take(most).collect();
-        // All that comes after is in the round where less is left of it than that.
-        let until = round.last().filter(|_| round.len() == most).copied();
-        let in_round =
-            |place: &Place| Some(*place) > self.after && until.is_none_or(|until| *place <= until);
-        let (mut named, mut unknown) = (Vec::new(), Vec::new());
-        for tenant in next.take(usize::try_from(slots).unwrap_or(NAMED).min(NAMED)) {
-            let before = named.len();
-            let mut own = self.of_tenant(tenant).peekable();
-            if own.peek().is_none() {
-                unknown.push(tenant);
+        let strands = if self.many { A_LOOK_OF_MANY } else { A_LOOK };
+        let round: Vec<_> = self.beyond(self.after).take(strands as usize).collect();
+        // However many strands they have, these are in the round; and the others may be.
+        let sure = round.iter().take((strands / OF_TENANT) as usize);
+        let whole: BTreeSet<_> =
+            sure.filter(|(_, inside)| inside.is_none()).map(|(tenant, _)| *tenant).collect();
+        let (mut named, mut left) = (Vec::new(), slots);
+        for tenant in next.take(NAMED) {
+            let inside = self.tenants.get(&tenant).copied().flatten();
+            if !whole.contains(&tenant) {
+                named.push((tenant, inside));
             }
-            named.extend(own.filter(|place| !in_round(place)).take(NAMED - before));
-            if named.len() == NAMED {
+            // Of many strands none may be able to start: such a tenant, who stays the next, takes nobody's place.
+            left -= u64::from(inside.is_none());
+            if left == 0 {
                 break;
             }
         }
-        let round_of = if self.strands.is_empty() { UNKNOWN } else { round.len() };
-        let looks = round_of + named.len();
-        let even = ROWS / u64::try_from(looks).unwrap_or(ROWS).max(1);
-        let per_strand = even.max(LEAST_ROWS).min(slots);
-        let fewer = round.iter().chain(&named).filter_map(|place| {
-            let key = self.strands.get(place).and_then(Option::as_ref);
-            let worth = running.worth_a_look(place.0, key);
-            (worth < per_strand).then_some((place.0, place.1, worth))
-        });
-        let fewer = fewer.collect();
-        Plan { after: self.after, strands: most as u64, named, fewer, per_strand, unknown }
+        let looked: BTreeSet<_> = round.iter().chain(&named).map(|(tenant, _)| *tenant).collect();
+        let worth = looked.into_iter().map(|tenant| (tenant, running.worth_a_look(tenant)));
+        let fewer = worth.filter(|(_, worth)| *worth < slots).collect();
+        Plan { after: self.after, strands, named, fewer, slots }
     }
 
-    /// Takes up what was seen: by tenant, those of which something was looked at.
+    /// Takes up what was seen: by tenant, those that were looked at.
     pub(super) fn seen(&mut self, plan: &Plan, seen: Seen) -> Vec<SeenOfTenant> {
         let last = seen.next.map_or(Bound::Unbounded, Bound::Included);
-        let round = self.strands.range((after(plan.after), last));
-        let looked: BTreeSet<Place> =
-            round.map(|(place, _)| *place).chain(plan.named.iter().copied()).collect();
-        looked.iter().for_each(|place| drop(self.strands.remove(place)));
-        self.after = seen.next;
+        let round = self.tenants.range((after(plan.after), last)).map(|(tenant, _)| *tenant);
+        let named = plan.named.iter().map(|(tenant, _)| *tenant);
         let mut tenants: BTreeMap<TenantId, Vec<StrandRows>> =
-            looked.into_iter().map(|(tenant, _)| (tenant, Vec::new())).collect();
+            round.chain(named.clone()).map(|tenant| (tenant, Vec::new())).collect();
         for strand in seen.strands {
-            if self.strands.len() < MOST {
-                self.strands.insert((strand.tenant, strand.strand), strand.key.clone());
-            }
             tenants.entry(strand.tenant).or_default().push(strand);
         }
-        let of_tenant = |(tenant, strands): (TenantId, Vec<StrandRows>)| {
-            let others = self.of_tenant(tenant).nth(strands.len()).is_some();
-            (tenant, strands, others)
-        };
-        tenants.into_iter().map(of_tenant).collect()
+        let named: BTreeSet<_> = named.collect();
+        for (tenant, strands) in &tenants {
+            let before = self.tenants.remove(tenant).flatten();
+            let after = seen.partly.get(tenant).copied();
+            // Going round the tenants shows the first strands only: inside it is gone on where that had stopped.
+            let went_on = named.contains(tenant) || before.is_none() || after.is_none();
+            if !strands.is_empty() && self.tenants.len() < MOST {
+                self.tenants.insert(*tenant, if went_on { after } else { before });
+            }
+        }
+        self.went(seen.next);
+        let others = |tenant: &TenantId| seen.partly.contains_key(tenant);
+        tenants.into_iter().map(|(t, strands)| (t, strands, others(&t))).collect()
     }
 
-    /// All that waits was looked at.
+    /// All tenants with something that waits were looked at.
     pub(super) fn is_all(&self, plan: &Plan) -> bool {
         plan.after.is_none() && self.after.is_none()
     }
 
-    fn beyond(&self, place: Option<Place>) -> impl Iterator<Item = Place> {
-        self.strands.range((after(place), Bound::Unbounded)).map(|(place, _)| *place)
+    /// The last look gave `picks`; says whether to go on at once where not all was seen: not after all was, and nothing could start.
+    pub(super) fn goes_on(&mut self, picks: usize) -> bool {
+        self.barren = if picks == 0 { self.barren + 1 } else { 0 };
+        let parts = || self.tenants.values().any(Option::is_some);
+        let all = self.barren > self.looks.1 && (self.barren > INSIDE || !parts());
+        if all {
+            self.barren = 0;
+        }
+        !all
     }
 
-    fn of_tenant(&self, tenant: TenantId) -> impl Iterator<Item = Place> {
-        let (first, last) = ((tenant, Strand(i64::MIN)), (tenant, Strand(i64::MAX)));
-        self.strands.range(first..=last).map(|(place, _)| *place)
+    fn went(&mut self, next: Option<TenantId>) {
+        self.after = next;
+        self.looks.0 += 1;
+        self.many |= next.is_some();
+        if next.is_none() {
+            self.many = self.looks.0 * A_LOOK_OF_MANY > A_LOOK;
+            self.looks = (0, self.looks.0);
+        }
+    }
+
+    fn beyond(&self, tenant: Option<TenantId>) -> impl Iterator<Item = (TenantId, Option<Strand>)> {
+        self.tenants.range((after(tenant), Bound::Unbounded)).map(|(t, inside)| (*t, *inside))
     }
 }
 
@@ -129,9 +146,12 @@ impl Plan {
     pub(super) fn look<'a>(&'a self, view: &'a super::load::PoolView) -> Look<'a> {
         Look {
             after: self.after,
+            of_tenant: OF_TENANT,
             strands: self.strands,
             named: &self.named,
-            per_strand: self.per_strand,
+            named_strands: NAMED as u64,
+            rows: ROWS,
+            per_strand: self.slots,
             fewer: &self.fewer,
             largest: view.largest,
             lacks: &view.lacks,
@@ -139,100 +159,201 @@ impl Plan {
     }
 }
 
-fn after(place: Option<Place>) -> Bound<Place> {
-    place.map_or(Bound::Unbounded, Bound::Excluded)
+fn after(tenant: Option<TenantId>) -> Bound<TenantId> {
+    tenant.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use domain::time::Timestamp;
+    use std::collections::HashMap;
     use uuid::Uuid;
 
-    fn place(tenant: u128, strand: i64) -> Place {
-        (TenantId(Uuid::from_u128(tenant)), Strand(strand))
+    type Place = (TenantId, Strand);
+
+    fn tenant(number: u128) -> TenantId {
+        TenantId(Uuid::from_u128(number))
+    }
+
+    fn places(number: u128, strands: i64) -> impl Iterator<Item = Place> {
+        (1..=strands).map(move |strand| (tenant(number), Strand(strand)))
+    }
+
+    fn strands(there: &BTreeSet<Place>, tenant: TenantId) -> Vec<Strand> {
+        let all = (tenant, Strand(i64::MIN))..=(tenant, Strand(i64::MAX));
+        there.range(all).map(|(_, strand)| *strand).collect()
     }
 
     /// What a look that was planned so gives where `there` have something ready.
     fn look(plan: &Plan, there: &BTreeSet<Place>) -> Seen {
-        let beyond = there.range((after(plan.after), Bound::Unbounded));
-        let found: Vec<Place> = beyond.take(plan.strands as usize).copied().collect();
-        let next = found.last().filter(|_| found.len() as u64 == plan.strands).copied();
-        let named = plan.named.iter().filter(|p| there.contains(p) && !found.contains(p));
-        let rows = |(tenant, strand): &Place| StrandRows {
-            tenant: *tenant,
-            strand: *strand,
+        let (mut found, mut at) = (Vec::new(), plan.after);
+        while let Some((tenant, _)) = there.range((beyond(at), Bound::Unbounded)).next() {
+            at = Some(*tenant);
+            let first = strands(there, *tenant).into_iter().take(OF_TENANT as usize);
+            found.extend(first.map(|strand| (*tenant, strand)));
+            if found.len() as u64 >= plan.strands {
+                break;
+            }
+        }
+        let cut = found.len() as u64 >= plan.strands;
+        found.truncate(plan.strands as usize);
+        let mut asked = Vec::new();
+        let stretch = |(tenant, after): &(TenantId, Option<Strand>), later: bool| {
+            let mut all = strands(there, *tenant);
+            all.retain(|strand| (Some(*strand) > *after) == later);
+            (*tenant, all)
+        };
+        let stretches = plan.named.iter().map(|named| stretch(named, true));
+        let stretches: Vec<_> =
+            stretches.chain(plan.named.iter().map(|named| stretch(named, false))).collect();
+        for place in 0..NAMED {
+            let of = |(tenant, all): &(TenantId, Vec<Strand>)| Some((*tenant, *all.get(place)?));
+            asked.extend(stretches.iter().filter_map(of));
+            if asked.len() >= NAMED {
+                break;
+            }
+        }
+        asked.truncate(NAMED.max(stretches.len()));
+        let all: BTreeSet<Place> = found.iter().chain(&asked).copied().collect();
+        let mut partly = HashMap::new();
+        for tenant in all.iter().map(|(tenant, _)| *tenant) {
+            if strands(&all, tenant).len() < strands(there, tenant).len() {
+                let after = plan.named.iter().find(|named| named.0 == tenant);
+                let own = |places: &[Place], after| {
+                    let own = places.iter().filter(|place| place.0 == tenant);
+                    own.map(|place| place.1).filter(|strand| Some(*strand) > after).max()
+                };
+                let last = after.map_or_else(|| own(&found, None), |named| own(&asked, named.1));
+                partly.insert(tenant, last.unwrap_or(Strand(i64::MIN)));
+            }
+        }
+        let rows = |(tenant, strand): Place| StrandRows {
+            tenant,
+            strand,
             key: None,
             lacks_room: false,
             rows: Vec::new(),
             more_late: false,
             more_on_time: false,
         };
-        let strands = found.iter().chain(named).map(rows).collect();
-        Seen { now: Timestamp::default(), strands, next }
+        let next = at.filter(|_| cut);
+        let strands = all.into_iter().map(rows).collect();
+        Seen { now: Timestamp::default(), strands, next, partly }
+    }
+
+    fn beyond(tenant: Option<TenantId>) -> Bound<Place> {
+        tenant.map_or(Bound::Unbounded, |tenant| Bound::Excluded((tenant, Strand(i64::MAX))))
     }
 
     fn tick(
         backlog: &mut Backlog,
-        next: impl Iterator<Item = TenantId>,
+        slots: u64,
+        next: impl IntoIterator<Item = TenantId>,
         there: &BTreeSet<Place>,
     ) -> (Plan, Vec<SeenOfTenant>) {
-        let plan = backlog.plan(next, 32, &Running::default());
+        let plan = backlog.plan(next.into_iter(), slots, &Running::default());
         let seen = look(&plan, there);
         let seen = backlog.seen(&plan, seen);
         (plan, seen)
     }
 
+    fn of(seen: &[SeenOfTenant], tenant: TenantId) -> Option<&SeenOfTenant> {
+        seen.iter().find(|seen| seen.0 == tenant)
+    }
+
     #[test]
     fn where_few_wait_each_look_sees_all_and_what_is_gone_is_told() {
         let mut backlog = Backlog::default();
-        let mut there: BTreeSet<_> = (1..=20).flat_map(|n| [place(n, 1), place(n, 2)]).collect();
-        let (plan, seen) = tick(&mut backlog, std::iter::empty(), &there);
+        let mut there: BTreeSet<_> = (1..=20).flat_map(|n| places(n, 2)).collect();
+        let (plan, seen) = tick(&mut backlog, 32, [], &there);
         assert_eq!(seen.len(), 20);
         assert!(seen.iter().all(|(_, strands, others)| strands.len() == 2 && !others));
         assert!(backlog.is_all(&plan));
-        assert_eq!(plan.per_strand, 32);
-        there.remove(&place(3, 1));
-        there.remove(&place(3, 2));
-        let first = (1..=5).map(|n| place(n, 0).0);
-        let (plan, seen) = tick(&mut backlog, first, &there);
+        there.retain(|place| place.0 != tenant(3));
+        let (plan, seen) = tick(&mut backlog, 32, (1..=5).map(tenant), &there);
         assert!(plan.named.is_empty());
-        let third = seen.iter().find(|(tenant, ..)| *tenant == place(3, 0).0).unwrap();
+        let third = of(&seen, tenant(3)).unwrap();
         assert!(third.1.is_empty() && !third.2);
-        let (plan, seen) = tick(&mut backlog, [place(3, 0).0].into_iter(), &there);
-        assert_eq!((plan.unknown, seen.len()), (vec![place(3, 0).0], 19));
+        let (_, seen) = tick(&mut backlog, 32, [tenant(3)], &there);
+        assert!(of(&seen, tenant(3)).unwrap().1.is_empty(), "who waits is told that nothing does");
     }
 
     #[test]
     fn where_many_wait_the_next_are_looked_at_and_all_others_in_turn() {
         let mut backlog = Backlog::default();
-        let there: BTreeSet<_> = (1..=10_000).map(|n| place(n, 1)).collect();
+        let there: BTreeSet<_> = (1..=10_000).flat_map(|n| places(n, 1)).collect();
         let mut found = BTreeSet::new();
         for _ in 0..160 {
-            let (plan, seen) = tick(&mut backlog, std::iter::empty(), &there);
+            let (plan, seen) = tick(&mut backlog, 32, [], &there);
             assert!(!backlog.is_all(&plan));
             found.extend(seen.into_iter().map(|(tenant, ..)| tenant));
         }
         assert_eq!(found.len(), 10_000);
-        let next = [9_000, 77, 5_000].map(|n| place(n, 1).0);
-        let (_, seen) = tick(&mut backlog, next.into_iter(), &there);
-        let tenants: Vec<_> = seen.iter().map(|(tenant, ..)| *tenant).collect();
-        assert!(next.iter().all(|tenant| tenants.contains(tenant)));
-        assert!(tenants.len() <= A_LOOK_OF_MANY + next.len());
+        let next = [9_000, 77, 5_000].map(tenant);
+        let (_, seen) = tick(&mut backlog, 32, next, &there);
+        assert!(next.iter().all(|tenant| of(&seen, *tenant).is_some()));
+        assert!(seen.len() <= A_LOOK_OF_MANY as usize + next.len());
     }
 
     #[test]
-    fn a_tenant_of_very_many_strands_is_seen_in_parts_and_known_to_have_others() {
+    fn very_many_strands_of_one_tenant_hide_no_other_and_each_of_them_is_seen() {
         let mut backlog = Backlog::default();
-        let there: BTreeSet<_> = (0..1000).map(|n| place(1, n)).chain([place(2, 1)]).collect();
+        let mut there: BTreeSet<_> = places(1, 5000).chain(places(3, 1)).collect();
         let mut found = BTreeSet::new();
-        for _ in 0..20 {
-            let first = [place(1, 0).0];
-            let (plan, seen) = tick(&mut backlog, first.into_iter(), &there);
-            assert!(plan.named.len() <= NAMED);
-            let own = seen.iter().find(|(tenant, ..)| *tenant == place(1, 0).0).unwrap();
+        for n in 0..40 {
+            if n == 20 {
+                there.extend(places(2, 1));
+            }
+            let (plan, seen) = tick(&mut backlog, 1, [tenant(1)], &there);
+            assert!(of(&seen, tenant(3)).is_some(), "look {n}");
+            assert_eq!(of(&seen, tenant(2)).is_some(), n >= 20, "look {n}");
+            let own = of(&seen, tenant(1)).unwrap();
+            assert!(plan.named.len() == 1 || n == 0);
+            assert!(own.2 && own.1.len() <= NAMED + OF_TENANT as usize);
             found.extend(own.1.iter().map(|strand| strand.strand));
         }
-        assert_eq!(found.len(), 1000);
+        assert_eq!(found.len(), 5000);
+    }
+
+    #[test]
+    fn who_has_many_strands_takes_no_place_of_the_next_and_goes_on_where_it_stopped() {
+        let mut backlog = Backlog::default();
+        let wide = || (1..=40).flat_map(|n| places(n, 400));
+        let there: BTreeSet<_> = wide().chain((41..=9000).flat_map(|n| places(n, 1))).collect();
+        for _ in 0..200 {
+            tick(&mut backlog, 1, [], &there);
+        }
+        let mut found = BTreeSet::new();
+        for n in 0..200 {
+            let first = (0..3).map(|k| tenant((n * 3 + k) % 40 + 1));
+            let (_, seen) = tick(&mut backlog, 1, first.chain([tenant(8000)]), &there);
+            assert!(of(&seen, tenant(8000)).is_some());
+            for (tenant, strands, _) in seen {
+                found.extend(strands.into_iter().map(|strand| (tenant, strand.strand)));
+            }
+        }
+        assert!(wide().all(|place| found.contains(&place)));
+    }
+
+    #[test]
+    fn after_all_was_seen_and_nothing_could_start_there_is_a_pause() {
+        for (there, whole) in [(300, 2), (9000, 150)] {
+            let there: BTreeSet<_> = (1..=there).flat_map(|n| places(n, 1)).collect();
+            let mut backlog = Backlog::default();
+            for _ in 0..2 * whole {
+                tick(&mut backlog, 1, [], &there);
+                backlog.goes_on(1);
+            }
+            let pauses = |backlog: &mut Backlog| {
+                let looks = (0..10 * whole).filter(|_| {
+                    tick(backlog, 1, [], &there);
+                    !backlog.goes_on(0)
+                });
+                looks.count()
+            };
+            assert!((5..=10).contains(&pauses(&mut backlog)), "{whole}");
+            assert!(backlog.goes_on(1));
+        }
     }
 }

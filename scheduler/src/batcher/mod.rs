@@ -2,7 +2,6 @@
 
 mod backlog;
 mod charging;
-mod keys;
 mod load;
 mod pool;
 mod publish;

@@ -4,7 +4,7 @@ use super::backlog::{Backlog, SeenOfTenant};
 use super::load::PoolRate;
 use super::standing::Standing;
 use domain::batch::{Candidate, Turns, Window};
-use domain::id::{PoolName, TenantId};
+use domain::id::PoolName;
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use runtime::clock;
@@ -62,20 +62,18 @@ impl PoolState {
     }
 
     /// Takes up what was seen.
-    pub(super) fn see(
-        &mut self,
-        now: Timestamp,
-        seen: Vec<SeenOfTenant>,
-        unknown: &[TenantId],
-        total: Resources,
-    ) {
+    pub(super) fn see(&mut self, now: Timestamp, seen: Vec<SeenOfTenant>, total: Resources) {
         self.turns.forget_tasks();
-        unknown.iter().for_each(|tenant| self.turns.see(now, *tenant, Vec::new(), false));
         for (tenant, strands, others) in seen {
             let windows = strands.into_iter().map(|strand| window(strand, total)).collect();
             self.turns.see(now, tenant, windows, others);
         }
     }
+}
+
+/// The part of the pool that `size` takes; all of it where the pool is smaller, or nobody has told yet how large it is.
+fn share(size: Resources, total: Resources) -> f64 {
+    size.dominant_share(total).min(1.0)
 }
 
 fn window(strand: StrandRows, total: Resources) -> Window {
@@ -87,15 +85,15 @@ fn window(strand: StrandRows, total: Resources) -> Window {
         start_deadline: row.start_deadline,
         priority: row.priority,
         slots: row.slots,
-        share: row.resources.dominant_share(total),
+        share: share(row.resources, total),
         name: row.name,
         prepaid: row.prepaid,
         cap: row.cap,
-        concurrency_key: key.clone(),
+        concurrency_key: row.key,
         spare_until: row.flexible.then(|| Candidate::spare_until(row.due, row.start_deadline)),
     };
     let tasks = rows.into_iter().map(candidate).collect();
-    Window { key: key.clone(), tasks, more_late, more_on_time }
+    Window { key: key.map(|(key, _)| key), tasks, more_late, more_on_time }
 }
 
 /// What runs, as what it was when it was handed out, as far as its charge goes.
@@ -107,7 +105,7 @@ fn running(attempt: &InFlight, total: Resources) -> Candidate {
         start_deadline: attempt.since,
         priority: domain::batch::Priority::default(),
         slots: attempt.resources.slots(),
-        share: attempt.resources.dominant_share(total).min(1.0),
+        share: share(attempt.resources, total),
         name: attempt.name,
         prepaid: false,
         cap: attempt.cap,

@@ -4,7 +4,6 @@
 //! little for each task it dispatched, so that under load batches grow instead of ticks, and a lone task delays nobody.
 
 use super::charging::Charging;
-use super::keys::Keys;
 use super::load::PoolView;
 use super::pool::PoolState;
 use super::publish::publish;
@@ -25,11 +24,11 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::leadership::LeaderEpoch;
-use store::task::{Seen, candidates, transition};
+use store::task::{Seen, StrandRows, candidates, transition};
 use store::turn::PoolTurn;
 use tracing::info;
 
-/// How old the list of pools and the terms of tenants and keys may be: with the longest rest of a tick and what waits in the
+/// How old the list of pools and the terms of tenants may be: with the longest rest of a tick and what waits in the
 /// broker, a change acts within a second.
 const REFRESH: Duration = Duration::from_millis(500);
 /// How often turns are written down for whoever takes over.
@@ -47,6 +46,8 @@ const FULL: Duration = Duration::from_millis(50);
 const COUNT_REST: u32 = 20;
 const COUNT_LEAST: Duration = Duration::from_millis(20);
 const COUNT_MOST: Duration = Duration::from_secs(1);
+/// Where more concurrency keys are known than this, a count forgets those that hold nothing.
+const KEYS: usize = 50_000;
 /// Hints of tenants that may not run any more, taken back at once; the sweep takes back the rest.
 const TAKEN_BACK: i64 = 5000;
 /// The rest after a tick whose hints the broker did not all take.
@@ -63,7 +64,6 @@ pub(crate) struct Batcher {
     kept: Option<Instant>,
     per_pool: HashMap<PoolName, PoolState>,
     tenants: Tenants,
-    keys: Keys,
     running: Running,
     charging: Charging,
     /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
@@ -93,7 +93,7 @@ struct Choice {
     picked: Vec<Pick>,
     /// Of each task that was seen.
     resources: HashMap<TaskId, Resources>,
-    /// Not all that may wait was seen.
+    /// Not all that may wait was seen, and it is worth looking at once.
     unseen: bool,
     /// Something finds no room for its size.
     lack: bool,
@@ -117,7 +117,6 @@ impl Batcher {
             kept: None,
             per_pool: HashMap::new(),
             tenants: Tenants::default(),
-            keys: Keys::default(),
             running: Running::default(),
             charging: Charging::default(),
             count_from: None,
@@ -187,7 +186,6 @@ impl Batcher {
             };
             self.per_pool.entry(pool.name).or_default().standing.stopped(nothing);
         }
-        self.keys.refresh(&self.db, now).await?;
         let stopped = self.tenants.refresh(&self.db, now).await?;
         for pool in &self.pools {
             self.per_pool.entry(pool.clone()).or_default().turns.forget_idle();
@@ -223,9 +221,9 @@ impl Batcher {
             self.set_terms();
             self.take_back(&stopped).await?;
         }
-        if self.keys.learn(&self.db, seen, now).await? {
-            self.running.set_key_limits(self.keys.limits());
-        }
+        // Read with each look: so a changed limit acts at once, and none is kept.
+        let of_strand = |s: &StrandRows| s.key.clone().map(|(key, most)| ((s.tenant, key), most));
+        self.running.set_key_limits(seen.strands.iter().filter_map(of_strand));
         Ok(())
     }
 
@@ -234,7 +232,6 @@ impl Batcher {
             state.turns.set_weights(self.tenants.weights());
         }
         self.running.set_limits(self.tenants.limits());
-        self.running.set_key_limits(self.keys.limits());
     }
 
     /// Hints of tenants that may not run any more are void.
@@ -257,11 +254,13 @@ impl Batcher {
         let began = clock::monotonic();
         let wanted = match self.count_from {
             None => true,
-            Some(from) => self.running.holds_back() && began >= from,
+            Some(from) => {
+                (self.running.holds_back() || self.running.keys() > KEYS) && began >= from
+            }
         };
         if wanted {
             self.running.counted(store::task::held(&self.db).await?);
-            if self.count_from.is_none() || !self.keys.is_empty() {
+            if self.count_from.is_none() || self.running.keys() > 0 {
                 self.running.counted_keys(store::concurrency::held(&self.db).await?);
             }
             let took = began.elapsed();
@@ -375,10 +374,11 @@ impl Batcher {
         let lack = seen.strands.iter().any(|strand| strand.lacks_room);
         let state = self.per_pool.entry(pool.clone()).or_default();
         let by_tenant = state.backlog.seen(&plan, seen);
-        state.see(now, by_tenant, &plan.unknown, view.total);
+        state.see(now, by_tenant, view.total);
         let picked = state.turns.pick(now, most, &mut self.running);
+        let goes_on = state.backlog.goes_on(picked.len());
         let unseen = state.turns.was_passed_over() || !state.backlog.is_all(&plan);
-        Ok(Choice { now, picked, resources, unseen, lack })
+        Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack })
     }
 
     fn stopped(&mut self, pool: &PoolName, stopped: StopReason, view: &PoolView, of: (u64, u64)) {

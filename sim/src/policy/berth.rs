@@ -1,15 +1,18 @@
-//! The batcher's own order: [`Turns`], fed as the batcher feeds it.
+//! The batcher's own order: [`Turns`], fed as the batcher feeds it: it sees the first tasks of each strand, and no more.
 
 use super::Policy;
 use crate::world::World;
-use domain::batch::{Candidate, Pick, Running, Turns};
+use domain::batch::{Candidate, Conditions, Pick, Running, Strand, Turns, Window};
 use domain::fairness::NameKey;
 use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
 use domain::time::Timestamp;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use uuid::Uuid;
+
+/// Tasks of a strand that are seen, of the late and of the others each. As many as the batcher reads of each of some hundred strands.
+const SEEN: usize = 32;
 
 pub struct Berth<'a> {
     world: &'a World,
@@ -19,6 +22,10 @@ pub struct Berth<'a> {
     running: Running,
     /// Picked, and neither placed nor come back.
     picked: HashMap<usize, Pick>,
+    /// What waits: of each tenant and strand, by start deadline.
+    waiting: Vec<HashMap<Strand, BTreeMap<(Timestamp, TaskId), Candidate>>>,
+    /// Tenants that have changed since they were looked at.
+    changed: BTreeSet<usize>,
 }
 
 impl<'a> Berth<'a> {
@@ -26,8 +33,15 @@ impl<'a> Berth<'a> {
         let weights = world.tenants.iter().enumerate();
         let mut turns = Turns::default();
         turns.set_weights(weights.map(|(number, tenant)| (tenant_id(number), tenant.weight)));
-        let capacity = world.capacity();
-        Self { world, capacity, turns, running: Running::default(), picked: HashMap::new() }
+        Self {
+            world,
+            capacity: world.capacity(),
+            turns,
+            running: Running::default(),
+            picked: HashMap::new(),
+            waiting: vec![HashMap::new(); world.tenants.len()],
+            changed: BTreeSet::new(),
+        }
     }
 
     fn candidate(&self, number: usize) -> Candidate {
@@ -47,20 +61,82 @@ impl<'a> Berth<'a> {
             spare_until: None,
         }
     }
+
+    fn wait(&mut self, number: usize) {
+        let candidate = self.candidate(number);
+        let tenant = self.world.tasks[number].tenant;
+        let strand = self.strand(number);
+        let strand = self.waiting[tenant].entry(strand).or_default();
+        strand.insert((candidate.start_deadline, candidate.task), candidate);
+        self.changed.insert(tenant);
+    }
+
+    fn strand(&self, number: usize) -> Strand {
+        let task = &self.world.tasks[number];
+        Strand::of(Conditions {
+            resources: task.resources,
+            priority: task.priority,
+            flexible: false,
+            expire_if_late: false,
+            tolerance: task.tolerance,
+            key: None,
+        })
+    }
+
+    /// Looks at those that have changed, and at those whose turn it is.
+    fn look(&mut self, now: Timestamp, slots: u64) {
+        let next = self.turns.next().take(usize::try_from(slots).unwrap_or(usize::MAX));
+        self.changed.extend(next.map(|tenant| tenant.0.as_u128() as usize));
+        for tenant in std::mem::take(&mut self.changed) {
+            let strands = &mut self.waiting[tenant];
+            strands.retain(|_, tasks| !tasks.is_empty());
+            let windows = strands.values().map(|tasks| window(now, tasks)).collect();
+            self.turns.see(now, tenant_id(tenant), windows, false);
+        }
+    }
+}
+
+fn window(now: Timestamp, tasks: &BTreeMap<(Timestamp, TaskId), Candidate>) -> Window {
+    let on_time = (now, task_id(0));
+    let first = |range: &mut dyn Iterator<Item = &Candidate>| -> Vec<Candidate> {
+        range.take(SEEN).cloned().collect()
+    };
+    let mut seen = first(&mut tasks.range(..on_time).map(|(_, task)| task));
+    let late = seen.len();
+    seen.extend(first(&mut tasks.range(on_time..).map(|(_, task)| task)));
+    let (more_late, more_on_time) = (late == SEEN, seen.len() - late == SEEN);
+    Window { key: None, tasks: seen, more_late, more_on_time }
 }
 
 impl Policy for Berth<'_> {
     fn arrived(&mut self, now: Timestamp, task: usize) {
         self.turns.advance(now);
-        self.turns.offer(now, self.candidate(task));
+        self.wait(task);
     }
 
     fn pick(&mut self, now: Timestamp, slots: u64) -> Vec<usize> {
-        let picks = self.turns.pick(now, slots, &mut self.running);
-        let number = |pick: &Pick| pick.candidate.task.0.as_u128() as usize;
-        let numbers = picks.iter().map(number).collect();
-        self.picked.extend(picks.into_iter().map(|pick| (number(&pick), pick)));
-        numbers
+        let (mut numbers, mut left) = (Vec::new(), slots);
+        // Where more waits than was seen the batcher looks again at once.
+        loop {
+            self.look(now, left);
+            let picks = self.turns.pick(now, left, &mut self.running);
+            let none = picks.is_empty();
+            for pick in picks {
+                let Candidate { start_deadline, task, slots, .. } = pick.candidate;
+                let number = task.0.as_u128() as usize;
+                let (tenant, strand) = (self.world.tasks[number].tenant, self.strand(number));
+                if let Some(tasks) = self.waiting[tenant].get_mut(&strand) {
+                    tasks.remove(&(start_deadline, task));
+                }
+                self.changed.insert(tenant);
+                left = left.saturating_sub(slots.into());
+                numbers.push(number);
+                self.picked.insert(number, pick);
+            }
+            if none || left == 0 || !self.turns.was_passed_over() {
+                return numbers;
+            }
+        }
     }
 
     fn placed(&mut self, now: Timestamp, task: usize) {
@@ -69,11 +145,11 @@ impl Policy for Berth<'_> {
         }
     }
 
-    fn came_back(&mut self, now: Timestamp, task: usize) {
+    fn came_back(&mut self, _now: Timestamp, task: usize) {
         if let Some(pick) = self.picked.remove(&task) {
             self.turns.undo(&pick);
             self.running.undone(&pick.candidate);
-            self.turns.offer(now, pick.candidate);
+            self.wait(task);
         }
     }
 

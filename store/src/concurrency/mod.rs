@@ -6,7 +6,6 @@ mod delete;
 mod find;
 mod held;
 mod limit;
-mod limits;
 mod list;
 mod put;
 
@@ -14,6 +13,5 @@ pub use delete::delete;
 pub use find::{MOST_COUNTED, find, held_of};
 pub use held::held;
 pub use limit::ConcurrencyLimit;
-pub use limits::limits;
 pub use list::list;
 pub use put::{MOST, MOST_RUNNING, Put, put};

@@ -1,7 +1,9 @@
 //! What the batcher may choose from: the first tasks of those whose turn it may be.
 //!
-//! Tasks wait in strands (see [`Strand`]), which are found by skipping through the index from one to the next, so many at a
-//! time, from where the last look ended; and those asked for by name besides. Of each strand the first tasks are read. So the cost
+//! Tasks wait in strands (see [`Strand`]), which are found by skipping through the index from one to the next. A look goes round the
+//! tenants, from where the last one ended, past those of their strands that are beyond the first few; so one with very many hides no
+//! other. Those asked for by name show more of theirs, a strand of each in turn until there are enough. Of each strand the first
+//! tasks are read: tenants have as many rows each, however many strands they have. So the cost
 //! follows what is looked at, never what waits: not the backlog, not the number of tenants, and nothing is read past that
 //! could not start. Each `order by` names the state, which is the same in all rows: under row-level security the planner does
 //! not know that (enum equality is not leakproof), and would sort.
@@ -15,6 +17,8 @@ use domain::id::{PoolName, TaskId, TenantId};
 use domain::placement::Shapes;
 use domain::resources::Resources;
 use domain::time::Timestamp;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -41,6 +45,8 @@ pub struct CandidateRow {
     pub name: NameKey,
     /// It runs on spare room for most of its tolerance.
     pub flexible: bool,
+    /// What it shares a limit with. Strands may collide, so it is not always that of its strand.
+    pub key: Option<ConcurrencyKey>,
 }
 
 /// The first tasks of a strand.
@@ -50,8 +56,8 @@ pub struct StrandRows {
     pub tenant: TenantId,
     /// Which it is.
     pub strand: Strand,
-    /// What its tasks share a limit with.
-    pub key: Option<ConcurrencyKey>,
+    /// What its tasks share a limit with, and how many of them may run at once.
+    pub key: Option<(ConcurrencyKey, u64)>,
     /// Its tasks find no room for their size now.
     pub lacks_room: bool,
     /// The late ones, earliest deadline first, and then those on time.
@@ -65,16 +71,22 @@ pub struct StrandRows {
 /// What to look for.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
-    /// Strands after this one are looked for, `None`: from the first on, ...
-    pub after: Option<(TenantId, Strand)>,
-    /// ... so many at most.
+    /// Tenants after this one are gone round, `None`: from the first on, ...
+    pub after: Option<TenantId>,
+    /// ... of each so many strands at most, ...
+    pub of_tenant: u64,
+    /// ... and so many in all.
     pub strands: u64,
-    /// These are looked at besides.
-    pub named: &'a [(TenantId, Strand)],
+    /// These tenants are looked at besides: strands after this one, and then those before it.
+    pub named: &'a [(TenantId, Option<Strand>)],
+    /// Strands of these, in all, at most; one of each, at least.
+    pub named_strands: u64,
+    /// Tasks, in all, about, of the late and of the others each.
+    pub rows: u64,
     /// Tasks of each strand, at most, of the late and of the others each.
     pub per_strand: u64,
-    /// Strands of which fewer are wanted, down to none.
-    pub fewer: &'a [(TenantId, Strand, u64)],
+    /// Tenants of which fewer are wanted of each strand, down to none.
+    pub fewer: &'a [(TenantId, u64)],
     /// Per dimension the most any executor could ever hold.
     pub largest: Resources,
     /// Sizes that find no room now.
@@ -86,14 +98,19 @@ pub struct Look<'a> {
 pub struct Seen {
     /// By the database's clock.
     pub now: Timestamp,
-    /// Each strand that has anything ready, once.
+    /// Each strand that has anything ready, once; by tenant.
     pub strands: Vec<StrandRows>,
     /// Where the next look goes on; `None`: all that come after `after` were seen.
-    pub next: Option<(TenantId, Strand)>,
+    pub next: Option<TenantId>,
+    /// Tenants that may have other strands, and after which one the next look at them goes on.
+    pub partly: HashMap<TenantId, Strand>,
 }
 
-/// Looks at strands of `pool`. Of each its first tasks; none where it finds no room or its tenant may start nothing. Leaves out what
-/// is about to expire.
+/// Of a strand [`LEAST`] rows are read, however many share them.
+const LEAST: i64 = 4;
+
+/// Looks at tasks of `pool`. Of each strand that is looked at its first; none where it finds no room or its tenant may start nothing. Leaves
+/// out what is about to expire.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -104,49 +121,67 @@ pub async fn candidates(
     look: Look<'_>,
 ) -> Result<Seen, StoreError> {
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let few_tenants: Vec<_> = look.fewer.iter().map(|(tenant, _, _)| tenant.uuid()).collect();
-    let few_strands: Vec<_> = look.fewer.iter().map(|(_, strand, _)| strand.0).collect();
-    let few: Vec<_> = look.fewer.iter().map(|(_, _, most)| number(*most)).collect();
-    let (tenants, strands): (Vec<_>, Vec<_>) =
-        look.named.iter().map(|(tenant, strand)| (tenant.uuid(), strand.0)).unzip();
+    let (few_tenants, few): (Vec<_>, Vec<_>) =
+        look.fewer.iter().map(|(tenant, most)| (tenant.uuid(), number(*most))).unzip();
+    let stretches = stretches(look.named);
+    let tenants: Vec<_> = stretches.iter().map(|stretch| stretch.0).collect();
+    let (afters, untils): (Vec<_>, Vec<_>) =
+        stretches.iter().map(|(_, after, until)| (*after, *until)).unzip();
+    let named_strands = look.named_strands.max(stretches.len() as u64);
     let most = look.largest.dimensions().map(|n| i32::try_from(n).unwrap_or(i32::MAX));
     let lacking: [Vec<i32>; 5] = std::array::from_fn(|d| {
         let sizes = look.lacks.least().iter();
         sizes.map(|size| i32::try_from(size.dimensions()[d]).unwrap_or(i32::MAX)).collect()
     });
-    let after = look.after.map_or((Uuid::nil(), i64::MIN), |(t, strand)| (t.uuid(), strand.0));
     let query = sqlx::query!(
-        r#"with recursive scan as (
-                (select t.tenant_id, t.strand from task t
-                    where t.pool = $1 and t.state = 'ready' and (t.tenant_id, t.strand) > ($2, $3)
+        r#"with recursive round as (
+                (select t.tenant_id, t.strand, 1 as of_tenant from task t
+                    where t.pool = $1 and t.state = 'ready' and t.tenant_id > $2
                     order by t.state, t.tenant_id, t.strand limit 1)
                 union all
-                select n.tenant_id, n.strand from scan s cross join lateral (
+                select n.tenant_id, n.strand, case when n.tenant_id = r.tenant_id then r.of_tenant + 1 else 1 end
+                from round r cross join lateral (
                     select t.tenant_id, t.strand from task t
-                    where t.pool = $1 and t.state = 'ready' and (t.tenant_id, t.strand) > (s.tenant_id, s.strand)
+                    where t.pool = $1 and t.state = 'ready' and (t.tenant_id, t.strand)
+                        > (r.tenant_id, case when r.of_tenant < $3 then r.strand else 9223372036854775807 end)
                     order by t.state, t.tenant_id, t.strand limit 1) n
-            ), found as materialized (
-                select s.tenant_id, s.strand from scan s limit $4
-            ), strand as (
-                select f.tenant_id, f.strand, true as found from found f
+            ), stretch as (
+                select i.tenant_id, n.strand, i.until
+                from unnest($5::uuid[], $6::bigint[], $7::bigint[]) as i(tenant_id, after, until) cross join lateral (
+                    select t.strand from task t
+                    where t.pool = $1 and t.state = 'ready' and t.tenant_id = i.tenant_id and t.strand > i.after and t.strand <= i.until
+                    order by t.state, t.strand limit 1) n
                 union all
-                select i.tenant_id, i.strand, false from unnest($5::uuid[], $6::bigint[]) as i(tenant_id, strand)
-                where (i.tenant_id, i.strand) not in (select f.tenant_id, f.strand from found f)
+                select s.tenant_id, n.strand, s.until
+                from stretch s cross join lateral (
+                    select t.strand from task t
+                    where t.pool = $1 and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand > s.strand and t.strand <= s.until
+                    order by t.state, t.strand limit 1) n
+            ), found as materialized (
+                select r.tenant_id, r.strand from round r limit $4
+            ), asked as materialized (
+                select s.tenant_id, s.strand from stretch s limit $8
+            ), strand as materialized (
+                select b.tenant_id, b.strand, bool_or(b.found) as found, bool_or(not b.found) as asked,
+                    count(*) over (partition by b.tenant_id) as of_tenant
+                from (select f.tenant_id, f.strand, true as found from found f
+                    union all select a.tenant_id, a.strand, false from asked a) b
+                group by b.tenant_id, b.strand
             )
-            select now() as "now!", s.tenant_id as "tenant_id?", s.strand as "strand?", s.found as "found?", h.concurrency_key as "key?",
-                h.priority as "priority?", h.flexible as "flexible?", h.fits as "fits?", least($7, f.most) as "most!", c.id as "id?",
+            select now() as "now!", s.tenant_id as "tenant_id?", s.strand as "strand?", s.found as "found?", s.asked as "asked?",
+                h.concurrency_key as "key?", k.running as "running?", h.fits as "fits?", m.most as "most!", c.id as "id?",
                 c.late as "late?", c.run_at as "run_at?", c.start_deadline as "start_deadline?", c.cpu_millis as "cpu_millis?",
                 c.memory_mib as "memory_mib?", c.disk_mib as "disk_mib?", c.iops as "iops?", c.ports as "ports?",
-                c.slots as "slots?", c.cap_ms as "cap_ms?", c.prepaid as "prepaid?", c.name_key as "name_key?"
+                c.slots as "slots?", c.cap_ms as "cap_ms?", c.prepaid as "prepaid?", c.name_key as "name_key?",
+                c.priority as "priority?", c.flexible as "flexible?", c.concurrency_key as "own_key?"
             from (select) one
             left join strand s on true
-            left join unnest($8::uuid[], $9::bigint[], $21::bigint[]) as f(tenant_id, strand, most)
-                on f.tenant_id = s.tenant_id and f.strand = s.strand
+            left join unnest($11::uuid[], $12::bigint[]) as f(tenant_id, most) on f.tenant_id = s.tenant_id
             left join lateral (
-                select t.concurrency_key, t.priority, t.flexible, t.expire_if_late,
-                    t.cpu_millis <= $10 and t.memory_mib <= $11 and t.disk_mib <= $12 and t.iops <= $13 and t.ports <= $14
-                        and ($15 or not exists (
-                            select from unnest($16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[])
+                select t.concurrency_key, t.expire_if_late,
+                    t.cpu_millis <= $13 and t.memory_mib <= $14 and t.disk_mib <= $15 and t.iops <= $16 and t.ports <= $17
+                        and ($18 or not exists (
+                            select from unnest($19::integer[], $20::integer[], $21::integer[], $22::integer[], $23::integer[])
                                 as l(cpu, memory, disk, iops, ports)
                             where t.cpu_millis >= l.cpu and t.memory_mib >= l.memory and t.disk_mib >= l.disk
                                 and t.iops >= l.iops and t.ports >= l.ports)) as fits
@@ -155,33 +190,45 @@ pub async fn candidates(
                 order by t.state, t.start_deadline, t.id limit 1
             ) h on true
             left join lateral (
+                select l.running from concurrency_limit l where l.tenant_id = s.tenant_id and l.key = h.concurrency_key limit 1
+            ) k on true
+            -- Of a key one more than may ever run: that tells that some are held back.
+            cross join lateral (
+                select least(greatest($9 / nullif((select count(distinct d.tenant_id) from strand d), 0) / s.of_tenant, $24), $10, f.most,
+                    case when h.concurrency_key is not null then coalesce(k.running, $25) + 1 end) as most
+            ) m
+            left join lateral (
                 (select true as late, l.* from (
                     -- What is about to expire is not read past for long: it goes within a second.
                     select t.id, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports, t.slots,
-                        t.cap_ms, t.prepaid, t.name_key, t.expire_if_late, t.first_started_at
+                        t.cap_ms, t.prepaid, t.name_key, t.priority, t.flexible, t.concurrency_key, t.expire_if_late, t.first_started_at
                     from task t
                     where t.pool = $1 and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand = s.strand
                         and t.start_deadline < now()
-                    order by t.state, t.start_deadline, t.id limit case when h.expire_if_late then 1000 else least($7, f.most) end) l
+                    order by t.state, t.start_deadline, t.id limit case when h.expire_if_late then 1000 else m.most end) l
                 where not (l.expire_if_late and l.first_started_at is null)
-                limit least($7, f.most))
+                limit m.most)
                 union all
                 (select false as late, t.id, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
-                    t.ports, t.slots, t.cap_ms, t.prepaid, t.name_key, t.expire_if_late, t.first_started_at
+                    t.ports, t.slots, t.cap_ms, t.prepaid, t.name_key, t.priority, t.flexible, t.concurrency_key, t.expire_if_late,
+                    t.first_started_at
                 from task t
                 where t.pool = $1 and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand = s.strand
                     and t.start_deadline >= now()
-                order by t.state, t.start_deadline, t.id limit least($7, f.most))
+                order by t.state, t.start_deadline, t.id limit m.most)
             ) c on h.fits"#,
         pool.as_str(),
-        after.0,
-        after.1,
+        look.after.map_or(Uuid::nil(), |tenant| tenant.uuid()),
+        i32::try_from(look.of_tenant).unwrap_or(i32::MAX),
         number(look.strands),
         &tenants,
-        &strands,
+        &afters,
+        &untils,
+        number(named_strands),
+        number(look.rows),
         number(look.per_strand),
         &few_tenants,
-        &few_strands,
+        &few,
         most[0],
         most[1],
         most[2],
@@ -193,26 +240,33 @@ pub async fn candidates(
         &lacking[2],
         &lacking[3],
         &lacking[4],
-        &few
+        LEAST,
+        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX)
     );
-    let rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
+    let mut rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
+    // The statement promises no order; and mostly it comes in this one.
+    rows.sort_by_key(|r| (r.tenant_id, r.strand, Reverse(r.late), r.start_deadline, r.id));
     let now = rows.first().map(|row| row.now).unwrap_or_default();
-    let mut seen = Seen { now, strands: Vec::new(), next: None };
-    let (mut found, mut last, mut left) = (0, None, [0; 2]);
+    let mut seen = Seen { now, strands: Vec::new(), next: None, partly: HashMap::new() };
+    let (mut places, mut last, mut left) = (Places::default(), None, [0; 2]);
     for row in rows {
         let (Some(tenant), Some(strand)) = (row.tenant_id, row.strand) else { continue };
         let at = (TenantId(tenant), Strand(strand));
-        if last != Some(at) && row.found == Some(true) {
-            (found, last) = (found + 1, Some(at));
+        if last != Some(at) {
+            last = Some(at);
+            places.found.extend((row.found == Some(true)).then_some(at));
+            places.asked.extend((row.asked == Some(true)).then_some(at));
         }
         // Without a first task it has gone meanwhile.
         let Some(fits) = row.fits else { continue };
+        let key_of = |key: Option<String>| key.map(|key| ConcurrencyKey(key.into()));
         if seen.strands.last().is_none_or(|strand| (strand.tenant, strand.strand) != at) {
             left = [row.most; 2];
+            let limit = row.running.map_or(ConcurrencyKey::USUAL_LIMIT, i32::unsigned_abs);
             seen.strands.push(StrandRows {
                 tenant: at.0,
                 strand: at.1,
-                key: row.key.map(|key| ConcurrencyKey(key.into())),
+                key: key_of(row.key).map(|key| (key, limit.into())),
                 lacks_room: !fits,
                 rows: Vec::new(),
                 more_late: false,
@@ -235,12 +289,65 @@ pub async fn candidates(
             priority: row.priority.and_then(priority_of).unwrap_or_default(),
             name: NameKey(row.name_key.unwrap_or(0).cast_unsigned()),
             flexible: row.flexible.unwrap_or(false),
+            key: key_of(row.own_key),
         });
         left[usize::from(late)] -= 1;
         (strand.more_on_time, strand.more_late) = (left[0] == 0, left[1] == 0);
     }
-    seen.next = last.filter(|_| found == look.strands);
+    (seen.next, seen.partly) = places.ends(&look, named_strands);
     Ok(seen)
+}
+
+/// Where strands are that were looked at, in their order.
+#[derive(Default)]
+struct Places {
+    found: Vec<(TenantId, Strand)>,
+    asked: Vec<(TenantId, Strand)>,
+}
+
+impl Places {
+    /// Where the next look goes on: round the tenants, and inside those of which not all may have been seen.
+    fn ends(
+        &self,
+        look: &Look<'_>,
+        named_strands: u64,
+    ) -> (Option<TenantId>, HashMap<TenantId, Strand>) {
+        let last = self.found.last().filter(|_| self.found.len() as u64 == look.strands);
+        let next = last.map(|(tenant, _)| *tenant);
+        let mut partly = HashMap::new();
+        for of_tenant in self.found.chunk_by(|a, b| a.0 == b.0) {
+            let [.., (tenant, strand)] = of_tenant else { continue };
+            if of_tenant.len() as u64 == look.of_tenant || next == Some(*tenant) {
+                partly.insert(*tenant, *strand);
+            }
+        }
+        if (self.asked.len() as u64) < named_strands {
+            // All of theirs was seen.
+            for (tenant, _) in look.named {
+                partly.remove(tenant);
+            }
+            return (next, partly);
+        }
+        let asked: HashSet<_> = self.asked.iter().map(|(tenant, _)| *tenant).collect();
+        for (tenant, after) in look.named.iter().filter(|(tenant, _)| asked.contains(tenant)) {
+            let beyond = |at: &&(TenantId, Strand)| at.0 == *tenant && Some(at.1) > *after;
+            let last = self.asked.iter().rfind(beyond).map(|at| at.1);
+            // After the last it begins anew.
+            partly.insert(*tenant, last.unwrap_or(Strand(i64::MIN)));
+        }
+        (next, partly)
+    }
+}
+
+/// The stretches of strands that are looked at: after, until.
+fn stretches(named: &[(TenantId, Option<Strand>)]) -> Vec<(Uuid, i64, i64)> {
+    let of = |(tenant, after): &(TenantId, Option<Strand>)| {
+        let (tenant, all) = (tenant.uuid(), (i64::MIN, i64::MAX));
+        let beyond = (tenant, after.map_or(all.0, |strand| strand.0), all.1);
+        let before = after.map(|strand| (tenant, all.0, strand.0));
+        std::iter::once(beyond).chain(before)
+    };
+    named.iter().flat_map(of).collect()
 }
 
 fn priority_of(level: i16) -> Option<Priority> {

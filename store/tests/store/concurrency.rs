@@ -64,22 +64,6 @@ async fn a_limit_is_stored_changed_and_forgotten_by_its_tenant_alone() {
 }
 
 #[tokio::test]
-async fn the_batcher_reads_the_limits_of_the_keys_it_asks_for() {
-    let world = World::new().await;
-    let [one, other] = [world.tenant().await, world.tenant().await];
-    for (tenant, text, running) in [(one, "a", 2), (one, "b", 3), (other, "a", 0)] {
-        stored(&world, tenant, text, running).await;
-    }
-    let asked = [(one, key("a")), (other, key("a")), (other, key("b")), (one, key("none"))];
-    let mut limits = concurrency::limits(&world.scheduler, &asked).await.unwrap();
-    limits.sort_unstable();
-    let mut wanted = [((one, key("a")), 2), ((other, key("a")), 0)];
-    wanted.sort_unstable();
-    assert_eq!(limits, wanted);
-    assert_eq!(concurrency::limits(&world.scheduler, &[]).await.unwrap(), []);
-}
-
-#[tokio::test]
 async fn a_key_holds_what_is_queued_running_or_cancelling_and_nothing_else() {
     let world = World::new().await;
     let [one, other] = [world.tenant().await, world.tenant().await];

@@ -164,8 +164,11 @@ async fn cost_of_a_row_on_the_hot_path() {
                     &pool,
                     Look {
                         after: None,
+                        of_tenant: 4,
                         strands: 100,
                         named: &[],
+                        named_strands: 100,
+                        rows: 4096,
                         per_strand: 50,
                         fewer: &[],
                         largest: any,

@@ -1,12 +1,14 @@
 //! What the batcher and the scheduler see: candidates, load, and what time has come for.
 
 use crate::support::{World, new_task};
+use domain::batch::{ConcurrencyKey, Strand};
 use domain::id::{NodeId, PoolName, TaskId, TenantId};
 use domain::placement::Shapes;
 use domain::resources::{Resources, Tier};
 use domain::task::State;
 use std::collections::HashMap;
 use std::time::Duration;
+use store::TenantScope;
 use store::audit::By;
 use store::load::{self, PoolReport};
 use store::pool::DispatchPool;
@@ -25,8 +27,11 @@ fn any_size() -> Resources {
 fn of_each(per_strand: u64, lacks: &Shapes) -> Look<'_> {
     Look {
         after: None,
+        of_tenant: 4,
         strands: 100,
         named: &[],
+        named_strands: 100,
+        rows: 4096,
         per_strand,
         fewer: &[],
         largest: any_size(),
@@ -98,23 +103,117 @@ async fn a_look_goes_round_all_strands_and_sees_those_it_is_asked_for() {
     }
     let lacks = Shapes::default();
     let (mut after, mut rounds) = (None, Vec::new());
-    let only = loop {
+    loop {
         let look = Look { after, strands: 2, ..of_each(9, &lacks) };
         let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
         rounds.push(seen.strands.iter().map(|strand| strand.tenant).collect::<Vec<_>>());
         after = seen.next;
         if after.is_none() {
-            break seen.strands[0].strand;
+            break;
         }
-    };
+    }
     assert_eq!(rounds, [&tenants[..2], &tenants[2..4], &tenants[4..]]);
-    let strand = |tenant| (tenant, only);
-    let named = [strand(tenants[4]), strand(tenants[1]), strand(TenantId::fresh())];
+    let named = [(tenants[4], None), (tenants[1], None), (TenantId::fresh(), None)];
     let look = Look { strands: 2, named: &named, ..of_each(1, &lacks) };
     let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
     let found: Vec<_> = seen.strands.iter().map(|strand| strand.tenant).collect();
     assert_eq!(found, [tenants[0], tenants[1], tenants[4]], "each once, and none without tasks");
-    assert_eq!(seen.next, Some(strand(tenants[1])));
+    assert_eq!(seen.next, Some(tenants[1]));
+    assert_eq!(seen.partly.into_keys().collect::<Vec<_>>(), []);
+}
+
+/// So many ready tasks of `tenant`, in so many strands.
+async fn in_strands(world: &World, tenant: TenantId, tasks: usize, strands: usize) {
+    world.store_ready(tenant, tasks).await;
+    let tenant = tenant.uuid();
+    world
+        .sql(format!(
+            "update task t set strand = n.n % {strands}
+                from (select id, row_number() over (order by id) n from task where tenant_id = '{tenant}') n where t.id = n.id"
+        ))
+        .await;
+}
+
+#[tokio::test]
+async fn a_tenant_of_many_strands_hides_no_other_and_shows_all_of_them_in_turn() {
+    let world = World::new().await;
+    let mut tenants = [world.tenant().await, world.tenant().await, world.tenant().await];
+    tenants.sort_unstable();
+    let [wide, plain, last] = tenants;
+    for (tenant, strands) in [(wide, 20), (plain, 1), (last, 9)] {
+        in_strands(&world, tenant, strands, strands).await;
+    }
+    let lacks = Shapes::default();
+    let look = Look { strands: 6, ..of_each(1, &lacks) };
+    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let found: Vec<_> = seen.strands.iter().map(|strand| strand.tenant).collect();
+    assert_eq!(found, [wide, wide, wide, wide, plain, last]);
+    assert_eq!(seen.next, Some(last));
+    assert_eq!(seen.partly, HashMap::from([(wide, Strand(3)), (last, Strand(0))]));
+    let (mut inside, mut shown) = (seen.partly[&wide], Vec::new());
+    for _ in 0..4 {
+        let named = [(wide, Some(inside)), (plain, None)];
+        let look = Look { strands: 0, named: &named, named_strands: 9, ..of_each(1, &lacks) };
+        let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+        assert!(seen.strands.iter().any(|strand| strand.tenant == plain));
+        shown.extend(seen.strands.iter().filter(|s| s.tenant == wide).map(|s| s.strand.0));
+        inside = seen.partly[&wide];
+    }
+    shown.sort_unstable();
+    shown.dedup();
+    assert_eq!(shown.into_iter().filter(|strand| *strand > 3).count(), 16);
+    let named = [(wide, Some(inside))];
+    let look = Look { named: &named, ..of_each(1, &lacks) };
+    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    assert_eq!(seen.strands.iter().filter(|strand| strand.tenant == wide).count(), 20);
+    assert_eq!(seen.partly.into_keys().collect::<Vec<_>>(), [last]);
+}
+
+#[tokio::test]
+async fn tenants_have_as_many_rows_of_a_look_however_many_strands_they_have() {
+    let world = World::new().await;
+    let [many, one] = [world.tenant().await, world.tenant().await];
+    in_strands(&world, many, 80, 4).await;
+    in_strands(&world, one, 80, 1).await;
+    let lacks = Shapes::default();
+    let look = Look { rows: 80, ..of_each(100, &lacks) };
+    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();
+    assert_eq!((of(many), of(one)), (40, 40));
+}
+
+#[tokio::test]
+async fn of_a_key_its_limit_is_told_and_one_more_than_may_run_are_read() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    in_strands(&world, tenant, 30, 3).await;
+    world.sql("update task set concurrency_key = 'k' || strand where strand > 0").await;
+    let scope = TenantScope::new(tenant);
+    let key = |text: &str| text.parse::<ConcurrencyKey>().unwrap();
+    store::concurrency::put(&world.api, &scope, &key("k2"), 4).await.unwrap();
+    let seen =
+        candidates(&world.scheduler, &pool(), of_each(100, &Shapes::default())).await.unwrap();
+    let told: Vec<_> = seen.strands.iter().map(|s| (s.key.clone(), s.rows.len())).collect();
+    assert_eq!(told, [(None, 10), (Some((key("k1"), 1)), 2), (Some((key("k2"), 4)), 5)]);
+}
+
+#[tokio::test]
+async fn tasks_of_strands_that_collide_have_their_own_key_and_priority() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let tasks = world.store_ready(tenant, 2).await;
+    let set = format!(
+        "update task set concurrency_key = 'other', priority = 3, flexible = true where id = '{}'",
+        tasks[1].1.0
+    );
+    world.sql(set).await;
+    let seen = candidates(&world.scheduler, &pool(), of_each(9, &Shapes::default())).await.unwrap();
+    let [strand] = &seen.strands[..] else { panic!("{seen:?}") };
+    let told = |row: &CandidateRow| {
+        (row.key.as_ref().map(ToString::to_string), row.priority.level(), row.flexible)
+    };
+    let told: Vec<_> = strand.rows.iter().map(told).collect();
+    assert_eq!(told, [(None, 0, false), (Some("other".to_owned()), 3, true)]);
 }
 
 #[tokio::test]
@@ -333,9 +432,7 @@ async fn of_a_tenant_near_its_limit_fewer_are_read_and_of_a_suspended_one_none()
         world.store_ready(tenant, 5).await;
     }
     let lacks = Shapes::default();
-    let all = candidates(&world.scheduler, &pool(), of_each(4, &lacks)).await.unwrap();
-    let strand = all.strands[0].strand;
-    let look = Look { fewer: &[(near, strand, 2), (none, strand, 0)], ..of_each(4, &lacks) };
+    let look = Look { fewer: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
     let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
     let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();
     assert_eq!((of(near), of(none), of(plain)), (2, 0, 4));

@@ -4,7 +4,6 @@
 
 mod alone {
     use crate::support::World;
-    use domain::batch::Strand;
     use domain::id::{PoolName, TaskId, TenantId};
     use domain::placement::Shapes;
     use domain::resources::Resources;
@@ -21,7 +20,7 @@ mod alone {
         _world: World,
         db: SchedulerDb,
         tenants: Vec<TenantId>,
-        after: Option<(TenantId, Strand)>,
+        after: Option<TenantId>,
         took: Vec<Duration>,
     }
 
@@ -52,14 +51,17 @@ mod alone {
         async fn look(&mut self, number: usize) -> usize {
             let named: Vec<_> = (0..32)
                 .map(|n| self.tenants[(number * 32 + n) * 7 % self.tenants.len()])
-                .map(|tenant| (tenant, Strand::default()))
+                .map(|tenant| (tenant, None))
                 .collect();
             let pool: PoolName = "default".parse().unwrap();
             let lacks = Shapes::default();
             let look = Look {
                 after: self.after,
+                of_tenant: 4,
                 strands: 64,
                 named: &named,
+                named_strands: 256,
+                rows: 4096,
                 per_strand: 32,
                 fewer: &[],
                 largest: Resources::from_dimensions([u32::MAX; 5]),

@@ -1,7 +1,7 @@
 //! A slice of new tasks as the arrays the statements take.
 
 use super::NewTask;
-use domain::batch::Strand;
+use domain::batch::{Conditions, Strand};
 use domain::task::Delivery;
 use domain::time::{Timestamp, millis};
 use uuid::Uuid;
@@ -80,6 +80,12 @@ impl Columns {
 }
 
 fn strand(task: &NewTask) -> Strand {
-    let key = task.concurrency_key.as_ref();
-    Strand::of(task.resources, task.priority, task.flexible, task.expire_if_late, key)
+    Strand::of(Conditions {
+        resources: task.resources,
+        priority: task.priority,
+        flexible: task.flexible,
+        expire_if_late: task.expire_if_late,
+        tolerance: task.delay_tolerance,
+        key: task.concurrency_key.as_ref(),
+    })
 }
