@@ -333,7 +333,9 @@ mod tests {
     #[test]
     fn what_is_no_number_is_not_charged() {
         let ways: [fn(&mut Accounts, f64); 3] = [
-            |accounts, cost| drop(accounts.charge(tenant(1), cost, SECOND)),
+            |accounts, cost| {
+                let _charge = accounts.charge(tenant(1), cost, SECOND);
+            },
             |accounts, cost| accounts.overrun(tenant(1), cost),
             |accounts, ahead| accounts.restore([(tenant(1), ahead)]),
         ];

@@ -2,7 +2,7 @@
 
 use crate::support::{World, new_task};
 use chrono::TimeDelta;
-use domain::batch::{Priority, Strand};
+use domain::batch::{Conditions, Priority, Strand};
 use domain::resources::Resources;
 use domain::task::{Delivery, State};
 use std::time::Duration;
@@ -101,9 +101,14 @@ async fn tasks_of_the_same_conditions_are_a_strand_and_of_the_same_name_are_told
         insert(&world.submit, &tasks).await.unwrap();
         let mut names = Vec::new();
         for task in &tasks {
-            let key = task.concurrency_key.as_ref();
-            let strand =
-                Strand::of(task.resources, task.priority, task.flexible, task.expire_if_late, key);
+            let strand = Strand::of(Conditions {
+                resources: task.resources,
+                priority: task.priority,
+                flexible: task.flexible,
+                expire_if_late: task.expire_if_late,
+                tolerance: task.delay_tolerance,
+                key: task.concurrency_key.as_ref(),
+            });
             let of = |columns: &str, table: &str| {
                 format!("select {columns} from {table} where id = '{}'", task.id.uuid())
             };
