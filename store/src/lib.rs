@@ -26,6 +26,7 @@ pub mod pool;
 pub mod rate;
 pub mod replica;
 mod scope;
+pub mod schedule;
 pub mod session;
 pub mod sign_in;
 mod statement;
