@@ -1,6 +1,7 @@
 //! What becomes of a due time: one outcome each, and for some a task.
 
 mod decide;
+mod due;
 mod jitter;
 mod misfire;
 mod outcome;

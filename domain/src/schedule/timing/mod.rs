@@ -27,7 +27,7 @@ pub struct Timing {
     /// Not due before this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Timestamp>,
-    /// Not due from this on.
+    /// Not due after this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_at: Option<Timestamp>,
     /// Over once it has made so many tasks.
