@@ -202,11 +202,15 @@ impl ApiDb {
 pub struct SchedulerDb {
     main: PgPool,
     dispatch: PgPool,
+    fire: PgPool,
 }
 
+/// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
+pub const FIRE_CONNECTIONS: u32 = 3;
+
 impl SchedulerDb {
-    /// Opens two pools: the one that marks tasks `queued` commits without waiting for the disk. A mark lost in a crash is a
-    /// lost hint, no more; nothing else may use it.
+    /// Opens three pools. The one that marks tasks `queued` commits without waiting for the disk: a mark lost in a crash is a
+    /// lost hint, no more; nothing else may use it. The one that fires schedules waits for nothing else.
     ///
     /// # Errors
     /// When the URL is not usable.
@@ -216,6 +220,7 @@ impl SchedulerDb {
         Ok(Self {
             main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
             dispatch: open(config, ServiceRole::Scheduler, 2, quick)?,
+            fire: open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?,
         })
     }
 
@@ -229,10 +234,11 @@ impl SchedulerDb {
             .map(|_| ())
     }
 
-    /// Closes both pools' connections.
+    /// Closes all pools' connections.
     pub async fn close(&self) {
         self.main.close().await;
         self.dispatch.close().await;
+        self.fire.close().await;
     }
 
     pub(crate) const fn pool(&self) -> &PgPool {
@@ -241,6 +247,10 @@ impl SchedulerDb {
 
     pub(crate) const fn dispatch_pool(&self) -> &PgPool {
         &self.dispatch
+    }
+
+    pub(crate) const fn fire_pool(&self) -> &PgPool {
+        &self.fire
     }
 
     /// A transaction none of whose statements runs for longer than `limit`, or sorts.

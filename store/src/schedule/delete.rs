@@ -1,6 +1,9 @@
 //! Deletes a schedule. Its tasks go on; its ledger is dropped with its days.
 
+use super::lock::lock;
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
+use crate::statement::named;
 use crate::{StoreError, TenantScope};
 
 /// What became of a schedule that was to be deleted.
@@ -27,6 +30,21 @@ pub async fn delete(
     name: &str,
     if_version: Option<i64>,
 ) -> Result<DeleteAnswer, StoreError> {
-    let _ = (db, scope, name, if_version);
-    Err(StoreError::Contended)
+    let mut tx = crate::task::scoped(db, scope).await?;
+    let Some(stored) = lock(&mut tx, scope, name).await? else {
+        return Ok(DeleteAnswer::NotFound);
+    };
+    if if_version.is_some_and(|wanted| wanted != stored.version) {
+        return Ok(DeleteAnswer::VersionMismatch { version: stored.version });
+    }
+    let query = sqlx::query!(
+        "with backfill as (delete from schedule_backfill where schedule_id = $1)
+            delete from schedule where id = $1",
+        stored.id.uuid()
+    );
+    named("schedule.delete", query.execute(&mut *tx)).await?;
+    let act = Act::new("schedule.delete", "schedule", name).from(stored.told());
+    audit::told(&mut tx, scope, act).await?;
+    named("commit", tx.commit()).await?;
+    Ok(DeleteAnswer::Deleted)
 }

@@ -1,8 +1,10 @@
-//! A schedule's ledger: every due time and what became of it, newest first.
+//! A schedule's ledger: every due time and what became of it, latest first.
 
-use super::record::FireRecord;
+use super::record::{FireKind, FireRecord, read_text};
 use crate::connect::ApiDb;
+use crate::statement::named;
 use crate::{StoreError, TenantScope};
+use domain::id::{ScheduleId, TaskId};
 use domain::schedule::Outcome;
 use domain::time::Timestamp;
 
@@ -26,6 +28,39 @@ pub async fn fires(
     filter: &FireFilter,
     limit: u32,
 ) -> Result<Option<Vec<FireRecord>>, StoreError> {
-    let _ = (db, scope, name, filter, limit);
-    Err(StoreError::Contended)
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query_scalar!(
+        "select id from schedule where tenant_id = $1 and name = $2",
+        scope.tenant().uuid(),
+        name
+    );
+    let Some(id) = named("schedule.find", query.fetch_all(&mut *tx)).await?.pop() else {
+        return Ok(None);
+    };
+    let outcomes: Vec<_> = filter.outcomes.iter().map(|one| one.as_str().to_owned()).collect();
+    let query = sqlx::query!(
+        "select due_at, outcome, kind, fired_at, task_id, version, detail from schedule_fire
+            where tenant_id = $1 and schedule_id = $2 and ($3::timestamptz is null or due_at < $3)
+                and (cardinality($4::text[]) = 0 or outcome = any ($4))
+            order by due_at desc limit $5",
+        scope.tenant().uuid(),
+        id,
+        filter.before,
+        &outcomes,
+        i64::from(limit)
+    );
+    let rows = named("schedule.fires", query.fetch_all(&mut *tx)).await?;
+    let id = ScheduleId(id);
+    let fires = rows.into_iter().map(|row| {
+        Ok(FireRecord {
+            due_at: row.due_at,
+            outcome: read_text("outcome", id, &row.outcome)?,
+            kind: read_text::<FireKind>("kind", id, &row.kind)?,
+            fired_at: row.fired_at,
+            task: row.task_id.map(TaskId),
+            version: row.version,
+            detail: row.detail,
+        })
+    });
+    fires.collect::<Result<_, StoreError>>().map(Some)
 }

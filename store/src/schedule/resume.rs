@@ -1,7 +1,11 @@
 //! Resumes a paused schedule: from now on its due times make tasks; those of the pause do not.
 
+use super::lock::lock;
+use super::pause::store;
 use super::record::ScheduleRecord;
+use crate::audit::{self, Act};
 use crate::connect::ApiDb;
+use crate::statement::named;
 use crate::{StoreError, TenantScope};
 
 /// Resumes the tenant's schedule of this name; one that is not paused stays as it is.
@@ -13,6 +17,13 @@ pub async fn resume(
     scope: &TenantScope,
     name: &str,
 ) -> Result<Option<ScheduleRecord>, StoreError> {
-    let _ = (db, scope, name);
-    Err(StoreError::Contended)
+    let mut tx = crate::task::scoped(db, scope).await?;
+    let Some(mut schedule) = lock(&mut tx, scope, name).await? else { return Ok(None) };
+    if schedule.paused.take().is_none() {
+        return Ok(Some(schedule));
+    }
+    store(&mut tx, &mut schedule).await?;
+    audit::told(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
+    named("commit", tx.commit()).await?;
+    Ok(Some(schedule))
 }
