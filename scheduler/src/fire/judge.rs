@@ -6,12 +6,16 @@ use domain::id::{ScheduleId, TaskId};
 use domain::schedule::{Decision, Next, Situation, Timing, decide, jitter};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{Due, Facts, Verdict, VerdictRow};
 use tracing::error;
+
+/// Schedules that cannot be read, remembered at most.
+const MOST_UNREADABLE: usize = 10_000;
 
 /// When a due time is to be fired, behind it.
 pub(super) type NextDue = Option<(Timestamp, Timestamp)>;
@@ -20,11 +24,22 @@ pub(crate) struct Judge {
     known: Known,
     rooms: Rooms,
     misfire_after: Duration,
+    unreadable: Mutex<HashSet<(ScheduleId, i64)>>,
 }
 
 impl Judge {
     pub(crate) fn new(misfire_after: Duration) -> Self {
-        Self { known: Known::default(), rooms: Rooms::default(), misfire_after }
+        let (known, rooms) = (Known::default(), Rooms::default());
+        Self { known, rooms, misfire_after, unreadable: Mutex::default() }
+    }
+
+    /// True the first time that this version cannot be read.
+    fn unreadable(&self, id: ScheduleId, version: i64) -> bool {
+        let mut seen = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= MOST_UNREADABLE {
+            seen.clear();
+        }
+        seen.insert((id, version))
     }
 
     /// Learns what must be known of the tenants of `due`.
@@ -44,7 +59,10 @@ impl Judge {
                 Ok(parsed) => Some(self.verdict(facts, &parsed)),
                 Err(error) => {
                     let id = facts.due.schedule;
-                    error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read and does not fire");
+                    // It comes up again at each look: told once.
+                    if self.unreadable(id, facts.version) {
+                        error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read and does not fire");
+                    }
                     None
                 }
             })

@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 use std::sync::Arc;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::fire::{Outdated, move_due, outdated};
+use store::fire::{MovedDue, Outdated, move_due, outdated};
 use store::shard::set_tzdb;
 use tracing::{error, info};
 
@@ -37,9 +37,16 @@ impl Zones {
                 let page = outdated(&self.db, at.shard, after, PAGE).await?;
                 let Some(last) = page.last() else { break };
                 after = (last.fire_at, last.schedule);
-                for schedule in &page {
-                    looked += 1;
-                    moved += u64::from(self.find_anew(schedule, now).await?);
+                let found: Vec<_> = page.iter().filter_map(|old| find_anew(old, now)).collect();
+                let stood = move_due(&self.db, &found).await?;
+                looked += page.len() as u64;
+                for (old, new) in page.iter().filter_map(|old| {
+                    let new = found.iter().find(|new| new.schedule == old.schedule)?;
+                    Some((old, new))
+                }) {
+                    if stood.contains(&old.schedule) && tell(old, new) {
+                        moved += 1;
+                    }
                 }
             }
             set_tzdb(&self.db, self.shards.node(), at, release).await?;
@@ -55,35 +62,38 @@ impl Zones {
         }
         Ok(moved)
     }
+}
 
-    async fn find_anew(&self, old: &Outdated, now: Timestamp) -> Result<bool, StoreError> {
-        let id = old.schedule;
-        let read =
-            store::schedule::read_json::<Timing>("timing", id, &old.timing).and_then(|timing| {
-                Ok((store::schedule::reckoner(id, &timing, old.created_at)?, timing))
-            });
-        let (reckoner, timing) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read; its due time stays");
-                return Ok(false);
-            }
-        };
-        // What has come is fired as it stands.
-        let anew = if old.due_at <= now {
-            Some(old.due_at)
-        } else {
-            let from = now.max(old.due_at - MOST_MOVED);
-            reckoner.next_after(from).map(|due| due.at)
-        };
-        let next = anew.map(|due_at| with_jitter(id, &timing, due_at));
-        let stands = move_due(&self.db, id, old.due_at, next).await?;
-        if !stands || anew == Some(old.due_at) {
-            return Ok(false);
+/// When `old` is due by the present release; none where it cannot be read.
+fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
+    let id = old.schedule;
+    let read = store::schedule::read_json::<Timing>("timing", id, &old.timing)
+        .and_then(|timing| Ok((store::schedule::reckoner(id, &timing, old.created_at)?, timing)));
+    let (reckoner, timing) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read; its due time stays");
+            return None;
         }
-        let (name, was, tzdb) = (&old.name, old.due_at, &old.tzdb);
-        let to = anew.map_or_else(|| "never again".to_owned(), |at| at.to_rfc3339());
-        info!(schedule.id = %id, tenant.id = %old.tenant, schedule.name = name, %was, to, "Schedule `{name}` was due at {was} by time zones of {tzdb}; it is due {to}");
-        Ok(true)
+    };
+    // What has come is fired as it stands.
+    let anew = if old.due_at <= now {
+        Some(old.due_at)
+    } else {
+        reckoner.next_after(now.max(old.due_at - MOST_MOVED)).map(|due| due.at)
+    };
+    let next = anew.map(|due_at| with_jitter(id, &timing, due_at));
+    Some(MovedDue { schedule: id, was: old.due_at, next })
+}
+
+/// Tells of a due time that is another now; false where it is the same.
+fn tell(old: &Outdated, new: &MovedDue) -> bool {
+    let to = new.next.map(|(due_at, _)| due_at);
+    if to == Some(old.due_at) {
+        return false;
     }
+    let (id, name, was, tzdb) = (old.schedule, &old.name, old.due_at, &old.tzdb);
+    let to = to.map_or_else(|| "never again".to_owned(), |at| at.to_rfc3339());
+    info!(schedule.id = %id, tenant.id = %old.tenant, schedule.name = name, %was, to, "Schedule `{name}` was due at {was} by time zones of {tzdb}; it is due {to}");
+    true
 }

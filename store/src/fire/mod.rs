@@ -18,7 +18,7 @@ pub use awaited::{Awaited, awaited, resume_after};
 pub use backfill::{BackfillStep, backfill_step, backfills};
 pub use facts::Facts;
 pub use missed::{Missed, tell_missed};
-pub use outdated::{Outdated, move_due, outdated};
+pub use outdated::{MovedDue, Outdated, move_due, outdated};
 pub use room::rooms;
 pub use verdict::{Verdict, VerdictRow};
 pub use window::{Due, clock, window};

@@ -6,6 +6,7 @@ use crate::statement::named;
 use domain::id::{ScheduleId, TenantId};
 use domain::schedule::tzdb_version;
 use domain::time::Timestamp;
+use std::collections::HashSet;
 
 /// A schedule whose due time is to be found anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,26 +62,42 @@ pub async fn outdated(
     Ok(outdated.collect())
 }
 
-/// Sets the due time (and when that is to be fired) of a schedule that is due at `was` still; none: it is over. False where it is
-/// not any more.
+/// When a schedule is due by the present release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MovedDue {
+    /// Which.
+    pub schedule: ScheduleId,
+    /// When it was due.
+    pub was: Timestamp,
+    /// When it is due, and when that is to be fired; none: it is over.
+    pub next: Option<(Timestamp, Timestamp)>,
+}
+
+/// Sets the due times of those that are due still when they were. Says which these are.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn move_due(
     db: &SchedulerDb,
-    schedule: ScheduleId,
-    was: Timestamp,
-    next: Option<(Timestamp, Timestamp)>,
-) -> Result<bool, StoreError> {
-    let query = sqlx::query!(
-        "update schedule set due_at = $3, fire_at = $4, tzdb = $5,
-                ended_at = case when $3::timestamptz is null then clock_timestamp() end
-            where id = $1 and due_at = $2",
-        schedule.uuid(),
-        was,
-        next.map(|(due_at, _)| due_at),
-        next.map(|(_, fire_at)| fire_at),
+    moves: &[MovedDue],
+) -> Result<HashSet<ScheduleId>, StoreError> {
+    let mut sorted = moves.to_vec();
+    sorted.sort_unstable_by_key(|one| one.schedule);
+    let ids: Vec<_> = sorted.iter().map(|one| one.schedule.uuid()).collect();
+    let was: Vec<_> = sorted.iter().map(|one| one.was).collect();
+    let due_at: Vec<_> = sorted.iter().map(|one| one.next.map(|(due_at, _)| due_at)).collect();
+    let fire_at: Vec<_> = sorted.iter().map(|one| one.next.map(|(_, fire_at)| fire_at)).collect();
+    let query = sqlx::query_scalar!(
+        "update schedule s set due_at = i.due_at, fire_at = i.fire_at, tzdb = $5,
+                ended_at = case when i.due_at is null then clock_timestamp() end
+            from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[]) as i(id, was, due_at, fire_at)
+            where s.id = any (array[i.id]) and s.due_at = i.was returning s.id",
+        &ids,
+        &was,
+        &due_at as &[Option<Timestamp>],
+        &fire_at as &[Option<Timestamp>],
         tzdb_version()
     );
-    Ok(named("fire.move_due", query.execute(db.pool())).await?.rows_affected() == 1)
+    let rows = named("fire.move_due", query.fetch_all(db.pool())).await?;
+    Ok(rows.into_iter().map(ScheduleId).collect())
 }

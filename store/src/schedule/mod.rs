@@ -7,6 +7,7 @@ mod backfill;
 mod delete;
 mod fires;
 mod get;
+mod held;
 mod list;
 mod lock;
 pub(crate) mod make;
@@ -20,6 +21,7 @@ pub use backfill::{Backfill, BackfillAnswer, BackfillPlan, MOST_BACKFILLED, back
 pub use delete::{DeleteAnswer, delete};
 pub use fires::{FireFilter, fires};
 pub use get::get;
+pub use held::held;
 pub use list::list;
 pub use lock::reckoner;
 pub use pause::pause;
