@@ -14,3 +14,6 @@ pub use misfire::Misfire;
 pub use outcome::{Outcome, ParseFireOutcomeError};
 pub use overlap::{Overlap, ParseOverlapError};
 pub use template::TaskTemplate;
+
+#[cfg(test)]
+mod tests;

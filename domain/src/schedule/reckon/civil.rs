@@ -35,13 +35,14 @@ impl Civil {
             if from == stretch.start && self.falls_into_gap_before(zone, stretch) {
                 return Some(Found { at: from, shifted: true });
             }
-            let civil = self.within(zone, stretch, from + stretch.offset)?;
-            if civil < stretch.end.saturating_add(stretch.offset) {
+            let civil = self.pattern.first_from(from + stretch.offset)?;
+            if let Some(civil) = self.first_within(zone, stretch, civil) {
                 return Some(Found { at: civil - stretch.offset, shifted: false });
             }
-            // What comes years later is not walked to change by change.
+            // What comes years later is not walked to change by change. But the clock may go back to what it has shown, so all of
+            // the time in which it could show something before `civil` must have been looked at.
             let soon = civil - NEAR - stretch.offset;
-            if soon > stretch.end {
+            if soon > stretch.end && stretch.end > from + NEAR {
                 (from, stretch) = (soon, zone.stretch_at(soon));
             } else {
                 stretch = zone.after(&stretch)?;
@@ -51,16 +52,17 @@ impl Civil {
         None
     }
 
-    /// The first civil time from `civil` on that is due in `stretch`, or the first that is behind its end.
-    fn within(&self, zone: &Zone, stretch: Stretch, civil: i64) -> Option<i64> {
-        let mut civil = self.pattern.first_from(civil)?;
-        while civil < stretch.end.saturating_add(stretch.offset) {
+    /// The first civil time in `stretch` that is due in it; `civil` is the first to be asked.
+    fn first_within(&self, zone: &Zone, stretch: Stretch, civil: i64) -> Option<i64> {
+        let end = stretch.end.saturating_add(stretch.offset);
+        let mut next = Some(civil);
+        while let Some(civil) = next.filter(|civil| *civil < end) {
             if self.is_due_in(zone, stretch, civil) {
                 return Some(civil);
             }
-            civil = self.pattern.first_from(civil + 1)?;
+            next = self.pattern.first_from(civil + 1);
         }
-        Some(civil)
+        None
     }
 
     fn is_due_in(&self, zone: &Zone, stretch: Stretch, civil: i64) -> bool {

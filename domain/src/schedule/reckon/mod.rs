@@ -49,3 +49,6 @@ fn midnight_of(date: NaiveDate) -> i64 {
 fn from_micros(micros: i64) -> Option<Timestamp> {
     SPAN.contains(&micros.div_euclid(MICROS)).then(|| Timestamp::from_timestamp_micros(micros))?
 }
+
+#[cfg(test)]
+mod tests;

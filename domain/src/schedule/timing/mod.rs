@@ -117,3 +117,6 @@ impl Timing {
             .any(|spec| matches!(spec, Spec::Every { counting: Counting::FixedDelay, .. }))
     }
 }
+
+#[cfg(test)]
+mod tests;
