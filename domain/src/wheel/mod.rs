@@ -41,7 +41,7 @@ pub struct Wheel<K> {
 /// The tick at whose beginning `at` has come.
 fn tick_of(at: Timestamp) -> u64 {
     let micros = u64::try_from(at.timestamp_micros()).unwrap_or(0);
-    let nanos_left = at.timestamp_subsec_nanos() % 1000 != 0;
+    let nanos_left = !at.timestamp_subsec_nanos().is_multiple_of(1000);
     (micros + u64::from(nanos_left)).div_ceil(1000)
 }
 

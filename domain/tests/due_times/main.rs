@@ -1,4 +1,5 @@
 //! Due times against a reference that shares nothing with them but the rule: see `reference.py`, which wrote the cases.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says at once what it cannot read")]
 
 use domain::schedule::{DueTime, Reckoner, Timing, TimingProblem, tzdb_version};
 use domain::time::Timestamp;

@@ -119,7 +119,7 @@ impl FromStr for ClockTime {
 impl fmt::Display for ClockTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:02}:{:02}", self.0 / 3600, self.0 / 60 % 60)?;
-        if self.0 % 60 == 0 { Ok(()) } else { write!(f, ":{:02}", self.0 % 60) }
+        if self.0.is_multiple_of(60) { Ok(()) } else { write!(f, ":{:02}", self.0 % 60) }
     }
 }
 
