@@ -6,6 +6,7 @@
 use super::pattern::Pattern;
 use super::zone::{NEAR, Stretch, Zone};
 use crate::schedule::{Gap, Repeat};
+use std::sync::Arc;
 
 /// Where a search ends: after 400 years the calendar repeats, and with it a zone's rules.
 const HORIZON: i64 = 400 * 366 * super::DAY;
@@ -13,7 +14,7 @@ const HORIZON: i64 = 400 * 366 * super::DAY;
 /// A civil pattern with what was chosen for gaps and repeats.
 #[derive(Debug, Clone)]
 pub(in crate::schedule) struct Civil {
-    pub(super) pattern: Pattern,
+    pub(super) pattern: Arc<Pattern>,
     pub(super) gap: Gap,
     pub(super) repeat: Repeat,
 }

@@ -2,12 +2,17 @@
 //!
 //! The fields are read, and days matched, by a library; instants are not its business. What it would guess at is refused before:
 //! an empty place in a list, a name in a field that has none.
+//!
+//! What was read is kept for a while: of many schedules most say one of a few patterns, and the library takes tens of microseconds
+//! for each. What a text means never changes, so that nobody can tell.
 
 use super::days::Days;
 use super::pattern::Pattern;
 use super::times::Times;
 use croner::parser::{CronParser, Year};
 use croner::{CronComponent, CronPattern};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// Longest pattern, characters.
 const LONGEST: usize = 256;
@@ -26,14 +31,32 @@ const NAMED: [(&str, &str); 7] = [
     ("@HOURLY", "0 * * * *"),
 ];
 
+/// Patterns kept, at most; then all are forgotten.
+const MOST_KEPT: usize = 4096;
+
+static KEPT: LazyLock<RwLock<HashMap<String, Arc<Pattern>>>> = LazyLock::new(RwLock::default);
+
 /// The pattern that `text` means.
 ///
 /// # Errors
 /// Why it means none.
-pub(super) fn read(text: &str) -> Result<Pattern, String> {
+pub(super) fn read(text: &str) -> Result<Arc<Pattern>, String> {
     if text.len() > LONGEST || !text.is_ascii() {
         return Err(format!("it may have {LONGEST} plain characters at most"));
     }
+    if let Some(pattern) = KEPT.read().unwrap_or_else(PoisonError::into_inner).get(text) {
+        return Ok(Arc::clone(pattern));
+    }
+    let pattern = Arc::new(parse(text)?);
+    let mut kept = KEPT.write().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() >= MOST_KEPT {
+        kept.clear();
+    }
+    kept.insert(text.to_owned(), Arc::clone(&pattern));
+    Ok(pattern)
+}
+
+fn parse(text: &str) -> Result<Pattern, String> {
     let upper = text.trim().to_ascii_uppercase();
     let plain = if upper.starts_with('@') {
         let known = NAMED.iter().find(|(name, _)| *name == upper);

@@ -34,8 +34,7 @@ impl Reckoner {
     pub fn new(timing: &Timing, created_at: Timestamp) -> Result<Self, TimingError> {
         timing.check_but_specs()?;
         let reckoner = Self::read(timing, created_at)?;
-        let never =
-            || TimingError::at(reckoner.never_pointer(created_at), TimingProblem::NeverFires);
+        let never = || TimingError::at(reckoner.never_pointer(), TimingProblem::NeverFires);
         reckoner.next_after(created_at).ok_or_else(never)?;
         Ok(reckoner)
     }
@@ -123,11 +122,9 @@ impl Reckoner {
         })
     }
 
-    /// Names the spec that is never due, where that is the one there is.
-    fn never_pointer(&self, created_at: Timestamp) -> String {
-        let after = created_at.timestamp_micros();
-        let dead = |rule: &Rule| rule.next_after(&self.zone, after).is_none();
-        match self.rules.iter().position(dead) {
+    /// Names the spec that no calendar has, where there is one.
+    fn never_pointer(&self) -> String {
+        match self.rules.iter().position(Rule::is_dead) {
             Some(index) => format!("/specs/{index}"),
             None => String::new(),
         }

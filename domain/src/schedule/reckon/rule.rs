@@ -8,6 +8,7 @@ use super::zone::Zone;
 use super::{MICROS, cron, from_micros};
 use crate::schedule::{ClockTime, Counting, Spec, Timing, TimingError, TimingProblem};
 use crate::time::Timestamp;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One spec of a timing; times in microseconds.
@@ -76,21 +77,29 @@ impl Rule {
             Spec::Cron(text) => cron::read(text).map_err(|why| {
                 TimingError::at(format!("{base}/cron"), TimingProblem::BadCron(why))
             })?,
-            Spec::Daily { at } => Pattern { times: listed("daily", at)?, days: Days::All },
+            Spec::Daily { at } => words(listed("daily", at)?, Days::All),
             Spec::Weekly { on: days, at } => {
                 on("weekly", days.len(), 7)?;
-                Pattern { times: listed("weekly", at)?, days: Days::of_week(days) }
+                words(listed("weekly", at)?, Days::of_week(days))
             }
             Spec::Monthly { on: days, at } => {
                 on("monthly", days.len(), 32)?;
-                Pattern { times: listed("monthly", at)?, days: Days::of_month(days) }
+                words(listed("monthly", at)?, Days::of_month(days))
             }
             Spec::Yearly { on: days, at } => {
                 on("yearly", days.len(), 366)?;
-                Pattern { times: listed("yearly", at)?, days: Days::of_year(days) }
+                words(listed("yearly", at)?, Days::of_year(days))
             }
         };
         Ok(Self::Civil(civil(pattern)))
+    }
+
+    /// Whether no calendar ever shows what it asks for.
+    pub(super) fn is_dead(&self) -> bool {
+        match self {
+            Self::Civil(civil) => civil.pattern.first_from(0).is_none(),
+            Self::Grid { .. } | Self::Once(_) => false,
+        }
     }
 
     /// The first due time strictly after `after`.
@@ -108,6 +117,10 @@ impl Rule {
             }
         }
     }
+}
+
+fn words(times: Times, days: Days) -> Arc<Pattern> {
+    Arc::new(Pattern { times, days })
 }
 
 fn counted(pointer: String, given: usize, most: usize) -> Result<(), TimingError> {

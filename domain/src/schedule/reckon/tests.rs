@@ -74,6 +74,15 @@ fn what_recurs_keeps_its_distance_through_gap_and_repeat() {
         "2026-11-02T04:59:00Z",
     );
     assert_eq!(halves.len(), 50, "in a day of 25 hours");
+    // The examples of docs/time.md.
+    let days = [
+        ("2027-03-14T04:59:00Z", "2027-03-15T03:59:00Z", 92, 46),
+        ("2027-11-07T03:59:00Z", "2027-11-08T04:59:00Z", 100, 50),
+    ];
+    for (from, to, quarters, halves) in days {
+        let count = |pattern| between(&cron(pattern, "America/New_York"), from, to).len();
+        assert_eq!((count("*/15 * * * *"), count("*/30 * * * *")), (quarters, halves));
+    }
 }
 
 #[test]
@@ -186,10 +195,13 @@ fn what_can_never_be_is_refused_soon() {
         timing(json!({"specs": [{"daily": {"at": ["09:00"]}}], "end_at": "2026-01-01T08:00:00Z"})),
     ];
     for timing in never {
-        let started = std::time::Instant::now();
-        let problem = refusal(&timing);
-        let took = started.elapsed();
-        assert_eq!(problem, TimingProblem::NeverFires, "{timing:?}");
+        // The best of three: what else the machine does is not meant.
+        let took = (0..3).map(|_| {
+            let started = std::time::Instant::now();
+            assert_eq!(refusal(&timing), TimingProblem::NeverFires, "{timing:?}");
+            started.elapsed()
+        });
+        let took = took.min().unwrap();
         assert!(took < Duration::from_millis(50), "{took:?} for {timing:?}");
     }
     let dead = cron("0 0 30 2 *", "UTC");

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// A time in which a schedule is not due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a date such as \"2026-12-24\", or a range {\"from\": …, \"to\": …} of dates or of instants"
+)]
 pub enum Exclusion {
     /// One day of the schedule's zone: `"2026-12-24"`.
     Day(NaiveDate),
@@ -26,7 +29,10 @@ pub struct ExclusionRange {
 
 /// Where a range begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a date such as \"2026-12-24\" or an instant such as \"2026-12-24T00:00:00Z\""
+)]
 pub enum Bound {
     /// A day of the schedule's zone.
     Day(NaiveDate),

@@ -162,7 +162,7 @@ by_text!(YearDay);
 
 /// A day of the month as JSON has it.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a day of the month from 1 to 31, or \"last\"")]
 enum MonthDayForm {
     Day(u8),
     Word(String),
