@@ -4,6 +4,7 @@ use super::make::{Maker, task};
 use super::record::{FireKind, FireRecord, read_json, read_text};
 use crate::audit::{self, Act};
 use crate::connect::SubmitDb;
+use crate::idempotency::{IdempotencyKey, Once, answered_before, put_answer};
 use crate::statement::{named, repeated};
 use crate::task::submit::{SubmitAnswer, in_transaction};
 use crate::{StoreError, TenantScope};
@@ -25,20 +26,26 @@ pub enum TriggerAnswer {
     NotFound,
 }
 
-/// Fires the tenant's schedule of this name; the task comes by `key_id`. Wake the batcher (`Topic::Batcher`) when it is `Fired`.
+/// Fires the tenant's schedule of this name; the task comes by `key_id`. With an idempotency key once, and `answer` is kept. Wake the
+/// batcher (`Topic::Batcher`) when it is `Fired`.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether it may have fired.
 pub async fn trigger(
     db: &SubmitDb,
     scope: &TenantScope,
     name: &str,
-    key_id: &str,
-) -> Result<TriggerAnswer, StoreError> {
+    (key_id, once): (&str, Option<&IdempotencyKey>),
+    answer: impl Fn(&FireRecord) -> Vec<u8>,
+) -> Result<Once<TriggerAnswer>, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;
+        if let Some(before) = answered_before(&mut tx, scope, once).await? {
+            return Ok(before);
+        }
+        // What makes no fire leaves no key behind.
         let Some(found) = lock(&mut tx, scope, name).await? else {
-            return Ok(TriggerAnswer::NotFound);
+            return Ok(Once::Done(TriggerAnswer::NotFound));
         };
         let of = Maker {
             tenant: scope.tenant(),
@@ -51,15 +58,16 @@ pub async fn trigger(
         let id = made.id;
         match in_transaction(&mut tx, &[made]).await?.first() {
             Some(SubmitAnswer::Created(_)) => {}
-            Some(SubmitAnswer::Existing(task)) => return Ok(TriggerAnswer::Existing(*task)),
+            Some(SubmitAnswer::Existing(task)) => {
+                return Ok(Once::Done(TriggerAnswer::Existing(*task)));
+            }
             // It has no idempotency key.
             _ => return Err(StoreError::Contended),
         }
         let due_at = write(&mut tx, scope, &found, id).await?;
         let act = Act::new("schedule.trigger", "schedule", name).to(json!({"task": id}));
         audit::told(&mut tx, scope, act).await?;
-        named("commit", tx.commit()).await?;
-        Ok(TriggerAnswer::Fired(FireRecord {
+        let fire = FireRecord {
             due_at,
             outcome: Outcome::Fired,
             kind: FireKind::Trigger,
@@ -67,7 +75,12 @@ pub async fn trigger(
             task: Some(id),
             version: found.version,
             detail: None,
-        }))
+        };
+        if let Some(once) = once {
+            put_answer(&mut tx, scope, once, 201, &answer(&fire)).await?;
+        }
+        named("commit", tx.commit()).await?;
+        Ok(Once::Done(TriggerAnswer::Fired(fire)))
     })
     .await
 }

@@ -190,7 +190,7 @@ fn wrongs(node: &Value, wrong: &mut Vec<String>) {
 fn by_tenant_only(node: &Value, condition: &str) -> bool {
     node["Index Name"].as_str().unwrap().ends_with("_pkey")
         && condition.contains("tenant_id")
-        && !["(id =", "(task_id =", "(key =", "ended_at"]
+        && !["(id =", "(task_id =", "(schedule_id =", "(key =", "ended_at"]
             .iter()
             .any(|column| condition.contains(column))
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
 use store::fire::{tell_missed, write};
+use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{
     self, Backfill, BackfillAnswer, DeleteAnswer, FireFilter, FireKind, PutAnswer, PutSchedule,
     ScheduleRecord, TriggerAnswer,
@@ -20,6 +21,14 @@ use tokio::task::JoinSet;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const TERM: Duration = Duration::from_secs(30);
+
+async fn trigger(world: &World, scope: &TenantScope, name: &str, key_id: &str) -> TriggerAnswer {
+    let fired = schedule::trigger(&world.submit, scope, name, (key_id, None), |_| Vec::new());
+    match fired.await.unwrap() {
+        Once::Done(answer) => answer,
+        other => panic!("{other:?}"),
+    }
+}
 
 async fn put(world: &World, tenant: TenantId, name: &str) -> ScheduleRecord {
     let scope = TenantScope::new(tenant);
@@ -151,8 +160,8 @@ async fn schedules_are_listed_by_name_page_by_page_and_only_ones_own() {
         schedule::delete(&world.api, &theirs, "x", None).await.unwrap(),
         DeleteAnswer::NotFound
     );
-    let trigger = schedule::trigger(&world.submit, &theirs, "x", "aaaaaaaaaaaa").await.unwrap();
-    assert_eq!(trigger, TriggerAnswer::NotFound);
+    let fired = trigger(&world, &theirs, "x", "aaaaaaaaaaaa").await;
+    assert_eq!(fired, TriggerAnswer::NotFound);
     let fires = schedule::fires(&world.api, &theirs, "x", &FireFilter::default(), 9).await;
     assert_eq!(fires.unwrap(), None);
 }
@@ -300,7 +309,7 @@ async fn a_trigger_fires_now_and_is_in_the_ledger_latest_first() {
     let scope = TenantScope::new(tenant);
     let before = put(&world, tenant, "s").await;
     for _ in 0..3 {
-        let answer = schedule::trigger(&world.submit, &scope, "s", "bbbbbbbbbbbb").await.unwrap();
+        let answer = trigger(&world, &scope, "s", "bbbbbbbbbbbb").await;
         assert!(matches!(answer, TriggerAnswer::Fired(fire) if fire.kind == FireKind::Trigger));
     }
     let all = FireFilter::default();
@@ -315,6 +324,31 @@ async fn a_trigger_fires_now_and_is_in_the_ledger_latest_first() {
     let keys = "select count(*) from task_spec where key_id = 'bbbbbbbbbbbb'";
     assert_eq!(world.number(keys).await, 3);
     world.check_promises(3).await;
+}
+
+#[tokio::test]
+async fn a_trigger_with_a_key_fires_once_and_gives_its_answer_again() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let scope = TenantScope::new(tenant);
+    let key = |body: u8| IdempotencyKey {
+        route: "trigger".to_owned(),
+        key: "k".to_owned(),
+        body_hash: [body; 32],
+    };
+    let ask = async |body: u8| {
+        let key = key(body);
+        let by = ("bbbbbbbbbbbb", Some(&key));
+        schedule::trigger(&world.submit, &scope, "s", by, |_| b"fired".to_vec()).await.unwrap()
+    };
+    assert_eq!(ask(1).await, Once::Done(TriggerAnswer::NotFound));
+    put(&world, tenant, "s").await;
+    assert!(matches!(ask(1).await, Once::Done(TriggerAnswer::Fired(_))), "no key was left behind");
+    for _ in 0..2 {
+        assert_eq!(ask(1).await, Once::Replayed { status: 201, body: b"fired".to_vec() });
+    }
+    assert_eq!(ask(2).await, Once::KeyReused);
+    assert_eq!(world.number("select count(*) from schedule_fire").await, 1);
 }
 
 #[tokio::test]
@@ -334,7 +368,7 @@ async fn a_unique_key_that_is_held_makes_no_task_and_the_ledger_says_so() {
         let all = firing.due(&world).await;
         assert_eq!(firing.fire(&world, &all, MINUTE).await.unwrap().rows, [expected]);
     }
-    let answer = schedule::trigger(&world.submit, &scope, "s", "bbbbbbbbbbbb").await.unwrap();
+    let answer = trigger(&world, &scope, "s", "bbbbbbbbbbbb").await;
     assert!(matches!(answer, TriggerAnswer::Existing(_)));
     let told = schedule::fires(&world.api, &scope, "s", &FireFilter::default(), 9).await.unwrap();
     let told = told.unwrap();
@@ -388,7 +422,7 @@ async fn tasks_that_wait_for_each_other_share_a_key_of_their_schedules_own() {
     buffered.overlap = Overlap::BufferAll;
     schedule::put(&world.api, &scope, &buffered).await.unwrap();
     for _ in 0..2 {
-        schedule::trigger(&world.submit, &scope, "s", "bbbbbbbbbbbb").await.unwrap();
+        trigger(&world, &scope, "s", "bbbbbbbbbbbb").await;
     }
     let keys = "select count(*) from task where concurrency_key like 'schedule_%'";
     assert_eq!(world.number(keys).await, 2);
