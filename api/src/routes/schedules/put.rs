@@ -40,7 +40,6 @@ pub const DOC: Doc = Doc {
         Code::TenantSuspended,
         Code::QuotaExceeded,
         Code::VersionMismatch,
-        Code::OutcomeUnknown,
     ],
     ..Doc::EMPTY
 };

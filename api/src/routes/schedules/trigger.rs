@@ -1,10 +1,9 @@
 //! `POST /v1/schedules/{name}/trigger`: fire now, whatever its times, pause and overlap say.
 //!
-//! It counts as a task that is submitted. It must not happen twice, and its key is not in its own transaction: a key that was begun and
-//! never answered is not tried again, and whoever sends it is told to look.
+//! It counts as a task that is submitted. With an idempotency key it happens once: the key and its answer are stored with the fire.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::{raw_json, to_json};
+use crate::answer::{json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, key_reused, nothing, replayed};
@@ -13,8 +12,11 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
 use domain::plan::Quota;
-use store::idempotency::Begun;
-use store::schedule::TriggerAnswer;
+use store::StoreError;
+use store::idempotency::{IdempotencyKey, Once};
+use store::schedule::{FireRecord, TriggerAnswer};
+
+type Fired = Result<Once<TriggerAnswer>, Problem>;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -46,60 +48,61 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     nothing(&call.body)?;
-    let Some(key) = idempotency_key(&call)? else {
-        admit(&call).await?;
-        return Ok(raw_json(StatusCode::CREATED, fire(&call, name).await?));
-    };
-    let (db, scope) = (&call.state.api, call.scope());
-    // What is refused leaves no key behind.
-    if !store::idempotency::stands(&call.state.submit, &scope, &key).await? {
-        admit(&call).await?;
+    let key = idempotency_key(&call)?;
+    let admitted = call.state.limiter.admit(&call.meter, 1).await;
+    if let Some(shortage) = admitted.shortage
+        && !call.state.limiter.is_repeated(&call.meter, key.as_ref()).await?
+    {
+        return Err(call.state.limiter.refuse(shortage, &call.caller));
     }
-    match store::idempotency::begin(db, &scope, &key).await? {
-        Begun::Replayed { status, body } => Ok(replayed(status, body)),
-        Begun::KeyReused => Err(key_reused()),
-        Begun::Unfinished => {
-            let detail = "A trigger with this Idempotency-Key was begun, and whether it fired was not kept. Look at the \
-                          schedule's fires; to fire it again, take a new key.";
-            Err(Problem::new(Code::Conflict, detail))
-        }
-        Begun::Fresh => {
-            let body = fire(&call, name).await?;
-            let status = StatusCode::CREATED;
-            store::idempotency::finish(db, &scope, &key, status.as_u16(), &body).await?;
-            Ok(raw_json(status, body))
-        }
+    let fired = fire_in_backlog(&call, name, key.as_ref()).await;
+    if !is_new(&fired) {
+        call.state.limiter.give_back(&call.meter, admitted.admitted);
     }
-}
-
-/// It is a task more: of the rates and of the backlog.
-async fn admit(call: &Call) -> Result<(), Problem> {
-    let limiter = &call.state.limiter;
-    if let Some(shortage) = limiter.admit(&call.meter, 1).await.shortage {
-        return Err(limiter.refuse(shortage, &call.caller));
-    }
-    let room = call.state.backlog.room(&call.caller, 1).await?;
-    if room.tasks() == 0 {
-        return Err(call.state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
-    }
-    room.settle(1);
-    Ok(())
-}
-
-async fn fire(call: &Call, name: &str) -> Result<Vec<u8>, Problem> {
-    let key_id = call.caller.actor().to_string();
-    let (db, scope) = (&call.state.submit, call.scope());
-    match store::schedule::trigger(db, &scope, name, &key_id).await? {
-        TriggerAnswer::Fired(fire) => {
+    match fired? {
+        Once::Done(TriggerAnswer::Fired(fire)) => {
             call.state.bus.wake(Topic::Batcher);
-            to_json(&FireView::from(&fire))
+            json(StatusCode::CREATED, &FireView::from(&fire))
         }
-        TriggerAnswer::Existing(task) => {
+        Once::Done(TriggerAnswer::Existing(task)) => {
             let detail = format!(
                 "The schedule's tasks have a `unique_key`, and `{task}` with it has not ended."
             );
             Err(Problem::new(Code::Conflict, detail))
         }
-        TriggerAnswer::NotFound => Err(no_such_schedule()),
+        Once::Done(TriggerAnswer::NotFound) => Err(no_such_schedule()),
+        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::KeyReused => Err(key_reused()),
+    }
+}
+
+/// Fires where the tenant's backlog has room for its task.
+async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) -> Fired {
+    let (state, caller, scope) = (&call.state, &call.caller, call.scope());
+    let room = state.backlog.room(caller, 1).await?;
+    if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
+        return Err(state.refusals.used_up(caller, Quota::Backlog, room.used()).await);
+    }
+    let by = caller.actor().to_string();
+    let kept = |fire: &FireRecord| to_json(&FireView::from(fire)).unwrap_or_default();
+    let fired = store::schedule::trigger(&state.submit, &scope, name, (&by, key), kept).await;
+    let fired = fired.map_err(failed);
+    room.settle(u64::from(is_new(&fired)));
+    fired
+}
+
+fn failed(error: StoreError) -> Problem {
+    if !error.outcome_unknown() {
+        return error.into();
+    }
+    Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()).caused_by(&error)
+}
+
+/// Whether there is a task more, or may be.
+fn is_new(fired: &Fired) -> bool {
+    match fired {
+        Ok(Once::Done(TriggerAnswer::Fired(_))) => true,
+        Ok(_) => false,
+        Err(problem) => problem.may_have_happened(),
     }
 }
