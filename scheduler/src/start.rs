@@ -207,11 +207,12 @@ impl Loops {
         let policy = TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) };
         let ticker = Ticker::new("schedule_shards", policy).health(&self.health);
         let (shutdown, shards) = (self.shutdown.clone(), Arc::clone(shards));
-        self.tasks.spawn_detached("schedule_shards", async move {
+        // Waited for: while it is not told, others wait for the term to end.
+        drop(self.tasks.spawn("schedule_shards", async move {
             ticker.run(shutdown, || shards.tick()).await;
             // Now, not after the last of the other loops.
             shards.leave().await;
-        });
+        }));
     }
 
     fn read_due(
@@ -242,9 +243,9 @@ impl Loops {
             TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
         let ticker = Ticker::new(name, policy).wake(part.notify()).health(&self.health);
         let (shutdown, tick) = (self.shutdown.clone(), tokio::sync::Mutex::new(tick));
-        self.tasks.spawn_detached(name, async move {
+        drop(self.tasks.spawn(name, async move {
             ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
-        });
+        }));
     }
 
     fn keep_fires(&self, keep: KeepFires) {

@@ -11,37 +11,36 @@ use domain::task::{Delivery, Run};
 use domain::time::Timestamp;
 use runtime::clock;
 use runtime::config::{Config, load_from};
-use runtime::shutdown::Shutdown;
+use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskGroup;
 use scheduler::Scheduler;
 use serde_json::Value;
 use std::time::Duration;
 use store::TenantScope;
-use store::connect::{AdminDb, ApiDb, SubmitDb};
+use store::connect::{AdminDb, ApiDb};
 use store::schedule::{PutAnswer, PutSchedule, ScheduleRecord, put};
 use store::tenant::{NewTenant, TenantChange};
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 
 pub struct World {
     pub api: ApiDb,
-    pub submit: SubmitDb,
     pub admin: AdminDb,
     pub bus: Bus,
     pub config: Config,
     database: TestDatabase,
-    ends: Shutdown,
+    ends: ShutdownHandle,
 }
 
 /// A scheduler that runs.
 pub struct Running {
     scheduler: Scheduler,
-    shutdown: Shutdown,
+    shutdown: ShutdownHandle,
 }
 
 impl Running {
     /// Ends it in order.
     pub async fn stop(self) {
-        self.shutdown.cancel();
+        self.shutdown.shut_down();
         self.scheduler.stopped(Duration::from_secs(10)).await;
     }
 }
@@ -65,11 +64,10 @@ impl World {
         ];
         environment.extend(settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
         let config = load_from(None, environment).unwrap();
-        let ends = Shutdown::new();
-        let bus = Bus::connect(&config.bus, &TaskGroup::new(), &ends).unwrap();
+        let (ends, until) = Shutdown::new();
+        let bus = Bus::connect(&config.bus, &TaskGroup::new(), &until).unwrap();
         Self {
             api: ApiDb::connect(&config.database).unwrap(),
-            submit: SubmitDb::connect(&config.database).unwrap(),
             admin: AdminDb::connect(&config.database).unwrap(),
             bus,
             config,
@@ -80,9 +78,9 @@ impl World {
 
     /// Starts a scheduler.
     pub async fn scheduler(&self) -> Running {
-        let shutdown = Shutdown::new();
+        let (shutdown, until) = Shutdown::new();
         let bus = self.bus.clone();
-        let scheduler = Scheduler::start(&self.config, bus, &shutdown).await.unwrap();
+        let scheduler = Scheduler::start(&self.config, bus, &until).await.unwrap();
         Running { scheduler, shutdown }
     }
 
@@ -181,7 +179,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        self.ends.cancel();
+        self.ends.shut_down();
     }
 }
 
