@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::output::{Table, age};
 use client::{Fire, PageRequest};
 use domain::schedule::Outcome;
-use domain::time::Timestamp;
 
 /// Which fires.
 #[derive(Debug, clap::Args)]

@@ -43,11 +43,11 @@ pub struct PutArguments {
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true", help_heading = "Policies")]
     pub paused: Option<bool>,
     /// Only where it is in this version.
-    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..), help_heading = "How it is stored")]
     pub if_version: Option<i64>,
     /// Store the schedule in this file as the API takes it; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = WHEN, conflicts_with_all = FIELDS, conflicts_with_all = TASK_FIELDS,
-        conflicts_with_all = ["overlap", "misfire", "paused"])]
+        conflicts_with_all = ["overlap", "misfire", "paused"], help_heading = "How it is stored")]
     pub json: Option<String>,
     /// What each fire makes.
     #[command(flatten, next_help_heading = "Task")]

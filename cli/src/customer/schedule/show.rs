@@ -4,6 +4,7 @@ use super::super::get::runs;
 use super::words::{plain, when};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
+use chrono::SecondsFormat;
 use client::{Answer, Schedule};
 use domain::time::Timestamp;
 use runtime::clock;
@@ -49,6 +50,8 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
     details.row("overlap", &schedule.overlap);
     details.row("misfire", misfire(schedule));
     details.some("next due", schedule.next_due_at.map(at));
+    let waits = schedule.next_due_at.is_none() && schedule.ended_at.is_none();
+    details.some("next due", waits.then_some("counts from the end of its task"));
     let put_off = schedule.next_fire_at.filter(|_| schedule.next_fire_at != schedule.next_due_at);
     details.some("fires then", put_off.map(at));
     details.some("over since", schedule.ended_at.map(at));
@@ -69,7 +72,10 @@ fn limits(details: &mut Details, schedule: &Schedule) {
         details.some(name, Some(&timing[field]).filter(|value| !value.is_null()).map(plain));
     }
     let days = timing["exclude"].as_array().map(Vec::len);
-    details.some("excluded", days.map(|days| format!("{days} dates or ranges")));
+    let of = |days| {
+        if days == 1 { "1 date or range".to_owned() } else { format!("{days} dates or ranges") }
+    };
+    details.some("excluded", days.map(of));
     for (name, field, usual) in [("gap", "gap", "next_valid"), ("repeat", "repeat", "first")] {
         let said = timing[field].as_str().filter(|said| *said != usual);
         details.some(name, said);
@@ -90,9 +96,11 @@ fn misfire(schedule: &Schedule) -> String {
     )
 }
 
-/// A time to the second, in UTC.
+/// A time in UTC, to the millisecond where it is not of a whole second.
 pub fn exact(at: Timestamp) -> String {
-    at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)
+    let whole = at.timestamp_subsec_millis() == 0;
+    let format = if whole { SecondsFormat::Secs } else { SecondsFormat::Millis };
+    at.to_rfc3339_opts(format, true)
 }
 
 #[cfg(test)]
@@ -127,7 +135,7 @@ pub(super) mod tests {
              paused         2030-01-31T11:00:00Z (1h ago) by key q2mnv5c7xk3a: holidays\n\
              due            30 2 * * * (America/New_York)\n\
              at most fires  9\n\
-             excluded       1 dates or ranges\n\
+             excluded       1 date or range\n\
              gap            skip\n\
              runs           bash -c 'echo hi'\n\
              overlap        skip\n\
