@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::fire::{Due, Written, write};
+use store::fire::{Due, Firing, Written, write};
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
@@ -106,9 +106,8 @@ impl FireTick {
         shards: &[store::shard::ShardEpoch],
     ) -> Result<Written, StoreError> {
         self.judge.prepare(&self.db, group).await?;
-        let (node, judge) = (self.shards.node(), &self.judge);
-        write(&self.db, node, shards, group, self.cancel_grace, |facts| Ok(judge.verdicts(facts)))
-            .await
+        let firing = Firing { node: self.shards.node(), shards, cancel_grace: self.cancel_grace };
+        write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await
     }
 
     /// Takes note of what was written.

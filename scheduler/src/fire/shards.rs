@@ -66,7 +66,7 @@ impl Shards {
     /// What it owns now, as far as it trusts itself.
     pub(super) fn owned(&self) -> Vec<ShardEpoch> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if !held.until.is_some_and(|until| monotonic() < until) {
+        if held.until.is_none_or(|until| monotonic() >= until) {
             return Vec::new();
         }
         let epochs = held.shards.iter();

@@ -22,4 +22,4 @@ pub use outdated::{MovedDue, Outdated, move_due, outdated};
 pub use room::rooms;
 pub use verdict::{Verdict, VerdictRow};
 pub use window::{Due, clock, window};
-pub use write::{Written, write};
+pub use write::{Firing, Written, write};

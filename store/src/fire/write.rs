@@ -41,17 +41,26 @@ pub struct Written {
     pub asked_to_stop: bool,
 }
 
-/// Fires those of `due` that stand still, in shards that `node` owns under these epochs. `judge` says what becomes of each.
+/// Who fires.
+#[derive(Debug, Clone, Copy)]
+pub struct Firing<'a> {
+    /// Which scheduler.
+    pub node: NodeId,
+    /// What it owns, and under which epochs.
+    pub shards: &'a [ShardEpoch],
+    /// What runs and is asked to stop must have ended so long from now, else its session is fenced.
+    pub cancel_grace: Duration,
+}
+
+/// Fires those of `due` that stand still, in shards that are owned under these epochs. `judge` says what becomes of each.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing was written, or all, as far as [`StoreError::outcome_unknown`] says. Repeating it
 /// writes nothing twice.
 pub async fn write(
     db: &SchedulerDb,
-    node: NodeId,
-    shards: &[ShardEpoch],
+    firing: Firing<'_>,
     due: &[Due],
-    grace: Duration,
     judge: impl Fn(&[Facts]) -> Result<Vec<Verdict>, StoreError>,
 ) -> Result<Written, StoreError> {
     let mut sorted = due.to_vec();
@@ -59,9 +68,12 @@ pub async fn write(
     sorted.dedup_by_key(|due| due.schedule);
     repeated(|| async {
         let mut tx = named("begin", db.fire_pool().begin()).await?;
-        let held: HashSet<_> = fence::hold(&mut tx, node, shards).await?.into_iter().collect();
+        let held: HashSet<_> =
+            fence::hold(&mut tx, firing.node, firing.shards).await?.into_iter().collect();
         let mut written = Written::default();
-        written.lost.extend(shards.iter().map(|at| at.shard).filter(|shard| !held.contains(shard)));
+        written
+            .lost
+            .extend(firing.shards.iter().map(|at| at.shard).filter(|shard| !held.contains(shard)));
         let mine: Vec<_> = sorted.iter().copied().filter(|due| held.contains(&due.shard)).collect();
         if mine.is_empty() {
             return Ok(written);
@@ -73,7 +85,7 @@ pub async fn write(
         written.early.extend(early.into_iter().map(|facts| facts.due));
         let verdicts = judge(&come)?;
         let group = Group::of(&come, &verdicts)?;
-        group.write(&mut tx, grace, &mut written).await?;
+        group.write(&mut tx, firing.cancel_grace, &mut written).await?;
         named("commit", tx.commit()).await?;
         Ok(written)
     })

@@ -588,9 +588,7 @@ async fn one_that_cannot_be_judged_keeps_no_other_from_firing() {
         let good = facts.iter().filter(|facts| facts.due.schedule != bad);
         Ok(good.map(|facts| once(facts, MINUTE, TaskId::fresh())).collect())
     };
-    let grace = Duration::from_secs(40);
-    let written =
-        write(&world.scheduler, firing.node, &firing.shards, &all, grace, judge).await.unwrap();
+    let written = write(&world.scheduler, firing.who(), &all, judge).await.unwrap();
     assert_eq!(written.rows, [Outcome::Fired]);
     assert_eq!(firing.due(&world).await.len(), 1);
 }

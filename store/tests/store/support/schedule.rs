@@ -68,6 +68,11 @@ impl Firing {
         Self { node, shards }
     }
 
+    /// As the statement takes it.
+    pub fn who(&self) -> store::fire::Firing<'_> {
+        store::fire::Firing { node: self.node, shards: &self.shards, cancel_grace: GRACE }
+    }
+
     /// All that has come.
     pub async fn due(&self, world: &World) -> Vec<Due> {
         let shards: Vec<_> = self.shards.iter().map(|at| at.shard).collect();
@@ -92,7 +97,7 @@ impl Firing {
         judge: impl Fn(&Facts) -> Verdict,
     ) -> Result<Written, StoreError> {
         let all = |facts: &[Facts]| Ok(facts.iter().map(&judge).collect());
-        write(&world.scheduler, self.node, &self.shards, due, GRACE, all).await
+        write(&world.scheduler, self.who(), due, all).await
     }
 }
 
