@@ -38,6 +38,10 @@ pub enum List {
     Audit,
     /// A tenant's concurrency limits.
     ConcurrencyLimits,
+    /// A tenant's schedules.
+    Schedules,
+    /// What became of a schedule's due times.
+    Fires,
     /// The tenants, for operators.
     Tenants,
 }
@@ -52,6 +56,8 @@ impl List {
             Self::Users => 11,
             Self::Audit => 15,
             Self::ConcurrencyLimits => 16,
+            Self::Schedules => 17,
+            Self::Fires => 18,
             Self::Tenants => 20,
         }
     }

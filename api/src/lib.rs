@@ -15,6 +15,7 @@ pub mod problem;
 mod quota;
 pub mod request;
 pub mod routes;
+pub mod schedule;
 mod server;
 mod submit;
 pub mod task;

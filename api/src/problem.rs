@@ -36,6 +36,8 @@ pub enum Code {
     MethodNotAllowed,
     /// The thing is not in a state for this, or its name is taken.
     Conflict,
+    /// The thing is in another version than `If-Match` says.
+    VersionMismatch,
     /// The body is over its limit.
     PayloadTooLarge,
     /// The body is not declared as plain JSON.
@@ -85,7 +87,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -97,6 +99,7 @@ impl Code {
         Self::RouteNotFound,
         Self::MethodNotAllowed,
         Self::Conflict,
+        Self::VersionMismatch,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
@@ -136,6 +139,7 @@ impl Code {
                 ("method_not_allowed", 405, "The route has other methods", false)
             }
             Self::Conflict => ("conflict", 409, "It is not in a state for this", false),
+            Self::VersionMismatch => ("version_mismatch", 412, "It is in another version", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "The body must be plain JSON", false)

@@ -22,6 +22,12 @@ pub struct Arguments {
     /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     pub tasks: Option<u32>,
+    /// Due times a second in `fires`. There are a hundred times as many schedules, each due every 100 s.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub rate: u32,
+    /// Schedules due at one moment in `fires`, after that.
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub herd: u32,
     /// Ended tasks that `layout` puts into the tables beforehand.
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub history: u32,
@@ -48,6 +54,8 @@ pub enum Name {
     EndToEnd,
     /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
     SubmitToStart,
+    /// Schedules that come due at `--rate` a second; then as many at one moment. Runs only when asked for.
+    Fires,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
     Layout,
 }
@@ -55,7 +63,11 @@ pub enum Name {
 impl Arguments {
     /// Whether this is to be measured.
     pub fn wants(&self, name: Name) -> bool {
-        if self.only.is_empty() { name != Name::Layout } else { self.only.contains(&name) }
+        if self.only.is_empty() {
+            !matches!(name, Name::Layout | Name::Fires)
+        } else {
+            self.only.contains(&name)
+        }
     }
 
     /// Rounds of each figure.

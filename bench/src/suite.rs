@@ -52,7 +52,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 9] = [
+const ALL: [Name; 10] = [
     Name::Fdatasync,
     Name::RawInsert,
     Name::RawHop,
@@ -62,6 +62,7 @@ const ALL: [Name; 9] = [
     Name::Guards,
     Name::EndToEnd,
     Name::SubmitToStart,
+    Name::Fires,
 ];
 
 async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>> {
@@ -81,6 +82,13 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
         Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length).await,
         Name::SubmitToStart => phase::submit_to_start(length).await,
+        Name::Fires => {
+            let mut all = phase::fires(arguments.rate, length).await?;
+            if arguments.herd > 0 {
+                all.extend(phase::herd(arguments.herd).await?);
+            }
+            Ok(all)
+        }
         Name::Layout => Ok(Vec::new()),
     }
 }
@@ -96,6 +104,7 @@ const fn describe(name: Name) -> &'static str {
         Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
+        Name::Fires => "schedules that come due",
         Name::Layout => "layout of the tables",
     }
 }

@@ -15,6 +15,7 @@ use crate::customer::{
     GetArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments,
     LoginArguments, LogsArguments, ProfileUseArguments, SignUpArguments, SubmitArguments,
     UsageArguments, UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, WatchArguments,
+    schedule,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -110,6 +111,9 @@ pub enum Command {
     /// How many tasks of a concurrency key run at once.
     #[command(subcommand)]
     Concurrency(ConcurrencyCommand),
+    /// Schedules: what makes tasks when it is due, by the clock.
+    #[command(subcommand)]
+    Schedule(ScheduleCommand),
     /// API keys of your tenant.
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -144,6 +148,34 @@ pub enum ConcurrencyCommand {
     /// Let one task of a key run at a time again.
     #[command(after_help = "Example:\n  berth concurrency delete exports")]
     Delete(ConcurrencyKeyArguments),
+}
+
+/// What can be done with schedules.
+#[derive(Debug, Subcommand)]
+pub enum ScheduleCommand {
+    /// Make a schedule, or change it. The same again changes nothing.
+    Put(Box<schedule::PutArguments>),
+    /// Show a schedule.
+    #[command(after_help = "Example:\n  berth schedule get report")]
+    Get(schedule::NameArguments),
+    /// Show schedules, by name.
+    List(schedule::ScheduleListArguments),
+    /// Delete a schedule. Its tasks go on.
+    Delete(schedule::DeleteArguments),
+    /// Pause a schedule: its due times are written down, and make no task.
+    Pause(schedule::PauseArguments),
+    /// Resume a paused schedule, from its next due time on.
+    #[command(after_help = "Example:\n  berth schedule resume report")]
+    Resume(schedule::NameArguments),
+    /// Fire a schedule now and print the task's id.
+    #[command(after_help = "Example:\n  berth get --wait $(berth schedule trigger report)")]
+    Trigger(schedule::NameArguments),
+    /// Fire the due times of a past range that made no task.
+    Backfill(schedule::BackfillArguments),
+    /// Show what became of a schedule's due times, newest first.
+    Fires(schedule::FiresArguments),
+    /// Show when a schedule will be due, or would be, with a small calendar.
+    Preview(Box<schedule::PreviewArguments>),
 }
 
 /// What can be done with API keys of one's own tenant.
@@ -371,16 +403,16 @@ mod tests {
             "--name",
         ])
         .unwrap();
-        assert_eq!(task.command, ["bash", "-c", "echo $A", "--name"]);
-        assert_eq!(task.env, [("A".to_owned(), "1=2".to_owned())]);
-        assert_eq!(task.name, None);
+        assert_eq!(task.task.command, ["bash", "-c", "echo $A", "--name"]);
+        assert_eq!(task.task.env, [("A".to_owned(), "1=2".to_owned())]);
+        assert_eq!(task.task.name, None);
     }
 
     #[test]
     fn a_noop_has_a_duration_or_none() {
-        assert_eq!(submitted(&["--noop"]).unwrap().noop, Some(Duration::ZERO));
+        assert_eq!(submitted(&["--noop"]).unwrap().task.noop, Some(Duration::ZERO));
         assert_eq!(
-            submitted(&["--noop", "5s", "--name", "n"]).unwrap().noop,
+            submitted(&["--noop", "5s", "--name", "n"]).unwrap().task.noop,
             Some(Duration::from_secs(5))
         );
         assert!(submitted(&["--noop", "soon"]).is_err());
@@ -409,12 +441,15 @@ mod tests {
     fn whose_turn_it_is_may_be_said_in_three_ways() {
         let task =
             submitted(&["--priority", "-10", "--flexible", "--concurrency-key", "a/b", "--", "a"]);
-        let task = task.unwrap();
+        let task = task.unwrap().task;
         assert_eq!(task.priority, Priority::new(-10));
         assert_eq!(task.flexible, Some(true));
         assert_eq!(task.concurrency_key.unwrap().as_str(), "a/b");
-        assert_eq!(submitted(&["--flexible", "false", "--", "a"]).unwrap().flexible, Some(false));
-        assert_eq!(submitted(&["--noop"]).unwrap().flexible, None);
+        assert_eq!(
+            submitted(&["--flexible", "false", "--", "a"]).unwrap().task.flexible,
+            Some(false)
+        );
+        assert_eq!(submitted(&["--noop"]).unwrap().task.flexible, None);
         for line in [["--priority", "1"].as_slice(), &["--flexible"], &["--concurrency-key", "a"]] {
             let line = [&["--file", "f"], line].concat();
             assert_eq!(submitted(&line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
@@ -440,6 +475,50 @@ mod tests {
     fn what_only_a_command_has_is_refused_for_a_noop() {
         assert!(submitted(&["--noop", "--env", "A=1"]).is_err());
         assert!(submitted(&["--noop", "--stdin", "x"]).is_err());
+    }
+
+    #[test]
+    fn a_schedule_says_when_and_what_or_is_in_a_file() {
+        let put =
+            |line: &[&str]| parsed(&[&["schedule", "put", "report"], line].concat()).map(|_| ());
+        for line in [
+            ["--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--", "a", "--cron"].as_slice(),
+            &["--cron", "@daily", "--every", "90s", "--noop"],
+            &[
+                "--daily",
+                "09:00",
+                "--overlap",
+                "allow",
+                "--misfire",
+                "skip",
+                "--paused",
+                "--http",
+                "https://a/",
+            ],
+            &["--json", "-", "--if-version", "3"],
+        ] {
+            assert_eq!(put(line), Ok(()), "{line:?}");
+        }
+        assert_eq!(put(&["--", "a"]), Err(ErrorKind::MissingRequiredArgument));
+        assert_eq!(put(&["--cron", "@daily"]), Err(ErrorKind::MissingRequiredArgument));
+        for line in [
+            ["--json", "f", "--cron", "@daily"].as_slice(),
+            &["--json", "f", "--", "a"],
+            &["--json", "f", "--zone", "UTC"],
+            &["--json", "f", "--overlap", "skip"],
+            &["--json", "f", "--pool", "p"],
+        ] {
+            assert_eq!(put(line), Err(ErrorKind::ArgumentConflict), "{line:?}");
+        }
+        assert!(put(&["--cron", "@daily", "--overlap", "queue", "--", "a"]).is_err());
+        for line in [
+            ["schedule", "get", "a/b"].as_slice(),
+            &["schedule", "fires", "a", "--outcome", "gone"],
+        ] {
+            assert!(parsed(line).is_err(), "{line:?}");
+        }
+        assert!(parsed(&["schedule", "preview", "report", "-n", "999"]).is_ok());
+        assert!(parsed(&["schedule", "preview", "--cron", "@daily"]).is_ok());
     }
 
     #[test]

@@ -16,8 +16,8 @@ mod up;
 use admin::Standing;
 use arguments::{
     AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand, KeyCommand, KeysCommand,
-    OperatorKeyCommand, PlanCommand, PoolCommand, ProfileCommand, TenantCommand, UserCommand,
-    UsersCommand,
+    OperatorKeyCommand, PlanCommand, PoolCommand, ProfileCommand, ScheduleCommand, TenantCommand,
+    UserCommand, UsersCommand,
 };
 use clap::Parser;
 use customer::Connection;
@@ -99,6 +99,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Limits => Box::pin(customer::limits(&connect()?)).await,
         Command::Watch(which) => Box::pin(customer::watch(&connect()?, &which)).await,
         Command::Concurrency(command) => Box::pin(concurrency(command, &connect()?)).await,
+        Command::Schedule(command) => Box::pin(schedule(command, &connect()?)).await,
         Command::Keys(KeysCommand::List) => Box::pin(customer::keys_list(&connect()?)).await,
         Command::Keys(KeysCommand::Create(key)) => {
             Box::pin(customer::keys_create(&connect()?, &key)).await
@@ -126,6 +127,22 @@ async fn concurrency(command: ConcurrencyCommand, connection: &Connection) -> Re
         ConcurrencyCommand::Show(key) => customer::concurrency_show(connection, &key).await,
         ConcurrencyCommand::Set(limit) => customer::concurrency_set(connection, &limit).await,
         ConcurrencyCommand::Delete(key) => customer::concurrency_delete(connection, &key).await,
+    }
+}
+
+async fn schedule(command: ScheduleCommand, connection: &Connection) -> Result<(), Failure> {
+    use customer::schedule;
+    match command {
+        ScheduleCommand::Put(what) => schedule::put(connection, *what).await,
+        ScheduleCommand::Get(which) => schedule::get(connection, &which).await,
+        ScheduleCommand::List(which) => schedule::list(connection, &which).await,
+        ScheduleCommand::Delete(which) => schedule::delete(connection, &which).await,
+        ScheduleCommand::Pause(which) => schedule::pause(connection, &which).await,
+        ScheduleCommand::Resume(which) => schedule::resume(connection, &which).await,
+        ScheduleCommand::Trigger(which) => schedule::trigger(connection, &which).await,
+        ScheduleCommand::Backfill(what) => schedule::backfill(connection, &what).await,
+        ScheduleCommand::Fires(which) => schedule::fires(connection, &which).await,
+        ScheduleCommand::Preview(which) => schedule::preview(connection, &which).await,
     }
 }
 

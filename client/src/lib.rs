@@ -32,11 +32,12 @@ pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BatchItem,
-    BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled, ConcurrencyLimit, FollowEvent,
-    FollowedState, LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewTask, NewUser, Page,
-    PageRequest, QuotaUse, RateUse, RotatedApiKey, Session, Stream, Task, TaskFilter, Usage,
-    UsageOfDay, User,
+    Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BackfillPlan,
+    BackfillRange, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
+    ConcurrencyLimit, DeletedSchedule, Fire, FollowEvent, FollowedState, LimitWarning, Limits,
+    LogChunk, LogFilter, NewApiKey, NewSchedule, NewTask, NewUser, Page, PageRequest, QuotaUse,
+    RateUse, RotatedApiKey, Schedule, ScheduleDue, SchedulePaused, SchedulePreview, Session,
+    Stream, Task, TaskFilter, Usage, UsageOfDay, User,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

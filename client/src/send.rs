@@ -9,7 +9,7 @@ use crate::error::{ApiError, ClientError, Problem};
 use crate::idempotency::IdempotencyKey;
 use crate::retry::RetryPolicy;
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -23,6 +23,7 @@ pub(crate) struct Call {
     path: String,
     query: Vec<(&'static str, String)>,
     key: Option<IdempotencyKey>,
+    if_version: Option<i64>,
     body: Option<Bytes>,
 }
 
@@ -41,18 +42,19 @@ pub(crate) enum Failed {
 impl Call {
     /// A read of `path`, which is relative to the server.
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), query: Vec::new(), key: None, body: None }
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            query: Vec::new(),
+            key: None,
+            if_version: None,
+            body: None,
+        }
     }
 
     /// A write, named by `key`.
     pub fn post(path: impl Into<String>, key: IdempotencyKey) -> Self {
-        Self {
-            method: Method::POST,
-            path: path.into(),
-            query: Vec::new(),
-            key: Some(key),
-            body: None,
-        }
+        Self { method: Method::POST, key: Some(key), ..Self::get(path) }
     }
 
     /// Changes parts of the thing at `path`. Doing it again changes nothing more.
@@ -78,6 +80,12 @@ impl Call {
         self.query.extend(
             parameters.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))),
         );
+        self
+    }
+
+    /// Only where the thing is in this version, if one is given.
+    pub fn if_version(mut self, version: Option<i64>) -> Self {
+        self.if_version = version;
         self
     }
 
@@ -121,6 +129,9 @@ impl Client {
         let mut request = self.http.request(call.method.clone(), url);
         if let Some(key) = &call.key {
             request = request.header(IDEMPOTENCY_KEY, key.as_str());
+        }
+        if let Some(version) = call.if_version {
+            request = request.header(IF_MATCH, format!("\"{version}\""));
         }
         if let Some(body) = &call.body {
             request = request.body(body.clone());

@@ -95,6 +95,11 @@ id!(
     "session"
 );
 id!(
+    /// What makes tasks at set times.
+    ScheduleId,
+    "schedule"
+);
+id!(
     /// One running Berth process (a scheduler, a resource manager, …).
     NodeId,
     "node"

@@ -10,6 +10,7 @@ mod look;
 mod oracle;
 mod ports;
 mod rabbitmqctl;
+mod schedules;
 mod up;
 mod usage;
 
@@ -20,5 +21,6 @@ pub use look::{batcher, freeze, metric, now_ns, sum};
 pub use oracle::Oracle;
 pub use ports::{PortsSeen, watch_ports};
 pub use rabbitmqctl::rabbitmqctl;
+pub use schedules::{Lateness, Schedules};
 pub use up::{Up, UpCommand};
 pub use usage::usage_faults;

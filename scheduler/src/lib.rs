@@ -7,6 +7,7 @@
 
 mod batcher;
 mod due;
+mod fire;
 mod keep;
 mod leader;
 mod metrics;

@@ -202,12 +202,16 @@ impl ApiDb {
 pub struct SchedulerDb {
     main: PgPool,
     dispatch: PgPool,
+    fire: PgPool,
 }
 
+/// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
+pub const FIRE_CONNECTIONS: u32 = 3;
+
 impl SchedulerDb {
-    /// Opens two pools. One is the batcher's own, so that it waits for nobody else's work, and commits without waiting for the
+    /// Opens three pools. One is the batcher's own, so that it waits for nobody else's work, and commits without waiting for the
     /// disk: a mark `queued` lost in a crash is a lost hint, and where turns stood is known a second older. Nothing else may be
-    /// written with it.
+    /// written with it. One fires schedules and waits for nothing else either.
     ///
     /// # Errors
     /// When the URL is not usable.
@@ -217,6 +221,7 @@ impl SchedulerDb {
         Ok(Self {
             main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
             dispatch: open(config, ServiceRole::Scheduler, 2, quick)?,
+            fire: open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?,
         })
     }
 
@@ -230,10 +235,11 @@ impl SchedulerDb {
             .map(|_| ())
     }
 
-    /// Closes both pools' connections.
+    /// Closes all pools' connections.
     pub async fn close(&self) {
         self.main.close().await;
         self.dispatch.close().await;
+        self.fire.close().await;
     }
 
     pub(crate) const fn pool(&self) -> &PgPool {
@@ -242,6 +248,10 @@ impl SchedulerDb {
 
     pub(crate) const fn dispatch_pool(&self) -> &PgPool {
         &self.dispatch
+    }
+
+    pub(crate) const fn fire_pool(&self) -> &PgPool {
+        &self.fire
     }
 
     /// A transaction none of whose statements runs for longer than `limit`, or sorts.

@@ -2,6 +2,7 @@
 
 use super::doc::{AnswerDoc, Content};
 use super::schemas::{OPERATOR_SECURITY, SECURITY};
+use crate::auth::Permission;
 use crate::problem::Code;
 use crate::request::BodyRule;
 use crate::routes::table::{Access, Endpoint, Verb};
@@ -76,7 +77,13 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
         _ => "Its kind, `_` and 32 hex digits",
     };
     let key = "The key, percent-encoded: `/` is `%2F`";
-    for (name, words) in [("id", id), ("key", key), ("name", "Its name"), ("file", "Its name")] {
+    let named = match endpoint.path {
+        path if path.starts_with("/v1/schedules/") => {
+            "Its name: 1 to 100 of `a-z A-Z 0-9 _ . -`, first a letter or digit, not `preview`"
+        }
+        _ => "Its name",
+    };
+    for (name, words) in [("id", id), ("key", key), ("name", named), ("file", "Its name")] {
         if endpoint.path.contains(&format!("{{{name}}}")) {
             let part = ParameterBuilder::new()
                 .name(name)
@@ -116,9 +123,10 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     all
 }
 
-/// A tenant's write that would otherwise do a second thing when it is repeated.
+/// A tenant's write that would otherwise do a second thing when it is repeated; a question that has a body is none.
 fn takes_idempotency_key(endpoint: &Endpoint) -> bool {
-    endpoint.verb == Verb::Post && matches!(endpoint.access, Access::Tenant(..))
+    let writes = matches!(endpoint.access, Access::Tenant(permission, _) if permission != Permission::ReadTasks);
+    endpoint.verb == Verb::Post && writes
 }
 
 fn good(answer: &AnswerDoc) -> Response {

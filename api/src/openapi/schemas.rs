@@ -14,6 +14,10 @@ use crate::routes::keys::create::KeySpec;
 use crate::routes::keys::rotate::{RotateSpec, RotatedView};
 use crate::routes::keys::view::{KeyView, NewKeyView};
 use crate::routes::limits::{LimitsView, QuotaView, RateView, WarningView};
+use crate::routes::schedules::backfill::{BackfillSpec, BackfillView};
+use crate::routes::schedules::delete::DeletedView;
+use crate::routes::schedules::pause::PauseSpec;
+use crate::routes::schedules::preview::PreviewSpec;
 use crate::routes::sessions::accept::{AcceptSpec, AcceptedView};
 use crate::routes::sessions::list::SignedInView;
 use crate::routes::sessions::password::{PasswordSpec, PasswordView};
@@ -33,6 +37,10 @@ use crate::routes::usage::{Amounts, Usage, UsageOfDay};
 use crate::routes::users::change::ChangeSpec as UserChange;
 use crate::routes::users::create::{NewUserView, UserSpec};
 use crate::routes::users::view::UserView;
+use crate::schedule::{
+    CatchUpSpec, DailySpec, DueView, EverySpec, FireView, MisfireSpec, MonthlySpec, PauseView,
+    PreviewView, ScheduleSpec, ScheduleView, TimingSpec, WeeklySpec, WhenSpec, YearlySpec,
+};
 use crate::task::{
     CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
     TaskView,
@@ -59,7 +67,7 @@ pub(super) fn components() -> Components {
         .bearer_format("berthop_<environment>_<id>_<secret>")
         .description(Some("A key of the platform's operators. No tenant's key is taken."))
         .build();
-    access_and_limits(words_and_work(ComponentsBuilder::new()))
+    schedules(access_and_limits(words_and_work(ComponentsBuilder::new())))
         .schema("Explanation", explanation::explanation())
         .schema("Reason", explanation::reason())
         .schema("Health", health())
@@ -142,6 +150,38 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<TenantView>()
         .schema_from::<PlanSpec>()
         .schema_from::<PlanView>()
+}
+
+fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema_from::<words::Overlap>()
+        .schema_from::<words::Gap>()
+        .schema_from::<words::Repeat>()
+        .schema_from::<words::Counting>()
+        .schema_from::<words::ScheduleState>()
+        .schema_from::<words::FireOutcome>()
+        .schema_from::<words::FireKind>()
+        .schema_from::<words::DueMark>()
+        .schema_from::<ScheduleSpec>()
+        .schema_from::<TimingSpec>()
+        .schema_from::<WhenSpec>()
+        .schema_from::<EverySpec>()
+        .schema_from::<DailySpec>()
+        .schema_from::<WeeklySpec>()
+        .schema_from::<MonthlySpec>()
+        .schema_from::<YearlySpec>()
+        .schema_from::<MisfireSpec>()
+        .schema_from::<CatchUpSpec>()
+        .schema_from::<ScheduleView<'_>>()
+        .schema_from::<PauseView<'_>>()
+        .schema_from::<FireView<'_>>()
+        .schema_from::<PreviewView>()
+        .schema_from::<DueView>()
+        .schema_from::<PauseSpec>()
+        .schema_from::<DeletedView<'_>>()
+        .schema_from::<PreviewSpec>()
+        .schema_from::<BackfillSpec>()
+        .schema_from::<BackfillView>()
 }
 
 fn health() -> ObjectBuilder {

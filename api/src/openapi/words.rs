@@ -85,6 +85,46 @@ word!(
     domain::resources::Dimension::ALL.map(domain::resources::Dimension::as_str)
 );
 word!(
+    /// What a due time does while an earlier task of the schedule has not ended.
+    Overlap,
+    domain::schedule::Overlap::ALL.map(domain::schedule::Overlap::as_str)
+);
+word!(
+    /// What becomes of a time of day that does not exist on a day.
+    Gap,
+    ["next_valid", "skip"]
+);
+word!(
+    /// What becomes of a time of day that comes twice on a day.
+    Repeat,
+    ["first", "last", "both"]
+);
+word!(
+    /// What an interval counts from.
+    Counting,
+    ["fixed_rate", "fixed_delay"]
+);
+word!(
+    /// Whether a schedule fires.
+    ScheduleState,
+    crate::schedule::STATES
+);
+word!(
+    /// What became of a due time.
+    FireOutcome,
+    domain::schedule::Outcome::ALL.map(domain::schedule::Outcome::as_str)
+);
+word!(
+    /// Why a due time is in the ledger.
+    FireKind,
+    store::schedule::FireKind::ALL.map(store::schedule::FireKind::as_str)
+);
+word!(
+    /// What the clocks of the zone have to do with a due time.
+    DueMark,
+    crate::schedule::MARKS
+);
+word!(
     /// What went wrong, for programs.
     ProblemCode,
     Code::ALL.map(|code| code.row().code)

@@ -32,9 +32,15 @@ impl Refusals {
     pub(crate) async fn used_up(&self, caller: &Caller, quota: Quota, used: u64) -> Problem {
         let limit = caller.limits().of(quota);
         let lift = self.lift(quota, limit).await;
-        let detail = format!(
-            "The quota `{quota}` of your plan is used up: {used} of {limit}. Wait until tasks have ended.{lift}"
-        );
+        let room = match quota {
+            Quota::Schedules => "Delete one first.",
+            Quota::RunningTasks
+            | Quota::Backlog
+            | Quota::PayloadBytes
+            | Quota::StoredOutputBytes => "Wait until tasks have ended.",
+        };
+        let detail =
+            format!("The quota `{quota}` of your plan is used up: {used} of {limit}. {room}{lift}");
         Problem::new(Code::QuotaExceeded, detail)
     }
 

@@ -12,6 +12,7 @@ mod lines;
 mod objects;
 mod peer;
 mod query;
+mod repeatable;
 
 pub use body::{BodyRule, Incoming, Media};
 pub use call::{Call, OpenCall, OperatorCall, SignInCall};
@@ -25,3 +26,4 @@ pub use lines::{Line, Lines};
 pub use peer::{Peer, peer};
 pub use query::Query;
 pub(crate) use query::{time as time_parameter, wrong as wrong_parameter};
+pub use repeatable::repeatable;

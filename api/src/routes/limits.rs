@@ -91,7 +91,7 @@ pub struct WarningView {
     /// When.
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// What: `quota_nearly_used`, when 80 % are.
+    /// What: `quota_nearly_used`, when 80 % are; `fire_missed`, when a due time of a schedule has no outcome.
     kind: String,
     /// Its particulars.
     #[schema(value_type = Object)]
@@ -108,11 +108,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (limits, scope) = (caller.limits(), call.scope());
     let holding = state.backlog.holding(caller).await?;
     let kept = store::output::kept(&state.api, &scope).await?;
+    // One more than the plan allows says as well as all that it is over.
+    let most = limits.schedules.saturating_add(1);
+    let schedules = store::schedule::held(&state.api, &scope, most).await?;
     let used = |quota| match quota {
         Quota::Backlog => Some(holding.backlog),
         Quota::RunningTasks => Some(holding.running_tasks),
-        // There are none yet.
-        Quota::Schedules => Some(0),
+        Quota::Schedules => Some(schedules),
         Quota::StoredOutputBytes => Some(kept),
         // No amount that is held.
         Quota::PayloadBytes => None,

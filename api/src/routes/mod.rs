@@ -9,6 +9,7 @@ pub mod keys;
 pub mod limits;
 pub mod metrics;
 pub mod openapi;
+pub mod schedules;
 pub mod sessions;
 pub mod table;
 pub mod task;

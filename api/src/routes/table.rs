@@ -4,8 +4,8 @@
 //! cannot differ. A route that is not here is a 404; a tenant's route cannot be without a permission.
 
 use super::{
-    admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, sessions, task, usage,
-    users,
+    admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
+    task, usage, users,
 };
 use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
@@ -118,7 +118,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 49] = routes! {
+pub static TABLE: [Endpoint; 60] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -133,6 +133,17 @@ pub static TABLE: [Endpoint; 49] = routes! {
     Get "/v1/concurrency-limits/{key}" "concurrency.get", Tenant(ReadTasks), None, concurrency::get => handle, DOC;
     Put "/v1/concurrency-limits/{key}" "concurrency.put", Tenant(SubmitTasks), Small, concurrency::put => handle, DOC;
     Delete "/v1/concurrency-limits/{key}" "concurrency.delete", Tenant(SubmitTasks), Empty, concurrency::delete => handle, DOC;
+    Post "/v1/schedules/preview" "schedule.preview_timing", Tenant(ReadTasks), Task, schedules::preview => timing, TIMING_DOC;
+    Get "/v1/schedules" "schedule.list", Tenant(ReadTasks), None, schedules::list => handle, DOC;
+    Get "/v1/schedules/{name}" "schedule.get", Tenant(ReadTasks), None, schedules::get => handle, DOC;
+    Put "/v1/schedules/{name}" "schedule.put", Tenant(SubmitTasks), Task, schedules::put => handle, DOC;
+    Delete "/v1/schedules/{name}" "schedule.delete", Tenant(SubmitTasks), Empty, schedules::delete => handle, DOC;
+    Post "/v1/schedules/{name}/pause" "schedule.pause", Tenant(SubmitTasks), Small, schedules::pause => handle, DOC;
+    Post "/v1/schedules/{name}/resume" "schedule.resume", Tenant(SubmitTasks), Empty, schedules::resume => handle, DOC;
+    Post "/v1/schedules/{name}/trigger" "schedule.trigger", Tenant(SubmitTasks), Empty, schedules::trigger => handle, DOC;
+    Post "/v1/schedules/{name}/backfill" "schedule.backfill", Tenant(SubmitTasks), Small, schedules::backfill => handle, DOC;
+    Get "/v1/schedules/{name}/fires" "schedule.fires", Tenant(ReadTasks), None, schedules::fires => handle, DOC;
+    Get "/v1/schedules/{name}/preview" "schedule.preview", Tenant(ReadTasks), None, schedules::preview => stored, STORED_DOC;
     Get "/v1/keys" "key.list", Tenant(OwnKeys), None, keys::list => handle, DOC;
     Post "/v1/keys" "key.create", Tenant(OwnKeys), Small, keys::create => handle, DOC;
     Post "/v1/keys/{id}/rotate" "key.rotate", Tenant(OwnKeys), Empty, keys::rotate => handle, DOC;

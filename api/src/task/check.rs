@@ -6,7 +6,7 @@
 use super::findings::Findings;
 use super::run::run;
 use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
-use super::text::{duration, has_length, number, put_once, short_text};
+use super::text::{duration, has_length, number, parse_time, put_once, short_text};
 use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
@@ -68,7 +68,22 @@ impl Rules<'_> {
     /// `validation_failed` or `not_available`, with all that was found.
     pub fn check(&self, spec: TaskSpec, base: String, origin: Origin) -> Result<NewTask, Problem> {
         let mut found = Findings::new(base);
-        let f = &mut found;
+        let task = self.look(&mut found, spec, origin)?;
+        found.into_result()?;
+        task.ok_or_else(|| Problem::at(Code::ValidationFailed, "/run", "is required"))
+    }
+
+    /// The same where more is looked at than this: what is wrong is noted, and then the task is not to be used. `None` where it runs
+    /// nothing, which is noted too.
+    ///
+    /// # Errors
+    /// `internal` when a part cannot be written, which would be a bug.
+    pub fn look(
+        &self,
+        f: &mut Findings,
+        spec: TaskSpec,
+        origin: Origin,
+    ) -> Result<Option<NewTask>, Problem> {
         if let Some(name) = &spec.name {
             short_text(f, "/name", name, MAX_NAME);
         }
@@ -106,11 +121,8 @@ impl Rules<'_> {
         let labels = spec.labels.map(|pairs| labels(f, pairs));
         let pool = self.pool(f, spec.pool.as_deref());
         let run = run(f, limits, spec.run);
-        found.into_result()?;
-        let Some(run) = run else {
-            return Err(Problem::at(Code::ValidationFailed, "/run", "is required"));
-        };
-        Ok(NewTask {
+        let Some(run) = run else { return Ok(None) };
+        Ok(Some(NewTask {
             tenant: origin.tenant,
             id: TaskId::fresh(),
             name: spec.name,
@@ -134,7 +146,7 @@ impl Rules<'_> {
             traceparent: Some(origin.traceparent),
             key_id: origin.key_id,
             idempotency: origin.idempotency,
-        })
+        }))
     }
 
     fn due(
@@ -149,7 +161,7 @@ impl Rules<'_> {
         let delay = delay.map(|text| {
             duration(f, "/delay", Some(text), Duration::ZERO..=MAX_AHEAD, Duration::ZERO)
         });
-        let run_at = run_at.and_then(|text| match Timestamp::parse_time(text) {
+        let run_at = run_at.and_then(|text| match parse_time(text) {
             Some(at) if at >= Timestamp::UNIX_EPOCH && at <= self.now + MAX_AHEAD => Some(at),
             Some(_) => {
                 f.wrong("/run_at", "must be from 1970 on and no more than ten years ahead");
@@ -170,18 +182,6 @@ impl Rules<'_> {
             f.wrong("/pool", "is not a pool of this installation");
             PoolName::default()
         })
-    }
-}
-
-trait ParseTime: Sized {
-    fn parse_time(text: &str) -> Option<Self>;
-}
-
-impl ParseTime for Timestamp {
-    /// RFC 3339, cut to the microseconds that the database keeps.
-    fn parse_time(text: &str) -> Option<Self> {
-        let at = chrono::DateTime::parse_from_rfc3339(text).ok()?.to_utc();
-        Self::from_timestamp_micros(at.timestamp_micros())
     }
 }
 

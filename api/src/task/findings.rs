@@ -41,6 +41,19 @@ impl Findings {
         self.push(pointer, format!("`{name}` is not available yet"));
     }
 
+    /// Whether nothing was found.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Takes what was found elsewhere in the body, too.
+    pub fn join(&mut self, other: Self) {
+        self.mistaken |= other.mistaken;
+        let room = MAX_ERRORS.saturating_sub(self.errors.len());
+        self.errors.extend(other.errors.into_iter().take(room));
+    }
+
     fn push(&mut self, pointer: &str, detail: String) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(FieldError { pointer: format!("{}{pointer}", self.base), detail });

@@ -11,5 +11,5 @@ mod view;
 pub use check::{Origin, Rules};
 pub use findings::Findings;
 pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
-pub(crate) use text::{duration, short_text};
+pub(crate) use text::{duration, short_text, time};
 pub use view::{StateView, TaskView};

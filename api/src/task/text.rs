@@ -3,7 +3,7 @@
 //! Each notes what is wrong and goes on with a harmless value: a task with findings is never stored.
 
 use super::findings::Findings;
-use domain::time::{format_duration, parse_duration};
+use domain::time::{Timestamp, format_duration, parse_duration};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
@@ -53,6 +53,21 @@ pub(crate) fn duration(
             default
         }
     }
+}
+
+/// A time, cut to the microseconds that the database keeps.
+pub(crate) fn time(findings: &mut Findings, pointer: &str, text: &str) -> Option<Timestamp> {
+    let at = parse_time(text);
+    if at.is_none() {
+        findings.wrong(pointer, "must be a time such as 2030-01-31T12:00:00Z (RFC 3339)");
+    }
+    at
+}
+
+/// RFC 3339, cut to the microseconds that the database keeps.
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
+    let at = chrono::DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+    Timestamp::from_timestamp_micros(at.timestamp_micros())
 }
 
 /// Puts a pair into a map; gives it back where its key is there already.

@@ -8,7 +8,7 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 22] = [
+const AUDITED: [(&str, &str); 28] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -24,6 +24,12 @@ const AUDITED: [(&str, &str); 22] = [
     ("session.sign_up", "session.sign_up"),
     ("concurrency.put", "concurrency.put"),
     ("concurrency.delete", "concurrency.delete"),
+    ("schedule.put", "schedule.put"),
+    ("schedule.delete", "schedule.delete"),
+    ("schedule.pause", "schedule.pause"),
+    ("schedule.resume", "schedule.resume"),
+    ("schedule.trigger", "schedule.trigger"),
+    ("schedule.backfill", "schedule.backfill"),
     ("tenant.create", "tenant.create"),
     ("tenant.change", "tenant.change"),
     ("tenant.suspend", "tenant.suspend"),
@@ -46,7 +52,8 @@ fn declared(of_operators: bool) -> Vec<&'static str> {
 fn every_route_that_changes_something_says_as_what_it_is_audited() {
     for endpoint in &TABLE {
         let of_tasks = endpoint.path.starts_with("/v1/tasks");
-        if endpoint.verb == Verb::Get || of_tasks || !endpoint.path.starts_with("/v1/") {
+        let reads = endpoint.verb == Verb::Get || endpoint.name == "schedule.preview_timing";
+        if reads || of_tasks || !endpoint.path.starts_with("/v1/") {
             continue;
         }
         let told = AUDITED.iter().any(|(name, _)| *name == endpoint.name);
@@ -236,6 +243,44 @@ async fn a_limit(watch: &mut Watch<'_>) {
     watch.none(&delete().await).await;
 }
 
+/// A schedule is stored, changed, paused, resumed, fired and deleted; what changes nothing is not told.
+async fn a_schedule(watch: &mut Watch<'_>) {
+    let server = watch.server;
+    let path = "/v1/schedules/audited";
+    let put = async |specs: Value| {
+        let body = json!({"timing": {"specs": specs}, "task": {"run": {"noop": {}}}});
+        ask(server, &server.key, "PUT", path, body).await
+    };
+    let yearly = json!([{"yearly": {"on": ["02-29"], "at": ["12:00"]}}]);
+    let row = watch.one(&put(yearly.clone()).await).await;
+    assert_eq!(
+        (&row["target"]["kind"], &row["target"]["id"]),
+        (&json!("schedule"), &json!("audited"))
+    );
+    assert_eq!(row["before"], Value::Null);
+    watch.none(&put(yearly).await).await;
+    watch.none(&put(json!([{"cron": "never"}])).await).await;
+    let row = watch.one(&put(json!([{"cron": "0 0 1 1 *"}])).await).await;
+    assert!(!row["before"].is_null() && row["before"] != row["after"], "{row}");
+    watch.actions.pop();
+    let act = async |verb: &str, body: Value| {
+        ask(server, &server.key, "POST", &format!("{path}/{verb}"), body).await
+    };
+    let row = watch.one(&act("pause", json!({"reason": "holidays"})).await).await;
+    assert!(row["after"].to_string().contains("holidays"), "{row}");
+    watch.none(&act("pause", json!({"reason": "again"})).await).await;
+    watch.one(&act("resume", Value::Null).await).await;
+    watch.none(&act("resume", Value::Null).await).await;
+    watch.one(&act("trigger", Value::Null).await).await;
+    let mut range =
+        json!({"from": "2020-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z", "dry_run": true});
+    watch.none(&act("backfill", range.clone()).await).await;
+    range["dry_run"] = json!(false);
+    watch.one(&act("backfill", range).await).await;
+    watch.one(&ask(server, &server.key, "DELETE", path, Value::Null).await).await;
+    watch.none(&ask(server, &server.key, "DELETE", path, Value::Null).await).await;
+}
+
 /// What a token that comes twice ends is told once.
 async fn a_stolen_token(watch: &mut Watch<'_>) {
     let server = watch.server;
@@ -273,6 +318,7 @@ async fn each_call_that_changes_something_makes_one_row_and_no_other_makes_any()
     let mut watch = Watch::begin(&server, &server.key, "/v1/audit?limit=3").await;
     keys(&mut watch).await;
     a_limit(&mut watch).await;
+    a_schedule(&mut watch).await;
     let user_id = users(&mut watch).await;
     sign_ins(&mut watch, &user_id).await;
     a_stolen_token(&mut watch).await;

@@ -4,10 +4,10 @@
 //! fails. What is compared is whole answers, to the byte but the request id.
 
 use crate::client::{Answer, request};
-use crate::server::{ALL_SCOPES, Server};
+use crate::server::{ALL_SCOPES, SCHEDULE, Server};
 use crate::users::{server, sign_in, signed_in, user};
 use api::routes::table::{Access, Endpoint, TABLE};
-use domain::access::{OperatorScope, PermissionSet, Role, ScopeSet};
+use domain::access::{OperatorScope, Permission, PermissionSet, Role, ScopeSet};
 use domain::id::{SignInId, TaskId, TenantId, UserId};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -17,6 +17,9 @@ const VERBS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTI
 /// A plan, as it is stored.
 pub const PLAN: &str = r#"{"submits_per_second":1,"submit_burst":1,"submits_per_hour":0,"running_tasks":1,"backlog":1,"schedules":0,
     "payload_bytes":1024,"stored_output_bytes":0,"retention_days":1,"weight":1}"#;
+
+/// A past range.
+const BACKFILL: &str = r#"{"from":"2020-01-01T00:00:00Z","to":"2026-01-01T00:00:00Z"}"#;
 
 /// Somebody who asks, and what they may.
 struct Asker {
@@ -142,6 +145,12 @@ impl Theirs {
             let put = request(server.addr, "PUT", &path, &headers, br#"{"running":7}"#).await;
             assert_eq!(put.status, 200, "{put:?}");
         }
+        for name in ["theirs", "theirs.too"] {
+            let path = format!("/v1/schedules/{name}");
+            assert_eq!(server.put_as(&admin, &path, &[], SCHEDULE).await.status, 201);
+            let fired = server.post_as(&admin, "/v1/schedules/theirs/trigger", &[], "").await;
+            assert_eq!(fired.status, 201, "{fired:?}");
+        }
         let mut cursors = Vec::new();
         for list in lists(&task) {
             let page = server.get_as(&admin, &format!("{list}?limit=1")).await.json();
@@ -152,13 +161,15 @@ impl Theirs {
     }
 }
 
-/// Every list of a tenant that has pages; those of a task are of this one.
+/// Every list of a tenant that has pages; those of a task are of this one, those of a schedule of the one named `theirs`.
 fn lists(task: &str) -> Vec<String> {
     let paged = |endpoint: &&Endpoint| {
         matches!(endpoint.access, Access::Tenant(..))
             && endpoint.doc.query.iter().any(|param| param.name == "cursor")
     };
-    TABLE.iter().filter(paged).map(|endpoint| endpoint.path.replace("{id}", task)).collect()
+    let path =
+        |endpoint: &Endpoint| endpoint.path.replace("{id}", task).replace("{name}", "theirs");
+    TABLE.iter().filter(paged).map(path).collect()
 }
 
 /// Gives a task two attempts, with output.
@@ -213,6 +224,8 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "tenant.change" => r#"{"weight":7}"#,
         "plan.put" => PLAN,
         "concurrency.put" => r#"{"running":2}"#,
+        "schedule.put" => SCHEDULE,
+        "schedule.backfill" => BACKFILL,
         _ => "",
     }
 }
@@ -352,6 +365,57 @@ async fn a_key_that_another_tenant_limits_is_a_key_like_any_other_to_everybody()
 }
 
 #[tokio::test]
+async fn a_schedule_that_another_tenant_has_is_one_that_nobody_has_to_everybody() {
+    let server = server().await;
+    let theirs = Theirs::make(&server).await;
+    let askers = askers(&server).await;
+    let own = server.schedule().await;
+    let bearer = format!("Bearer {}", server.key);
+    let headers = [("Authorization", bearer.as_str())];
+    let path = format!("/v1/schedules/{own}");
+    assert_eq!(request(server.addr, "DELETE", &path, &headers, b"").await.status, 200);
+    let before = fingerprint(&server).await;
+    let (mut asked, mut routes) = (0, 0);
+    let of_one = |endpoint: &&Endpoint| endpoint.path.starts_with("/v1/schedules/{name}");
+    for endpoint in TABLE.iter().filter(of_one).filter(|e| e.name != "schedule.put") {
+        let Access::Tenant(needed, _) = endpoint.access else { panic!("{endpoint:?}") };
+        routes += 1;
+        for asker in &askers {
+            let mut answers = Vec::new();
+            for name in ["theirs", "nobodys", own.as_str()] {
+                let target = endpoint.path.replace("{name}", name);
+                answers.push(shown(&ask(&server, endpoint, &target, &asker.credential).await));
+                asked += 1;
+            }
+            let what = format!("{endpoint:?} for {}: {answers:?}", asker.name);
+            assert!(answers.iter().all(|answer| *answer == answers[0]), "{what}");
+            let wanted = if asker.may.contains(needed) { 404 } else { 403 };
+            assert_eq!(answers[0].0, wanted, "{what}");
+        }
+    }
+    assert_eq!((routes, asked), (8, 8 * 3 * askers.len()));
+    assert_eq!(fingerprint(&server).await, before, "nothing was changed");
+    // What puts one makes one's own, be the name another's or not.
+    for asker in &askers {
+        for name in ["theirs", "nobodys"] {
+            let target = format!("/v1/schedules/{name}");
+            let put = server.put_as(&asker.credential, &target, &[], SCHEDULE).await;
+            let wanted = if asker.may.contains(Permission::SubmitTasks) { 201 } else { 403 };
+            assert_eq!(put.status, wanted, "{} {put:?}", asker.name);
+            if wanted == 201 {
+                assert_eq!(
+                    request(server.addr, "DELETE", &target, &headers, b"").await.status,
+                    200
+                );
+            }
+        }
+    }
+    let left = server.get_as(&theirs.admin, "/v1/schedules").await.json();
+    let names: Vec<_> = left["data"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["theirs", "theirs.too"]);
+}
+
+#[tokio::test]
 async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is() {
     let server = server().await;
     let theirs = Theirs::make(&server).await;
@@ -366,7 +430,7 @@ async fn what_is_anothers_in_a_cursor_or_a_header_is_worth_what_a_made_up_one_is
             assert_eq!(shown(&server.get(&with(cursor)).await), made_up, "{list}");
         }
     }
-    assert_eq!(theirs.cursors.len(), 7);
+    assert_eq!(theirs.cursors.len(), 9);
     assert_eq!(fingerprint(&server).await, before);
     // The same idempotency key and body as theirs: a thing of one's own, and theirs is not shown.
     let (once, spec) = ([("Idempotency-Key", "theirs")], r#"{"name":"theirs","scopes":["read"]}"#);
@@ -395,6 +459,15 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "POST", "/v1/users".to_owned(), json!({"email": "a@b", "role": "viewer"})),
         (own, "PATCH", format!("/v1/users/{user}"), json!({"role": "viewer"})),
         (own, "PUT", "/v1/concurrency-limits/k".to_owned(), json!({"running": 1})),
+        (own, "PUT", "/v1/schedules/s".to_owned(), serde_json::from_str(SCHEDULE).unwrap()),
+        (own, "POST", "/v1/schedules/preview".to_owned(), json!({"timing": {"specs": []}})),
+        (
+            own,
+            "POST",
+            "/v1/schedules/s/backfill".to_owned(),
+            serde_json::from_str(BACKFILL).unwrap(),
+        ),
+        (own, "POST", "/v1/schedules/s/pause".to_owned(), json!({})),
         (users, "POST", "/v1/sessions/password".to_owned(), password),
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
         (platform, "PATCH", tenant, json!({"weight": 1})),

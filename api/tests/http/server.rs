@@ -162,7 +162,11 @@ impl Server {
 
     /// A path with parts that exist, made for this call: it may be asked to end them.
     pub async fn filled(&self, path: &str) -> String {
-        let path = path.replace("{file}", "swagger-ui.css").replace("{name}", "free");
+        let path = path.replace("{file}", "swagger-ui.css");
+        let path = match path.starts_with("/v1/schedules/{name}") {
+            true => path.replace("{name}", &self.schedule().await),
+            false => path.replace("{name}", "free"),
+        };
         let path = path.replace("{key}", "exports");
         if !path.contains("{id}") {
             return path;
@@ -177,6 +181,29 @@ impl Server {
             other => panic!("nothing is known of {other}: a new route needs its own thing here"),
         };
         path.replace("{id}", &id)
+    }
+
+    /// The name of a fresh schedule of the tenant, that is due in years only.
+    pub async fn schedule(&self) -> String {
+        let name = format!("s{}", domain::id::ScheduleId::fresh().uuid().simple());
+        let made = self.put_as(&self.key, &format!("/v1/schedules/{name}"), &[], SCHEDULE).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        name
+    }
+
+    /// Puts JSON with further headers.
+    pub async fn put_as(
+        &self,
+        key: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        let bearer = format!("Bearer {key}");
+        let mut all =
+            vec![("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        all.extend_from_slice(headers);
+        checked(request(self.addr, "PUT", target, &all, body.as_ref()).await)
     }
 
     /// The id of a fresh user of the tenant, who has no password.
@@ -207,6 +234,9 @@ impl Server {
 }
 
 pub const NOOP: &str = r#"{"run":{"noop":{}}}"#;
+/// A schedule that is due in years only.
+pub const SCHEDULE: &str = r#"{"timing":{"specs":[{"yearly":{"on":["02-29"],"at":["12:00"]}}],"start_at":"2090-01-01T00:00:00Z"},
+    "task":{"run":{"noop":{}}}}"#;
 
 pub fn secret() -> SecretString {
     SecretString::from(HASH_SECRET.to_owned())

@@ -67,7 +67,7 @@ fn advice(problem: &ApiError) -> String {
         401 => "Check the API key (BERTH_API_KEY, --api-key): is it whole, of this server, and not expired?".to_owned(),
         403 => "Use a key with that scope; an operator makes one with `berth admin key create --scope …`.".to_owned(),
         404 if problem.code == "route_not_found" => "Is the address that of a Berth API of this version (--server)?".to_owned(),
-        404 => "Check the id, and that the key is of the tenant that owns it.".to_owned(),
+        404 => "Check the id or the name, and that the key is of the tenant that owns it.".to_owned(),
         429 => later(),
         _ if problem.retryable => later(),
         500.. => "Please report it if it happens again.".to_owned(),

@@ -81,7 +81,7 @@ fn details(task: &Task, now: Timestamp) -> String {
 }
 
 /// What a task runs, on one line. Its environment and input are left to `--output json`: they may be secret.
-fn runs(run: &Value) -> String {
+pub(super) fn runs(run: &Value) -> String {
     if let Some(argv) = run.pointer("/command/argv").and_then(Value::as_array) {
         let words: Vec<String> = argv.iter().filter_map(Value::as_str).map(cell::word).collect();
         return words.join(" ");

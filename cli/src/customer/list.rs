@@ -24,7 +24,7 @@ pub struct ListArguments {
     #[arg(long)]
     pub name: Option<String>,
     /// With this label.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = super::submit::pair)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::task_arguments::pair)]
     pub label: Option<(String, String)>,
     /// Which pages.
     #[command(flatten)]

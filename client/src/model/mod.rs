@@ -14,6 +14,7 @@ mod limits;
 mod log;
 mod new_task;
 mod page;
+mod schedule;
 mod session;
 mod task;
 mod usage;
@@ -31,6 +32,10 @@ pub use limits::{LimitWarning, Limits, QuotaUse, RateUse};
 pub use log::{LogChunk, LogFilter, Stream};
 pub use new_task::NewTask;
 pub use page::{Page, PageRequest};
+pub use schedule::{
+    BackfillPlan, BackfillRange, DeletedSchedule, Fire, NewSchedule, Schedule, ScheduleDue,
+    SchedulePaused, SchedulePreview,
+};
 pub use session::Session;
 pub use task::Task;
 pub use usage::{Amounts, Usage, UsageOfDay};

@@ -11,6 +11,7 @@ mod keys;
 mod limits;
 mod list;
 mod logs;
+mod schedules;
 mod sign_up;
 mod submit;
 mod submit_batch;

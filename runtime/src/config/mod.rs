@@ -20,6 +20,7 @@ mod redis;
 mod resource_manager;
 mod root;
 mod scheduler;
+mod schedules;
 mod telemetry;
 mod values;
 
@@ -37,5 +38,6 @@ pub use redis::RedisConfig;
 pub use resource_manager::ResourceManagerConfig;
 pub use root::Config;
 pub use scheduler::SchedulerConfig;
+pub use schedules::SchedulesConfig;
 pub use secrecy::{ExposeSecret, SecretString};
 pub use telemetry::{LogFormat, TelemetryConfig};

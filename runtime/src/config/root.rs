@@ -6,7 +6,7 @@
 use super::checks::Checks;
 use super::{
     ApiConfig, AuthConfig, BusConfig, DatabaseConfig, ExecutorConfig, LimitsConfig, RedisConfig,
-    ResourceManagerConfig, SchedulerConfig, TelemetryConfig,
+    ResourceManagerConfig, SchedulerConfig, SchedulesConfig, TelemetryConfig,
 };
 use serde::Deserialize;
 
@@ -27,6 +27,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// When tasks go.
     pub scheduler: SchedulerConfig,
+    /// When schedules fire.
+    pub schedules: SchedulesConfig,
     /// Where tasks go.
     pub resource_manager: ResourceManagerConfig,
     /// The agent that runs tasks.
@@ -55,6 +57,7 @@ pub(super) struct Sections {
     auth: AuthConfig,
     limits: LimitsConfig,
     scheduler: SchedulerConfig,
+    schedules: SchedulesConfig,
     resource_manager: ResourceManagerConfig,
     executor: ExecutorConfig,
     telemetry: TelemetryConfig,
@@ -69,6 +72,7 @@ impl Sections {
         self.auth.check(checks);
         self.limits.check(checks);
         self.scheduler.check(checks);
+        self.schedules.check(checks);
         self.resource_manager.check(checks);
         self.executor.check(checks);
         self.telemetry.check(checks);
@@ -89,6 +93,7 @@ impl Sections {
             auth: self.auth,
             limits: self.limits,
             scheduler: self.scheduler,
+            schedules: self.schedules,
             resource_manager: self.resource_manager,
             executor: self.executor,
             telemetry: self.telemetry,

@@ -10,10 +10,18 @@ use crate::statement::named;
 use domain::id::TenantId;
 use std::time::Duration;
 
-/// In this order: what is largest first; the name goes after them, which says that all is gone. Specs go with their history; those
-/// that outlived it come after.
-const PARTS: [&str; 6] =
-    ["task_output", "attempt", "task_history", "task_spec", "idempotency", "others"];
+/// In this order: what still writes before what is largest; the name goes after them, which says that all is gone. Specs go with
+/// their history; those that outlived it come after.
+const PARTS: [&str; 8] = [
+    "schedule",
+    "schedule_fire",
+    "task_output",
+    "attempt",
+    "task_history",
+    "task_spec",
+    "idempotency",
+    "others",
+];
 
 /// A deleted tenant that there is something to do about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

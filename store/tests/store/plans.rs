@@ -15,7 +15,7 @@ use store::TenantScope;
 use store::task::{TaskFilter, find};
 
 /// Tables that grow with the work: nothing may read them whole.
-const LARGE: [&str; 7] = [
+const LARGE: [&str; 9] = [
     "task",
     "task_spec",
     "task_history",
@@ -23,6 +23,8 @@ const LARGE: [&str; 7] = [
     "task_output",
     "idempotency",
     "executor_session",
+    "schedule",
+    "schedule_fire",
 ];
 
 /// In the statement that counts a slice of what a tenant holds.
@@ -98,6 +100,10 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
             vec!["berth_api", "berth_submit", "berth_admin"]
         }
         true if path.components().any(|part| part.as_os_str() == "explain") => vec!["berth_api"],
+        true if path.components().any(|part| part.as_os_str() == "schedule") => vec!["berth_api"],
+        true if path.components().any(|part| part.as_os_str() == "fire") => {
+            vec!["berth_scheduler"]
+        }
         true => vec!["berth_rm"],
         false => named,
     }
@@ -184,7 +190,7 @@ fn wrongs(node: &Value, wrong: &mut Vec<String>) {
 fn by_tenant_only(node: &Value, condition: &str) -> bool {
     node["Index Name"].as_str().unwrap().ends_with("_pkey")
         && condition.contains("tenant_id")
-        && !["(id =", "(task_id =", "(key =", "ended_at"]
+        && !["(id =", "(task_id =", "(schedule_id =", "(key =", "ended_at"]
             .iter()
             .any(|column| condition.contains(column))
 }

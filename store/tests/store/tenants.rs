@@ -254,7 +254,7 @@ async fn a_purge_waits_for_the_grace_and_for_the_last_task() {
     assert_eq!((due().await.len(), purge().await), (0, None), "its grace is not over");
     grace_is_over(&world, one).await;
     assert!(!due().await[0].has_tasks);
-    assert_eq!(purge().await, Some("task_output"));
+    assert_eq!(purge().await, Some("schedule"));
 }
 
 /// Keys of a tenant of which each took the place of the one before.

@@ -2,17 +2,16 @@
 //!
 //! The answer says what was done. What runs is told to stop until it confirms, so that answer is 202.
 
-use crate::answer::{raw_json, to_json};
+use crate::answer::to_json;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, key_reused, nothing, replayed};
+use crate::request::{Call, nothing, repeatable};
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
 use domain::id::TaskId;
 use serde::Serialize;
-use store::idempotency::Begun;
 use store::task::transition::{CancelAnswer, cancel_requested};
 use utoipa::ToSchema;
 
@@ -60,27 +59,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let task = call.task_id()?;
     call.query()?.finish()?;
     nothing(&call.body)?;
-    let Some(key) = idempotency_key(&call)? else {
-        let (status, body) = cancel(&call, task).await?;
-        return Ok(raw_json(status, body));
-    };
-    match store::idempotency::begin(&call.state.api, &call.scope(), &key).await? {
-        Begun::Replayed { status, body } => Ok(replayed(status, body)),
-        Begun::KeyReused => Err(key_reused()),
-        // Cancelling twice does no harm, so one that was begun and never answered is done again.
-        Begun::Fresh | Begun::Unfinished => {
-            let (status, body) = cancel(&call, task).await?;
-            store::idempotency::finish(
-                &call.state.api,
-                &call.scope(),
-                &key,
-                status.as_u16(),
-                &body,
-            )
-            .await?;
-            Ok(raw_json(status, body))
-        }
-    }
+    // Cancelling twice does no harm.
+    repeatable(&call, async || cancel(&call, task).await).await
 }
 
 async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Problem> {

@@ -24,7 +24,8 @@ pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer
     .await
 }
 
-pub(super) async fn in_transaction(
+/// Stores `tasks` in the transaction of what they are made by.
+pub(crate) async fn in_transaction(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {

@@ -10,6 +10,7 @@ mod insert;
 mod plain;
 
 pub use batch::{BatchAnswer, insert_batch};
+pub(crate) use insert::in_transaction;
 pub use insert::insert;
 
 use crate::idempotency::IdempotencyKey;

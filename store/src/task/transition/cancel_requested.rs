@@ -7,7 +7,7 @@
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
 use crate::{StoreError, TenantScope};
-use domain::id::TaskId;
+use domain::id::{TaskId, TenantId};
 use domain::task::State;
 use domain::time::millis;
 use sqlx::PgConnection;
@@ -46,20 +46,8 @@ pub async fn cancel_requested(
     ids.dedup();
     repeated(|| async {
         let mut tx = crate::task::scoped(db, scope).await?;
-        let stood = lock(&mut tx, scope, &ids).await?;
-        let in_state = |wanted: fn(State) -> bool| -> Vec<Uuid> {
-            ids.iter()
-                .copied()
-                .filter(|id| stood.get(id).is_some_and(|state| wanted(*state)))
-                .collect()
-        };
-        move_on(
-            &mut tx,
-            scope,
-            [in_state(|s| !s.is_leased()), in_state(|s| s == State::Running)],
-            grace,
-        )
-        .await?;
+        let keys: Vec<_> = ids.iter().map(|id| (scope.tenant(), TaskId(*id))).collect();
+        let stood = cancel(&mut tx, &keys, grace, "cancelled by its owner").await?;
         let missed: Vec<_> = ids.iter().copied().filter(|id| !stood.contains_key(id)).collect();
         let ended = what_ended(&mut tx, scope, &missed).await?;
         named("commit", tx.commit()).await?;
@@ -76,19 +64,58 @@ pub async fn cancel_requested(
     .await
 }
 
-/// Locks what lives of `ids`; the states in which they stay from now on.
+/// Cancels `tasks` in the transaction (of a `SchedulerDb`) of what comes in their place; how many run and were asked to stop.
+///
+/// # Errors
+/// When the database cannot answer; then the transaction must not be committed.
+pub(crate) async fn cancel_requested_in(
+    tx: &mut PgConnection,
+    tasks: &[(TenantId, TaskId)],
+    grace: Duration,
+) -> Result<usize, StoreError> {
+    let mut keys = tasks.to_vec();
+    keys.sort_unstable();
+    keys.dedup();
+    let stood = cancel(tx, &keys, grace, "its schedule fired again").await?;
+    Ok(stood.values().filter(|state| **state == State::Running).count())
+}
+
+/// Cancels what lives of `keys`; the states in which they stood.
+async fn cancel(
+    tx: &mut PgConnection,
+    keys: &[(TenantId, TaskId)],
+    grace: Duration,
+    reason: &str,
+) -> Result<HashMap<Uuid, State>, StoreError> {
+    let stood = lock(&mut *tx, keys).await?;
+    let in_state = |wanted: fn(State) -> bool| -> Vec<(TenantId, TaskId)> {
+        keys.iter()
+            .copied()
+            .filter(|(_, id)| stood.get(&id.uuid()).is_some_and(|state| wanted(*state)))
+            .collect()
+    };
+    let groups = [in_state(|s| !s.is_leased()), in_state(|s| s == State::Running)];
+    move_on(tx, groups, grace, reason).await?;
+    Ok(stood)
+}
+
+fn columns(keys: &[(TenantId, TaskId)]) -> (Vec<Uuid>, Vec<Uuid>) {
+    keys.iter().map(|(tenant, task)| (tenant.uuid(), task.uuid())).unzip()
+}
+
+/// Locks what lives of `keys`; the states in which they stay from now on.
 async fn lock(
     tx: &mut PgConnection,
-    scope: &TenantScope,
-    ids: &[Uuid],
+    keys: &[(TenantId, TaskId)],
 ) -> Result<HashMap<Uuid, State>, StoreError> {
+    let (tenants, ids) = columns(keys);
     let query = sqlx::query!(
-        r#"select t.id, t.state::text as "state!" from unnest($2::uuid[]) as i(id)
+        r#"select t.id, t.state::text as "state!" from unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
             cross join lateral (
-                select l.id, l.state from task l where l.tenant_id = $1 and l.id = i.id limit 1 for update
+                select l.id, l.state from task l where l.tenant_id = i.tenant_id and l.id = i.id limit 1 for update
             ) t"#,
-        scope.tenant().uuid(),
-        ids
+        &tenants,
+        &ids
     );
     let rows = named("cancel_requested.lock", query.fetch_all(tx)).await?;
     Ok(rows.into_iter().filter_map(|row| Some((row.id, row.state.parse().ok()?))).collect())
@@ -96,14 +123,14 @@ async fn lock(
 
 async fn move_on(
     tx: &mut PgConnection,
-    scope: &TenantScope,
-    [waiting, running]: [Vec<Uuid>; 2],
+    [waiting, running]: [Vec<(TenantId, TaskId)>; 2],
     grace: Duration,
+    reason: &str,
 ) -> Result<(), StoreError> {
     if waiting.is_empty() && running.is_empty() {
         return Ok(());
     }
-    let tenants = |tasks: &[Uuid]| vec![scope.tenant().uuid(); tasks.len()];
+    let (waiting, running) = (columns(&waiting), columns(&running));
     let query = sqlx::query!(
         "with gone as (
                 delete from task t using unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
@@ -120,13 +147,14 @@ async fn move_on(
                 unique_key, first_started_at, finished_at, reason)
             select tenant_id, id, pool, 'cancelled', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
                 start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, now(), 'cancelled by its owner'
+                first_started_at, now(), $6
             from gone",
-        &tenants(&waiting),
-        &waiting,
-        &tenants(&running),
-        &running,
-        millis(grace) as f64
+        &waiting.0,
+        &waiting.1,
+        &running.0,
+        &running.1,
+        millis(grace) as f64,
+        reason
     );
     named("cancel_requested", query.execute(tx)).await.map(|_| ())
 }

@@ -36,6 +36,7 @@ pub use attempt_aborted::attempt_aborted;
 pub use attempt_failed::{FailedAttempt, attempt_failed};
 pub use attempt_killed::attempt_killed;
 pub use attempts_exhausted::attempts_exhausted;
+pub(crate) use cancel_requested::cancel_requested_in;
 pub use cancel_requested::{CancelAnswer, cancel_requested};
 pub use completed::completed;
 pub use dispatch_stale::dispatch_stale;

@@ -87,8 +87,14 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
         let key = "exports".parse().unwrap();
         store::concurrency::put(&world.api, &scope, &key, 2).await.unwrap();
+        let schedule = crate::support::new_schedule("nightly");
+        store::schedule::put(&world.api, &scope, &schedule).await.unwrap();
         let told = format!(
-            "insert into tenant_quota_level values ('{0}', 'backlog', true);
+            "insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, version)
+                select '{0}', id, now(), 'paused', 'scheduled', now(), 1 from schedule where tenant_id = '{0}';
+            insert into schedule_backfill (tenant_id, schedule_id, reached, until, per_second, key_id)
+                select '{0}', id, now(), now(), 1, 'aaaaaaaaaaaa' from schedule where tenant_id = '{0}';
+            insert into tenant_quota_level values ('{0}', 'backlog', true);
             insert into tenant_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
             tenant.uuid()
         );

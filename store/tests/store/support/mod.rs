@@ -4,11 +4,13 @@ mod access;
 mod checks;
 mod put;
 mod rivals;
+mod schedule;
 mod shuffle;
 mod world;
 
 pub use access::{log_in, refused, two_tenants};
 pub use put::{Put, claim, ended, id_days_off, new_task, outcome_of};
 pub use rivals::{Prize, Told, race};
+pub use schedule::{Firing, new_schedule, once, template};
 pub use shuffle::Shuffle;
 pub use world::{Leader, Owned, World, config, new_session};

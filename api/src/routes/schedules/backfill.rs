@@ -1,0 +1,183 @@
+//! `POST /v1/schedules/{name}/backfill`: fire the due times of a past range that made no task, at a pace.
+//!
+//! Asking twice does no harm: due times that have made a task by then are not among those that will.
+
+use super::place::{name_in_path, no_such_schedule};
+use crate::answer::to_json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json, repeatable};
+use crate::task::{Findings, time};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+use domain::time::Timestamp;
+use runtime::clock::wall;
+use serde::{Deserialize, Serialize};
+use store::schedule::{Backfill, BackfillAnswer, BackfillPlan, MOST_BACKFILLED};
+use utoipa::ToSchema;
+
+/// Tasks a second, when nothing is said.
+const USUAL_RATE: f64 = 10.0;
+/// The least and the most of them.
+const RATES: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Fire the due times of a past range that made no task",
+    description: "Also while the schedule is paused, and whatever its overlap says. At most 10000 due times; one backfill of a schedule \
+                  at a time.",
+    request: Some("ScheduleBackfill"),
+    answers: &[
+        AnswerDoc {
+            status: 202,
+            text: "It will be done so",
+            content: Content::Json("ScheduleBackfillPlan"),
+        },
+        AnswerDoc {
+            status: 200,
+            text: "It would be done so (`dry_run`)",
+            content: Content::Json("ScheduleBackfillPlan"),
+        },
+    ],
+    problems: &[Code::NotFound, Code::Conflict, Code::TenantSuspended],
+    ..Doc::EMPTY
+};
+
+/// A range to fire.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ScheduleBackfill)]
+pub struct BackfillSpec {
+    /// Due times from this one on (RFC 3339).
+    #[schema(required, nullable = false, format = DateTime)]
+    from: Option<String>,
+    /// Up to this one, which is not included; not after now.
+    #[schema(required, nullable = false, format = DateTime)]
+    to: Option<String>,
+    /// Only say what it would do. Default false.
+    dry_run: Option<bool>,
+    /// Tasks made a second, 0.001 to 1000; 10 when left out.
+    #[schema(minimum = 0.001, maximum = 1000.0)]
+    per_second: Option<f64>,
+}
+
+/// What a backfill does, or would do.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ScheduleBackfillPlan)]
+pub struct BackfillView {
+    /// Due times of the range.
+    due: u32,
+    /// Those among them that have made no task, and will.
+    to_fire: u32,
+    /// The first of these.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    first: Option<Timestamp>,
+    /// The last of these.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last: Option<Timestamp>,
+    /// Tasks made a second.
+    per_second: f64,
+    /// Nothing was begun.
+    dry_run: bool,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `validation_failed`; `not_found`; `conflict` while another is not done; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
+    let name = name_in_path(&call)?;
+    call.query()?.finish()?;
+    let backfill = checked(json::parse(&call.body)?, wall())?;
+    repeatable(&call, async || begin(&call, name, backfill).await).await
+}
+
+async fn begin(
+    call: &Call,
+    name: &str,
+    backfill: Backfill,
+) -> Result<(StatusCode, Vec<u8>), Problem> {
+    let (db, scope) = (&call.state.api, call.scope());
+    let key_id = call.caller.actor().to_string();
+    match store::schedule::backfill(db, &scope, name, backfill, &key_id).await? {
+        BackfillAnswer::Planned(BackfillPlan { due, to_fire, span }) => {
+            let Backfill { dry_run, per_second, .. } = backfill;
+            let (first, last) = span.unzip();
+            let view = BackfillView { due, to_fire, first, last, per_second, dry_run };
+            if dry_run {
+                return Ok((StatusCode::OK, to_json(&view)?));
+            }
+            call.state.bus.wake(Topic::ShardOwner);
+            Ok((StatusCode::ACCEPTED, to_json(&view)?))
+        }
+        BackfillAnswer::TooMany => {
+            let detail = format!(
+                "ends a range of more than {MOST_BACKFILLED} due times; take a shorter one"
+            );
+            Err(Problem::at(Code::ValidationFailed, "/to", detail))
+        }
+        BackfillAnswer::Busy => {
+            let detail =
+                "Another backfill of this schedule is not done yet; begin this one when it is.";
+            Err(Problem::new(Code::Conflict, detail))
+        }
+        BackfillAnswer::NotFound => Err(no_such_schedule()),
+    }
+}
+
+fn checked(spec: BackfillSpec, now: Timestamp) -> Result<Backfill, Problem> {
+    let mut found = Findings::default();
+    let mut bound = |pointer, text: Option<String>| match text {
+        Some(text) => time(&mut found, pointer, &text),
+        None => {
+            found.wrong(pointer, "is required");
+            None
+        }
+    };
+    let (from, to) = (bound("/from", spec.from), bound("/to", spec.to));
+    if from.zip(to).is_some_and(|(from, to)| from >= to) {
+        found.wrong("/to", "must be after `from`");
+    } else if to.is_some_and(|to| to > now) {
+        found.wrong("/to", "must not be after now: what comes later fires by itself");
+    }
+    let per_second = spec.per_second.unwrap_or(USUAL_RATE);
+    if !RATES.contains(&per_second) {
+        found.wrong("/per_second", format!("must be from {} to {}", RATES.start(), RATES.end()));
+    }
+    found.into_result()?;
+    let [from, to] = [from, to].map(Option::unwrap_or_default);
+    Ok(Backfill { from, to, dry_run: spec.dry_run.unwrap_or(false), per_second })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_range_is_in_the_past_and_has_a_pace() {
+        let now = "2027-01-02T00:00:00Z".parse().unwrap();
+        let of = |body: Value| {
+            let spec = json::parse(body.to_string().as_bytes()).unwrap();
+            checked(spec, now).map_err(|problem| {
+                problem.errors().iter().map(|error| error.pointer.clone()).collect::<Vec<_>>()
+            })
+        };
+        let (from, to) = ("2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z");
+        let usual = of(json!({"from": from, "to": to})).unwrap();
+        assert_eq!((usual.dry_run, usual.per_second), (false, 10.0));
+        assert_eq!(usual.to, now);
+        assert_eq!(of(json!({})).unwrap_err(), ["/from", "/to"]);
+        assert_eq!(
+            of(json!({"from": to, "to": from, "per_second": 0})).unwrap_err(),
+            ["/to", "/per_second"]
+        );
+        assert_eq!(of(json!({"from": from, "to": "2027-01-02T00:00:01Z"})).unwrap_err(), ["/to"]);
+        assert_eq!(
+            of(json!({"from": "now", "to": to, "per_second": 1001})).unwrap_err(),
+            ["/from", "/per_second"]
+        );
+    }
+}

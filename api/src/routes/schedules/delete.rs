@@ -1,0 +1,57 @@
+//! `DELETE /v1/schedules/{name}`: nothing of it fires any more. What it made goes on.
+
+use super::place::{mismatch, name_in_path, no_such_schedule, wanted_version};
+use super::put::VERSION;
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, nothing};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+use serde::Serialize;
+use store::schedule::DeleteAnswer;
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Delete a schedule",
+    description: "Nothing of it fires after the answer. Its tasks go on. Another of its name is a new one.",
+    headers: &[VERSION],
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "It is gone",
+        content: Content::Json("DeletedSchedule"),
+    }],
+    problems: &[Code::NotFound, Code::VersionMismatch],
+    ..Doc::EMPTY
+};
+
+/// A schedule that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeletedSchedule)]
+pub struct DeletedView<'a> {
+    /// Its name.
+    name: &'a str,
+    /// True.
+    deleted: bool,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`, for one that is gone, too; `version_mismatch`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let name = name_in_path(&call)?;
+    call.query()?.finish()?;
+    let if_version = wanted_version(&call)?;
+    nothing(&call.body)?;
+    match store::schedule::delete(&call.state.api, &call.scope(), name, if_version).await? {
+        DeleteAnswer::Deleted => {
+            call.state.bus.wake(Topic::ShardOwner);
+            json(StatusCode::OK, &DeletedView { name, deleted: true })
+        }
+        DeleteAnswer::VersionMismatch { version } => Err(mismatch(Some(version))),
+        DeleteAnswer::NotFound => Err(no_such_schedule()),
+    }
+}

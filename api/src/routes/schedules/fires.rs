@@ -1,0 +1,97 @@
+//! `GET /v1/schedules/{name}/fires`: what became of each due time, newest first.
+
+use super::place::{name_in_path, no_such_schedule};
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, Query, wrong_parameter};
+use crate::schedule::FireView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use chrono::DateTime;
+use domain::schedule::Outcome;
+use domain::time::Timestamp;
+use store::schedule::FireFilter;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List what became of a schedule's due times, newest first",
+    description: "Every due time is here once, whatever became of it, for as many days as history is kept.",
+    query: &[
+        Param {
+            name: "outcome",
+            text: "With this outcome; several with commas or given several times",
+        },
+        PAGE[0],
+        PAGE[1],
+    ],
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Fire") }],
+    problems: &[Code::NotFound, Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let name = name_in_path(&call)?;
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    let outcomes = outcomes(&mut query)?;
+    query.finish()?;
+    let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
+    let names = outcomes.iter().map(|outcome| outcome.as_str());
+    let context = Context::new(List::Fires, std::iter::once(name).chain(names));
+    let before = page.position(sealer, tenant, context)?;
+    let before = before.map(|bytes| read(&bytes).ok_or_else(outdated_cursor)).transpose()?;
+    let filter = FireFilter { outcomes, before };
+    let (db, scope) = (&call.state.api, call.scope());
+    let found = store::schedule::fires(db, &scope, name, &filter, page.limit + 1).await?;
+    let mut fires = found.ok_or_else(no_such_schedule)?;
+    let last = page.cut(&mut fires);
+    let next_cursor = last
+        .map(|fire| sealer.seal(tenant, context, &fire.due_at.timestamp_micros().to_be_bytes()));
+    json(StatusCode::OK, &Sheet { data: fires.iter().map(FireView::from).collect(), next_cursor })
+}
+
+fn outcomes(query: &mut Query) -> Result<Vec<Outcome>, Problem> {
+    let mut outcomes = Vec::new();
+    for text in query.all("outcome") {
+        for name in text.split(',') {
+            let known = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == name);
+            let outcome = known.ok_or_else(|| {
+                let names = Outcome::ALL.map(Outcome::as_str).join(", ");
+                wrong_parameter("outcome", &format!("must be one of {names}"))
+            })?;
+            if !outcomes.contains(&outcome) {
+                outcomes.push(outcome);
+            }
+        }
+    }
+    outcomes.sort_unstable_by_key(|outcome| outcome.as_str());
+    Ok(outcomes)
+}
+
+fn read(bytes: &[u8]) -> Option<Timestamp> {
+    DateTime::from_timestamp_micros(i64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_come_with_commas_or_several_times_in_any_order() {
+        let of = |text: &str| outcomes(&mut Query::parse(text).unwrap());
+        let both = of("outcome=late,fired").unwrap();
+        assert_eq!(both, of("outcome=fired&outcome=late&outcome=late").unwrap());
+        assert_eq!(both.len(), 2);
+        assert_eq!(of("").unwrap(), []);
+        for bad in ["outcome=", "outcome=gone", "outcome=fired,"] {
+            assert_eq!(of(bad).unwrap_err().errors()[0].pointer, "query:outcome", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `GET /v1/schedules/{name}`.
+
+use super::place::{name_in_path, no_such_schedule, shown};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read a schedule",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The schedule, with its version as `ETag`",
+        content: Content::Json("Schedule"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let name = name_in_path(&call)?;
+    call.query()?.finish()?;
+    let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;
+    shown(StatusCode::OK, &found.ok_or_else(no_such_schedule)?)
+}

@@ -1,0 +1,42 @@
+//! `GET /v1/schedules`: a tenant's schedules, by name.
+
+use crate::answer::json;
+use crate::cursor::{Context, List};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
+use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::problem::{Code, Problem};
+use crate::request::Call;
+use crate::schedule::ScheduleView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List schedules, by name",
+    description: "Those that are paused or over, too; deleted ones not.",
+    query: &PAGE,
+    answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Schedule") }],
+    problems: &[Code::InvalidCursor],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `invalid_parameter`, `invalid_cursor`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let mut query = call.query()?;
+    let page = Page::take(&mut query)?;
+    query.finish()?;
+    let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
+    let context = Context::new(List::Schedules, []);
+    let after = page.position(sealer, tenant, context)?;
+    let after = after.map(|bytes| String::from_utf8(bytes).map_err(|_| outdated_cursor()));
+    let after = after.transpose()?;
+    let (db, scope) = (&call.state.api, call.scope());
+    let mut found = store::schedule::list(db, &scope, after.as_deref(), page.limit + 1).await?;
+    let last = page.cut(&mut found);
+    let next_cursor = last.map(|one| sealer.seal(tenant, context, one.name.as_bytes()));
+    let data = found.iter().map(ScheduleView::from).collect();
+    json(StatusCode::OK, &Sheet { data, next_cursor })
+}

@@ -1,0 +1,13 @@
+//! `/v1/schedules`: what makes tasks when it is due, what became of each due time, and what comes next.
+
+pub mod backfill;
+pub mod delete;
+pub mod fires;
+pub mod get;
+pub mod list;
+pub mod pause;
+mod place;
+pub mod preview;
+pub mod put;
+pub mod resume;
+pub mod trigger;

@@ -1,0 +1,62 @@
+//! `POST /v1/schedules/{name}/pause`: due times come, are written down, and make no task.
+
+use super::place::{name_in_path, no_such_schedule};
+use crate::answer::to_json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json, repeatable};
+use crate::schedule::ScheduleView;
+use crate::task::{Findings, short_text};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// Longest reason.
+const MAX_REASON: usize = 500;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Pause a schedule",
+    description: "Its due times have the outcome `paused` until it is resumed, and are not made up for. One that is paused stays as \
+                  it is, with its first reason.",
+    request: Some("SchedulePause"),
+    answers: &[AnswerDoc { status: 200, text: "It is paused", content: Content::Json("Schedule") }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Why.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SchedulePause)]
+pub struct PauseSpec {
+    /// Why, for those who find it paused.
+    #[schema(min_length = 1, max_length = 500)]
+    reason: Option<String>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `validation_failed`; `not_found`; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let name = name_in_path(&call)?;
+    call.query()?.finish()?;
+    let PauseSpec { reason } =
+        if call.body.is_empty() { PauseSpec::default() } else { json::parse(&call.body)? };
+    if let Some(reason) = &reason {
+        let mut found = Findings::default();
+        short_text(&mut found, "/reason", reason, MAX_REASON);
+        found.into_result()?;
+    }
+    repeatable(&call, async || {
+        let (db, scope) = (&call.state.api, call.scope());
+        let paused = store::schedule::pause(db, &scope, name, reason.as_deref()).await?;
+        call.state.bus.wake(Topic::ShardOwner);
+        let schedule = paused.ok_or_else(no_such_schedule)?;
+        Ok((StatusCode::OK, to_json(&ScheduleView::from(&schedule))?))
+    })
+    .await
+}

@@ -1,0 +1,162 @@
+//! When a schedule will be due: one that is stored, or a timing that is not.
+//!
+//! Nothing is stored, and due times are reckoned as for fires. How many there may be bounds what it costs.
+
+use super::place::{name_in_path, no_such_schedule};
+use crate::answer::json as answer;
+use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, Query, json, time_parameter, wrong_parameter};
+use crate::schedule::{Judged, TimingSpec, judge, previewed};
+use crate::task::{Findings, time};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use chrono::TimeDelta;
+use domain::schedule::{DueTime, MOST_PREVIEWED, Marks, Timing, preview};
+use domain::time::Timestamp;
+use runtime::clock::wall;
+use serde::Deserialize;
+use store::schedule::ScheduleRecord;
+use utoipa::ToSchema;
+
+/// Due times when nothing is said.
+const USUAL: usize = 10;
+/// Due times at most: one more says whether there are others.
+const MOST: usize = MOST_PREVIEWED - 1;
+
+/// The document's words for a schedule that is stored.
+pub const STORED_DOC: Doc = Doc {
+    summary: "Say when a schedule will be due",
+    description: "As it is stored, paused or not.",
+    query: &[
+        Param { name: "count", text: "Due times, 1 to 999; 10 when left out" },
+        Param {
+            name: "from",
+            text: "After this time (RFC 3339); from the next one on, when left out",
+        },
+    ],
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The due times",
+        content: Content::Json("SchedulePreview"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// The same for a timing that is not stored.
+pub const TIMING_DOC: Doc = Doc {
+    summary: "Say when a timing would be due",
+    description: "As if a schedule with it were made now. Nothing is stored.",
+    request: Some("SchedulePreviewAsk"),
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The due times",
+        content: Content::Json("SchedulePreview"),
+    }],
+    ..Doc::EMPTY
+};
+
+/// A timing, and how much of it to show.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SchedulePreviewAsk)]
+pub struct PreviewSpec {
+    /// When it is due.
+    #[schema(required, nullable = false)]
+    timing: Option<TimingSpec>,
+    /// Due times; 10 when left out.
+    #[schema(minimum = 1, maximum = 999)]
+    count: Option<usize>,
+    /// After this time (RFC 3339); now when left out.
+    #[schema(format = DateTime)]
+    from: Option<String>,
+}
+
+/// Answers for a schedule that is stored.
+///
+/// # Errors
+/// `not_found`; `invalid_parameter`; what the database said.
+pub async fn stored(call: Call) -> Result<HttpResponse, Problem> {
+    let name = name_in_path(&call)?;
+    let mut query = call.query()?;
+    let (count, from) = (count(&mut query)?, time_parameter(&mut query, "from")?);
+    query.finish()?;
+    let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;
+    let schedule = found.ok_or_else(no_such_schedule)?;
+    let due = due(&schedule, from, count + 1);
+    answer(StatusCode::OK, &previewed(&schedule.timing.zone, due, count)?)
+}
+
+/// Answers for a timing.
+///
+/// # Errors
+/// `validation_failed`.
+pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let spec: PreviewSpec = json::parse(&call.body)?;
+    let now = wall();
+    let mut found = Findings::default();
+    let judged = judge(&mut found, "/timing", spec.timing, now);
+    let count = spec.count.unwrap_or(USUAL);
+    if !(1..=MOST).contains(&count) {
+        found.wrong("/count", format!("must be from 1 to {MOST}"));
+    }
+    let from = spec.from.and_then(|text| time(&mut found, "/from", &text)).unwrap_or(now);
+    if let Some(never) = judged.as_ref().and_then(|judged| judged.never.as_ref()) {
+        found.wrong(&never.pointer, never.detail.clone());
+    }
+    found.into_result()?;
+    // Where there is none, that was found.
+    let Some(Judged { timing, .. }) = judged else {
+        return Err(Problem::new(Code::Internal, Code::Internal.advice()));
+    };
+    let due = preview(&timing, now, from, count + 1).unwrap_or_default();
+    answer(StatusCode::OK, &previewed(&timing.zone, due, count)?)
+}
+
+fn count(query: &mut Query) -> Result<usize, Problem> {
+    let Some(text) = query.one("count")? else { return Ok(USUAL) };
+    let plain = text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|count| plain && (1..=MOST).contains(count)).ok_or_else(|| {
+        wrong_parameter("count", &format!("must be a whole number from 1 to {MOST}"))
+    })
+}
+
+/// Due times of what is stored: from the next one on, which is not reckoned anew but as it will fire.
+fn due(schedule: &ScheduleRecord, from: Option<Timestamp>, count: usize) -> Vec<DueTime> {
+    let next = schedule.next_at;
+    let Some(from) = from.or_else(|| next.map(|next| next - TimeDelta::microseconds(1))) else {
+        return Vec::new();
+    };
+    // The others follow when its task has ended.
+    if schedule.timing.is_fixed_delay() {
+        let marks = Marks::default();
+        return next.filter(|at| *at > from).map(|at| DueTime { at, marks }).into_iter().collect();
+    }
+    let left = |most: u64| most.saturating_sub(schedule.fires);
+    let timing =
+        Timing { max_fires: schedule.timing.max_fires.map(left), ..schedule.timing.clone() };
+    // It was reckoned with before, so that it can be.
+    if timing.max_fires == Some(0) {
+        return Vec::new();
+    }
+    preview(&timing, schedule.created_at, from, count).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_from_1_to_999_and_10_when_left_out() {
+        let of = |text: &str| count(&mut Query::parse(text).unwrap());
+        assert_eq!(of("").unwrap(), 10);
+        assert_eq!(of("count=1").unwrap(), 1);
+        assert_eq!(of("count=999").unwrap(), 999);
+        for bad in ["0", "1000", "-1", "%2B5", "ten", ""] {
+            let error = of(&format!("count={bad}")).unwrap_err();
+            assert_eq!(error.errors()[0].pointer, "query:count", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
+
+use super::place::{mismatch, name_in_path, shown, wanted_version};
+use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::problem::{Code, FieldError, Problem};
+use crate::request::{Call, json};
+use crate::schedule::{ScheduleSpec, check};
+use crate::task::{Origin, Rules};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+use domain::plan::Quota;
+use runtime::clock::wall;
+use store::schedule::{PutAnswer, PutSchedule};
+
+/// The headers that name a version.
+pub(super) const VERSION: Param =
+    Param { name: "If-Match", text: "Only in this version, in quotes: `\"3\"`" };
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Store a schedule under its name",
+    description: "A schedule that is so already is not changed: no new version, no new due time. A change holds for every \
+                  fire after the answer.",
+    headers: &[
+        VERSION,
+        Param { name: "If-None-Match", text: "`*`: only where there is none of this name" },
+    ],
+    request: Some("SchedulePut"),
+    answers: &[
+        AnswerDoc { status: 201, text: "It is new", content: Content::Json("Schedule") },
+        AnswerDoc {
+            status: 200,
+            text: "It is changed, or was so before",
+            content: Content::Json("Schedule"),
+        },
+    ],
+    problems: &[
+        Code::NotAvailable,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::VersionMismatch,
+    ],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with the schedule; `version_mismatch`; `quota_exceeded`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
+    call.query()?.finish()?;
+    let name = name_in_path(&call)?;
+    let if_version = wanted_version(&call)?;
+    let spec: ScheduleSpec = json::parse(&call.body)?;
+    let (schedule, never) = checked(&call, name, if_version, spec).await?;
+    let (db, scope) = (&call.state.api, call.scope());
+    match store::schedule::put(db, &scope, &schedule).await? {
+        PutAnswer::Created(stored) => {
+            call.state.bus.wake(Topic::ShardOwner);
+            shown(StatusCode::CREATED, &stored)
+        }
+        PutAnswer::Updated(stored) => {
+            call.state.bus.wake(Topic::ShardOwner);
+            shown(StatusCode::OK, &stored)
+        }
+        PutAnswer::Unchanged(stored) => shown(StatusCode::OK, &stored),
+        PutAnswer::QuotaReached { limit } => {
+            Err(call.state.refusals.used_up(&call.caller, Quota::Schedules, limit.into()).await)
+        }
+        PutAnswer::VersionMismatch { version } => Err(mismatch(version)),
+        PutAnswer::NeverFires => {
+            let whole = || FieldError {
+                pointer: "/timing".to_owned(),
+                detail: "has no due time from now on; give a later one, or delete the schedule"
+                    .to_owned(),
+            };
+            let errors = vec![never.unwrap_or_else(whole)];
+            Err(Problem::with_errors(Code::ValidationFailed, errors))
+        }
+    }
+}
+
+/// The schedule to store; and why it is never due, where it is not. Whether that is a mistake is the store's to say: the same schedule
+/// put again after its last due time is none.
+async fn checked(
+    call: &Call,
+    name: &str,
+    if_version: Option<i64>,
+    spec: ScheduleSpec,
+) -> Result<(PutSchedule, Option<FieldError>), Problem> {
+    let pools = call.state.pools.current().await?;
+    let now = wall();
+    let rules = Rules {
+        limits: &call.state.limits,
+        pools: &pools,
+        now,
+        flexible: call.caller.limits().flexible,
+    };
+    let created_by = call.caller.actor().to_string();
+    let origin = Origin {
+        tenant: call.caller.tenant(),
+        key_id: created_by.clone(),
+        traceparent: call.trace.to_string(),
+        idempotency: None,
+    };
+    let checked = check(spec, &rules, origin, now)?;
+    let schedule = PutSchedule {
+        name: name.to_owned(),
+        timing: checked.timing,
+        template: checked.template,
+        overlap: checked.overlap,
+        misfire: checked.misfire,
+        paused: checked.paused,
+        created_by,
+        if_version,
+    };
+    Ok((schedule, checked.never))
+}

@@ -1,0 +1,42 @@
+//! `POST /v1/schedules/{name}/resume`: its due times make tasks again.
+
+use super::place::{name_in_path, no_such_schedule};
+use crate::answer::to_json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, nothing, repeatable};
+use crate::schedule::ScheduleView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Resume a paused schedule",
+    description: "From its next due time on. Those of the pause are not made up for: `/backfill` does that. One that is not paused \
+                  stays as it is.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "It is not paused",
+        content: Content::Json("Schedule"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `idempotency_key_reuse`; what the database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    let name = name_in_path(&call)?;
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    repeatable(&call, async || {
+        let resumed = store::schedule::resume(&call.state.api, &call.scope(), name).await?;
+        call.state.bus.wake(Topic::ShardOwner);
+        let schedule = resumed.ok_or_else(no_such_schedule)?;
+        Ok((StatusCode::OK, to_json(&ScheduleView::from(&schedule))?))
+    })
+    .await
+}

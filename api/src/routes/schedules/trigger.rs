@@ -1,0 +1,108 @@
+//! `POST /v1/schedules/{name}/trigger`: fire now, whatever its times, pause and overlap say.
+//!
+//! It counts as a task that is submitted. With an idempotency key it happens once: the key and its answer are stored with the fire.
+
+use super::place::{name_in_path, no_such_schedule};
+use crate::answer::{json, to_json};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, idempotency_key, key_reused, nothing, replayed};
+use crate::schedule::FireView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use bus::Topic;
+use domain::plan::Quota;
+use store::StoreError;
+use store::idempotency::{IdempotencyKey, Once};
+use store::schedule::{FireRecord, TriggerAnswer};
+
+type Fired = Result<Once<TriggerAnswer>, Problem>;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Fire a schedule now",
+    description: "Whatever its times, its pause and its overlap say. Its due times stay as they are, and it does not count against \
+                  `max_fires`.",
+    answers: &[AnswerDoc {
+        status: 201,
+        text: "The fire, with its task",
+        content: Content::Json("Fire"),
+    }],
+    problems: &[
+        Code::NotFound,
+        Code::Conflict,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `conflict` where a task of its `unique_key` has not ended; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the
+/// database said.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
+    let name = name_in_path(&call)?;
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    let key = idempotency_key(&call)?;
+    let admitted = call.state.limiter.admit(&call.meter, 1).await;
+    if let Some(shortage) = admitted.shortage
+        && !call.state.limiter.is_repeated(&call.meter, key.as_ref()).await?
+    {
+        return Err(call.state.limiter.refuse(shortage, &call.caller));
+    }
+    let fired = fire_in_backlog(&call, name, key.as_ref()).await;
+    if !is_new(&fired) {
+        call.state.limiter.give_back(&call.meter, admitted.admitted);
+    }
+    match fired? {
+        Once::Done(TriggerAnswer::Fired(fire)) => {
+            call.state.bus.wake(Topic::Batcher);
+            json(StatusCode::CREATED, &FireView::from(&fire))
+        }
+        Once::Done(TriggerAnswer::Existing(task)) => {
+            let detail = format!(
+                "The schedule's tasks have a `unique_key`, and `{task}` with it has not ended."
+            );
+            Err(Problem::new(Code::Conflict, detail))
+        }
+        Once::Done(TriggerAnswer::NotFound) => Err(no_such_schedule()),
+        Once::Replayed { status, body } => Ok(replayed(status, body)),
+        Once::KeyReused => Err(key_reused()),
+    }
+}
+
+/// Fires where the tenant's backlog has room for its task.
+async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) -> Fired {
+    let (state, caller, scope) = (&call.state, &call.caller, call.scope());
+    let room = state.backlog.room(caller, 1).await?;
+    if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
+        return Err(state.refusals.used_up(caller, Quota::Backlog, room.used()).await);
+    }
+    let by = caller.actor().to_string();
+    let kept = |fire: &FireRecord| to_json(&FireView::from(fire)).unwrap_or_default();
+    let fired = store::schedule::trigger(&state.submit, &scope, name, (&by, key), kept).await;
+    let fired = fired.map_err(failed);
+    room.settle(u64::from(is_new(&fired)));
+    fired
+}
+
+fn failed(error: StoreError) -> Problem {
+    if !error.outcome_unknown() {
+        return error.into();
+    }
+    Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()).caused_by(&error)
+}
+
+/// Whether there is a task more, or may be.
+fn is_new(fired: &Fired) -> bool {
+    match fired {
+        Ok(Once::Done(TriggerAnswer::Fired(_))) => true,
+        Ok(_) => false,
+        Err(problem) => problem.may_have_happened(),
+    }
+}

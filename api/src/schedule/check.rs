@@ -1,0 +1,236 @@
+//! From what a client sent to a schedule that can be stored, or everything that is wrong with it.
+
+use super::spec::{CatchUpSpec, MisfireSpec, ScheduleSpec};
+use super::timing::{Judged, judge};
+use crate::problem::{Code, FieldError, Problem};
+use crate::task::{Findings, Origin, Rules, TaskSpec, duration};
+use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing};
+use domain::time::Timestamp;
+use std::time::Duration;
+use store::task::submit::NewTask;
+
+/// Where the task stands in the body.
+const TASK: &str = "/task";
+/// The oldest due time that may be caught up with.
+const MOST_AGE: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// A schedule of which nothing is wrong in itself.
+#[derive(Debug)]
+pub struct Checked {
+    /// When it is due.
+    pub timing: Timing,
+    /// It is not due from now on, which is a mistake unless it is stored so already.
+    pub never: Option<FieldError>,
+    /// What each fire makes.
+    pub template: TaskTemplate,
+    /// What it does while earlier tasks live.
+    pub overlap: Overlap,
+    /// What becomes of overdue times.
+    pub misfire: Misfire,
+    /// Paused, not paused, or as it is.
+    pub paused: Option<bool>,
+}
+
+/// Checks `spec`, the whole body.
+///
+/// # Errors
+/// `validation_failed` or `not_available`, with all that was found.
+pub fn check(
+    spec: ScheduleSpec,
+    rules: &Rules<'_>,
+    origin: Origin,
+    now: Timestamp,
+) -> Result<Checked, Problem> {
+    let mut found = Findings::default();
+    let judged = judge(&mut found, "/timing", spec.timing, now);
+    let overlap = spec.overlap.unwrap_or_default();
+    let task = match spec.task {
+        Some(task) => look_at_task(&mut found, rules, (task, overlap), origin)?,
+        None => {
+            found.wrong(TASK, "is required");
+            None
+        }
+    };
+    let misfire = spec.misfire.map(|misfire| read_misfire(&mut found, misfire));
+    found.into_result()?;
+    // Where one of them is missing that was found, too.
+    let (Some(Judged { timing, never }), Some(task)) = (judged, task) else {
+        return Err(Problem::new(Code::Internal, Code::Internal.advice()));
+    };
+    Ok(Checked {
+        misfire: misfire.unwrap_or_else(|| Misfire::usual(&timing)),
+        template: template(task)?,
+        timing,
+        never,
+        overlap,
+        paused: spec.paused,
+    })
+}
+
+fn look_at_task(
+    found: &mut Findings,
+    rules: &Rules<'_>,
+    (task, overlap): (TaskSpec, Overlap),
+    origin: Origin,
+) -> Result<Option<NewTask>, Problem> {
+    let mut own = Findings::new(TASK.to_owned());
+    for (pointer, given) in [("/delay", task.delay.is_some()), ("/run_at", task.run_at.is_some())] {
+        if given {
+            own.wrong(pointer, "cannot be given: the schedule says when");
+        }
+    }
+    if overlap.is_buffered() && task.concurrency_key.is_some() {
+        let detail = format!(
+            "cannot be given together with the overlap `{overlap}`, which uses a key of the schedule's own"
+        );
+        own.wrong("/concurrency_key", detail);
+    }
+    let task = rules.look(&mut own, TaskSpec { delay: None, run_at: None, ..task }, origin)?;
+    found.join(own);
+    Ok(task)
+}
+
+fn read_misfire(found: &mut Findings, spec: MisfireSpec) -> Misfire {
+    match spec {
+        MisfireSpec::FireNow => Misfire::FireNow,
+        MisfireSpec::FireNextSoon => Misfire::FireNextSoon,
+        MisfireSpec::Skip => Misfire::Skip,
+        MisfireSpec::CatchUp(CatchUpSpec { count, max_age, per_second }) => {
+            let most = Misfire::MOST_CAUGHT_UP;
+            let at = |field: &str| format!("/misfire/catch_up/{field}");
+            if !count.is_some_and(|count| (1..=most).contains(&count)) {
+                found.wrong(&at("count"), format!("must be given, from 1 to {most}"));
+            }
+            if per_second == Some(0) {
+                found.wrong(&at("per_second"), "must be 1 or more");
+            }
+            if max_age.is_none() {
+                found.wrong(&at("max_age"), "is required");
+            }
+            let range = Duration::from_secs(1)..=MOST_AGE;
+            let max_age = duration(found, &at("max_age"), max_age.as_deref(), range, MOST_AGE);
+            Misfire::CatchUp { count: count.unwrap_or(1), max_age, per_second }
+        }
+    }
+}
+
+/// What every fire's task has in common with the one that was checked.
+fn template(task: NewTask) -> Result<TaskTemplate, Problem> {
+    Ok(TaskTemplate {
+        name: task.name,
+        pool: task.pool,
+        tier: task.tier,
+        resources: task.resources,
+        run: written(&task.run_json)?,
+        delay_tolerance: task.delay_tolerance,
+        execution_cap: task.execution_cap,
+        expire_if_late: task.expire_if_late,
+        priority: task.priority,
+        flexible: task.flexible,
+        concurrency_key: task.concurrency_key.map(|key| key.to_string()),
+        max_attempts: task.max_attempts,
+        retry: task.retry_json.as_deref().map(written).transpose()?,
+        delivery: task.delivery,
+        unique_key: task.unique_key,
+        labels: task.labels_json.as_deref().map(written).transpose()?.unwrap_or_default(),
+    })
+}
+
+/// Reads what the check of the task has just written.
+fn written<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, Problem> {
+    serde_json::from_str(json)
+        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::id::{PoolName, TenantId};
+    use runtime::config::load_from;
+    use serde_json::{Value, json};
+
+    fn checked(body: Value) -> Result<Checked, Problem> {
+        let config = load_from(None, []).unwrap();
+        let now = "2027-01-01T00:00:00Z".parse().unwrap();
+        let pools = [PoolName::default()];
+        let rules = Rules { limits: &config.limits, pools: &pools, now, flexible: false };
+        let origin = Origin {
+            tenant: TenantId::fresh(),
+            key_id: "k".to_owned(),
+            traceparent: String::new(),
+            idempotency: None,
+        };
+        check(crate::request::json::parse(body.to_string().as_bytes())?, &rules, origin, now)
+    }
+
+    fn pointers(body: Value) -> Vec<String> {
+        let problem = checked(body).unwrap_err();
+        problem.errors().iter().map(|error| error.pointer.clone()).collect()
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default_that_fits_the_timing() {
+        let of = |timing: Value| checked(json!({"timing": timing, "task": {"run": {"noop": {}}}}));
+        let recurring = of(json!({"specs": [{"cron": "@daily"}]})).unwrap();
+        assert_eq!(recurring.misfire, Misfire::FireNextSoon);
+        assert_eq!((recurring.overlap, recurring.paused), (Overlap::Skip, None));
+        assert_eq!(recurring.timing.zone, "UTC");
+        assert_eq!(recurring.template.max_attempts, 1);
+        let once = of(json!({"specs": [{"after": "10m"}]})).unwrap();
+        assert_eq!(once.misfire, Misfire::FireNow);
+    }
+
+    #[test]
+    fn mistakes_of_timing_task_and_policies_are_told_together() {
+        assert_eq!(pointers(json!({})), ["/timing", "/task"]);
+        let found = pointers(json!({
+            "timing": {"specs": [{"cron": "61 * * * *"}], "zone": "Mars/Olympus"},
+            "task": {"name": "", "delay": "1s", "run_at": "2030-01-01T00:00:00Z", "concurrency_key": "k", "pool": "none"},
+            "overlap": "buffer_all",
+            "misfire": {"catch_up": {"count": 0, "per_second": 0}}}));
+        for place in [
+            "/timing/specs/0/cron",
+            "/timing/zone",
+            "/task/name",
+            "/task/delay",
+            "/task/run_at",
+            "/task/concurrency_key",
+            "/task/pool",
+            "/task/run",
+            "/misfire/catch_up/count",
+            "/misfire/catch_up/max_age",
+            "/misfire/catch_up/per_second",
+        ] {
+            assert!(found.contains(&place.to_owned()), "{place}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_type_has_is_refused_where_it_stands() {
+        let task = json!({"run": {"noop": {}}});
+        let daily = json!({"specs": [{"daily": {"at": ["09:00"]}}]});
+        for (body, pointer) in [
+            (json!({"timing": daily, "task": task, "overlap": "queue"}), "/overlap"),
+            (json!({"timing": daily, "task": task, "when": 1}), "/when"),
+            (
+                json!({"timing": {"specs": [{"daily": {"at": "09:00"}}]}, "task": task}),
+                "/timing/specs/0/daily/at",
+            ),
+            (
+                json!({"timing": {"specs": [{"hourly": {}}]}, "task": task}),
+                "/timing/specs/0/hourly",
+            ),
+            (json!({"timing": {"specs": [], "tz": "UTC"}, "task": task}), "/timing/tz"),
+            (
+                json!({"timing": daily, "task": task, "misfire": {"catch_up": {"n": 1}}}),
+                "/misfire/catch_up/n",
+            ),
+            (
+                json!({"timing": daily, "task": {"run": {"noop": {}}, "depends_on": ["a"]}}),
+                "/task/depends_on",
+            ),
+        ] {
+            assert_eq!(pointers(body.clone()), [pointer], "{body}");
+        }
+    }
+}

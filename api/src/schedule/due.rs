@@ -1,0 +1,97 @@
+//! Due times to come, in the zone's own time, with what its clocks have to do with them.
+
+use crate::problem::{Code, Problem};
+use domain::schedule::{DueTime, Marks, tzdb_version};
+use domain::time::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// When a schedule will be due.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SchedulePreview)]
+pub struct PreviewView {
+    /// The zone in which it is meant.
+    zone: String,
+    /// The release of the time zones' data.
+    tzdb: &'static str,
+    /// The due times, the first first.
+    due: Vec<DueView>,
+    /// There are others after these.
+    more: bool,
+}
+
+/// When a schedule will be due once, without jitter.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ScheduleDue)]
+pub struct DueView {
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// The same in the zone's time.
+    #[schema(example = "2027-03-14T03:00:00-04:00")]
+    local: String,
+    /// What the zone calls its time then.
+    #[schema(example = "EDT")]
+    abbreviation: String,
+    /// `shifted`: its time of day does not exist on this day; `repeated`: it comes twice; `again`: it came before; `change_day`: the
+    /// clocks change on this day.
+    #[schema(value_type = Vec<super::super::openapi::words::DueMark>)]
+    marks: Vec<&'static str>,
+}
+
+/// What there is to say of a due time, as shown.
+pub const MARKS: [&str; 4] = ["shifted", "repeated", "again", "change_day"];
+
+/// Shows the first `count` of `due`; one that is beyond says that there are more.
+///
+/// # Errors
+/// `internal` where the zone, which the timing was reckoned in, is not known.
+pub fn previewed(zone: &str, mut due: Vec<DueTime>, count: usize) -> Result<PreviewView, Problem> {
+    let clocks = TimeZone::get(zone)
+        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))?;
+    let more = due.len() > count;
+    due.truncate(count);
+    let due = due.iter().map(|due| DueView::new(*due, &clocks)).collect();
+    Ok(PreviewView { zone: zone.to_owned(), tzdb: tzdb_version(), due, more })
+}
+
+impl DueView {
+    fn new(due: DueTime, clocks: &TimeZone) -> Self {
+        let Marks { shifted, repeated, again, change_day } = due.marks;
+        let said = MARKS.into_iter().zip([shifted, repeated, again, change_day]);
+        let marks = said.filter_map(|(mark, holds)| holds.then_some(mark)).collect();
+        let instant = jiff::Timestamp::from_microsecond(due.at.timestamp_micros());
+        let local = instant.unwrap_or_default().to_zoned(clocks.clone());
+        Self {
+            at: due.at,
+            local: local.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string(),
+            abbreviation: local.strftime("%Z").to_string(),
+            marks,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_due_time_is_shown_in_the_zones_time_with_its_marks() {
+        let due = |at: &str, marks| DueTime { at: at.parse().unwrap(), marks };
+        let gap = Marks { shifted: true, change_day: true, ..Marks::default() };
+        let all = vec![
+            due("2027-03-13T07:30:00Z", Marks::default()),
+            due("2027-03-14T07:00:00Z", gap),
+            due("2027-03-15T06:30:00Z", Marks::default()),
+        ];
+        let shown = previewed("America/New_York", all, 2).unwrap();
+        let shown = serde_json::to_value(shown).unwrap();
+        assert_eq!((&shown["more"], shown["due"].as_array().unwrap().len()), (&true.into(), 2));
+        assert_eq!(shown["due"][0]["local"], "2027-03-13T02:30:00-05:00");
+        assert_eq!(shown["due"][1]["local"], "2027-03-14T03:00:00-04:00");
+        assert_eq!(shown["due"][1]["abbreviation"], "EDT");
+        assert_eq!(shown["due"][1]["marks"], serde_json::json!(["shifted", "change_day"]));
+        assert!(previewed("UTC", Vec::new(), 10).unwrap().due.is_empty());
+    }
+}

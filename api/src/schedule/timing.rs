@@ -1,0 +1,351 @@
+//! From what a client says of when, to a timing that can be reckoned with, or everything that is wrong with it.
+//!
+//! The forms of single values are looked at here; what they mean together is the domain's to say. The domain stops at the first
+//! mistake, so it is asked about each part by itself.
+
+use super::spec::{EverySpec, TimingSpec, WhenSpec};
+use crate::problem::FieldError;
+use crate::task::{Findings, duration, time};
+use domain::schedule::{
+    Exclusion, MonthDay, ParseWordError, Reckoner, Spec, Timing, TimingError, TimingProblem,
+    Weekday,
+};
+use domain::time::Timestamp;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
+use serde_json::Value;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Longest pattern and longest name of a zone: the longest that mean something have not half as many characters.
+const LONGEST: usize = 1000;
+
+/// A timing of which nothing is wrong in itself.
+#[derive(Debug)]
+pub struct Judged {
+    /// It.
+    pub timing: Timing,
+    /// It is not due from now on. Of a schedule that is stored so already that is no mistake.
+    pub never: Option<FieldError>,
+}
+
+/// Reads and judges what stands at `base` in the body. `None` where something is wrong, which is in `found` then.
+pub fn judge(
+    found: &mut Findings,
+    base: &str,
+    spec: Option<TimingSpec>,
+    now: Timestamp,
+) -> Option<Judged> {
+    let Some(spec) = spec else {
+        found.wrong(base, "is required");
+        return None;
+    };
+    let mut own = Findings::new(base.to_owned());
+    let timing = read(&mut own, spec);
+    if own.is_empty() {
+        parts(&timing).iter().for_each(|error| note(&mut own, error));
+    }
+    if own.is_empty()
+        && let Err(error) = timing.check()
+    {
+        note(&mut own, &error);
+    }
+    let mut never = None;
+    if own.is_empty()
+        && let Err(error) = Reckoner::new(&timing, now)
+    {
+        if error.problem == TimingProblem::NeverFires {
+            let pointer = format!("{base}{}", error.pointer);
+            never = Some(FieldError { pointer, detail: error.problem.to_string() });
+        } else {
+            note(&mut own, &error);
+        }
+    }
+    let fine = own.is_empty();
+    found.join(own);
+    fine.then_some(Judged { timing, never })
+}
+
+fn note(found: &mut Findings, error: &TimingError) {
+    found.wrong(&error.pointer, error.problem.to_string());
+}
+
+/// What the domain says against each part by itself.
+fn parts(timing: &Timing) -> Vec<TimingError> {
+    let mut errors = Vec::new();
+    for (at, spec) in timing.specs.iter().enumerate() {
+        if let Err(mut error) = Timing::of(vec![spec.clone()]).check() {
+            if let Some(rest) = error.pointer.strip_prefix("/specs/0") {
+                error.pointer = format!("/specs/{at}{rest}");
+            }
+            errors.push(error);
+        }
+    }
+    let plain = || Timing::of(vec![Spec::After(Timing::LEAST_EVERY)]);
+    let alone = [
+        Timing { zone: timing.zone.clone(), ..plain() },
+        Timing { start_at: timing.start_at, end_at: timing.end_at, ..plain() },
+        Timing { max_fires: timing.max_fires, ..plain() },
+        Timing { exclude: timing.exclude.clone(), ..plain() },
+        Timing { jitter: timing.jitter, ..plain() },
+    ];
+    errors.extend(alone.iter().filter_map(|part| part.check().err()));
+    errors
+}
+
+fn read(found: &mut Findings, spec: TimingSpec) -> Timing {
+    let mut specs = Vec::new();
+    let whens = spec.specs.unwrap_or_default();
+    if (1..=Timing::MOST_SPECS).contains(&whens.len()) {
+        for (at, when) in whens.into_iter().enumerate() {
+            specs.extend(one(found, &format!("/specs/{at}"), when));
+        }
+    } else {
+        found.wrong("/specs", format!("must have 1 to {} entries", Timing::MOST_SPECS));
+    }
+    let mut exclude = Vec::new();
+    let days = spec.exclude.unwrap_or_default();
+    if days.len() > Timing::MOST_EXCLUSIONS {
+        found.wrong("/exclude", format!("must have {} entries at most", Timing::MOST_EXCLUSIONS));
+    } else {
+        for (at, day) in days.into_iter().enumerate() {
+            match serde_json::from_value::<Exclusion>(day) {
+                Ok(day) => exclude.push(day),
+                Err(_) => found.wrong(
+                    &format!("/exclude/{at}"),
+                    "must be a date such as \"2026-12-24\", or {\"from\", \"to\"} with dates or times (RFC 3339)",
+                ),
+            }
+        }
+    }
+    let utc = Timing::of(Vec::new());
+    let jitter = Duration::ZERO..=Timing::MOST_JITTER;
+    Timing {
+        specs,
+        zone: spec.zone.map_or(utc.zone, |zone| short(found, "/zone", zone)),
+        start_at: spec.start_at.and_then(|text| time(found, "/start_at", &text)),
+        end_at: spec.end_at.and_then(|text| time(found, "/end_at", &text)),
+        max_fires: spec.max_fires,
+        exclude,
+        jitter: duration(found, "/jitter", spec.jitter.as_deref(), jitter, Duration::ZERO),
+        gap: spec.gap.unwrap_or_default(),
+        repeat: spec.repeat.unwrap_or_default(),
+    }
+}
+
+/// A text that the domain quotes when it is wrong.
+fn short(found: &mut Findings, pointer: &str, text: String) -> String {
+    if text.len() > LONGEST || text.contains('\0') {
+        found.wrong(pointer, format!("must have {LONGEST} bytes at most, and no NUL character"));
+        return String::new();
+    }
+    text
+}
+
+fn one(found: &mut Findings, at: &str, when: WhenSpec) -> Option<Spec> {
+    let given = [
+        when.cron.is_some(),
+        when.every.is_some(),
+        when.at.is_some(),
+        when.after.is_some(),
+        when.daily.is_some(),
+        when.weekly.is_some(),
+        when.monthly.is_some(),
+        when.yearly.is_some(),
+    ];
+    if given.into_iter().filter(|given| *given).count() != 1 {
+        let kinds = "`cron`, `every`, `at`, `after`, `daily`, `weekly`, `monthly`, `yearly`";
+        found.wrong(at, format!("must have exactly one of {kinds}"));
+        return None;
+    }
+    let pointer = |field: &str| format!("{at}/{field}");
+    if let Some(text) = when.cron {
+        return Some(Spec::Cron(short(found, &pointer("cron"), text)));
+    }
+    if let Some(spec) = when.every {
+        return every(found, &pointer("every"), spec);
+    }
+    if let Some(text) = when.at {
+        return time(found, &pointer("at"), &text).map(Spec::At);
+    }
+    if let Some(text) = when.after {
+        let range = Timing::LEAST_EVERY..=Timing::MOST_EVERY;
+        let after = duration(found, &pointer("after"), Some(&text), range, Timing::LEAST_EVERY);
+        return Some(Spec::After(after));
+    }
+    let mut times = |kind: &str, at| words(found, &pointer(&format!("{kind}/at")), at);
+    if let Some(spec) = when.daily {
+        return Some(Spec::Daily { at: times("daily", spec.at) });
+    }
+    if let Some(spec) = when.weekly {
+        let at = times("weekly", spec.at);
+        return Some(Spec::Weekly { on: weekdays(found, &pointer("weekly/on"), spec.on), at });
+    }
+    if let Some(spec) = when.monthly {
+        let at = times("monthly", spec.at);
+        return Some(Spec::Monthly { on: month_days(found, &pointer("monthly/on"), spec.on), at });
+    }
+    let spec = when.yearly?;
+    let at = times("yearly", spec.at);
+    Some(Spec::Yearly { on: words(found, &pointer("yearly/on"), spec.on), at })
+}
+
+fn every(found: &mut Findings, at: &str, spec: EverySpec) -> Option<Spec> {
+    let anchor = spec.anchor.and_then(|text| time(found, &format!("{at}/anchor"), &text));
+    let Some(text) = spec.every else {
+        found.wrong(&format!("{at}/every"), "is required");
+        return None;
+    };
+    let range = Timing::LEAST_EVERY..=Timing::MOST_EVERY;
+    let every = duration(found, &format!("{at}/every"), Some(&text), range, Timing::LEAST_EVERY);
+    Some(Spec::Every { every, anchor, counting: spec.counting.unwrap_or_default() })
+}
+
+/// Each entry read by `one`. How many there may be is the domain's to say.
+fn entries<E, T>(
+    found: &mut Findings,
+    pointer: &str,
+    given: Option<Vec<E>>,
+    one: impl Fn(E) -> Result<T, String>,
+) -> Vec<T> {
+    let Some(given) = given else {
+        found.wrong(pointer, "is required");
+        return Vec::new();
+    };
+    let mut read = Vec::new();
+    for (at, entry) in given.into_iter().enumerate() {
+        match one(entry) {
+            Ok(entry) => read.push(entry),
+            Err(detail) => found.wrong(&format!("{pointer}/{at}"), detail),
+        }
+    }
+    read
+}
+
+fn words<T: FromStr<Err = ParseWordError>>(
+    found: &mut Findings,
+    pointer: &str,
+    given: Option<Vec<String>>,
+) -> Vec<T> {
+    entries(found, pointer, given, |text| {
+        text.parse().map_err(|error: ParseWordError| error.to_string())
+    })
+}
+
+fn weekdays(found: &mut Findings, pointer: &str, given: Option<Vec<String>>) -> Vec<Weekday> {
+    entries(found, pointer, given, |text| {
+        let text: StrDeserializer<'_, Error> = text.as_str().into_deserializer();
+        Weekday::deserialize(text)
+            .map_err(|_| "expected a day from \"monday\" to \"sunday\"".to_owned())
+    })
+}
+
+fn month_days(found: &mut Findings, pointer: &str, given: Option<Vec<Value>>) -> Vec<MonthDay> {
+    entries(found, pointer, given, |day| {
+        serde_json::from_value(day).map_err(|_| ParseWordError::MonthDay.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn judged(timing: Value) -> Result<Judged, Vec<String>> {
+        let now = "2027-01-01T00:00:00Z".parse().unwrap();
+        let mut found = Findings::default();
+        let spec = serde_json::from_value(timing).unwrap();
+        let judged = judge(&mut found, "/timing", Some(spec), now);
+        match found.into_result() {
+            Ok(()) => Ok(judged.unwrap()),
+            Err(problem) => {
+                assert!(judged.is_none());
+                Err(problem.errors().iter().map(|error| error.pointer.clone()).collect())
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_is_read_and_stored_as_it_was_said() {
+        let said = json!({"specs": [
+            {"cron": "30 2 * * mon-fri"},
+            {"every": {"every": "1m30s", "anchor": "2027-01-01T00:00:30Z", "counting": "fixed_rate"}},
+            {"at": "2030-01-31T12:00:00Z"},
+            {"after": "10m"},
+            {"daily": {"at": ["09:00", "23:59:59"]}},
+            {"weekly": {"on": ["monday", "sunday"], "at": ["09:00"]}},
+            {"monthly": {"on": [1, 31, "last"], "at": ["00:00"]}},
+            {"yearly": {"on": ["02-29", "12-24"], "at": ["12:00"]}}],
+            "zone": "Europe/Berlin", "start_at": "2027-02-01T00:00:00Z", "end_at": "2037-01-01T00:00:00Z", "max_fires": 7,
+            "exclude": ["2027-12-24", {"from": "2027-12-27", "to": "2027-12-31T12:00:00Z"}],
+            "jitter": "5m", "gap": "skip", "repeat": "both"});
+        let judged = judged(said.clone()).unwrap();
+        assert!(judged.never.is_none(), "{judged:?}");
+        assert_eq!(serde_json::to_value(judged.timing).unwrap(), said);
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once_where_it_is() {
+        let wrong = judged(json!({"specs": [
+            {"cron": "* * * * *", "at": "2030-01-31T12:00:00Z"},
+            {"every": {"anchor": "yesterday"}},
+            {"at": "2030-01-31"},
+            {"daily": {"at": ["24:00", "09:00", "9"]}},
+            {"weekly": {"on": ["mon"]}},
+            {"monthly": {"on": [0, 32, "first"], "at": ["00:00"]}},
+            {"yearly": {"on": ["02-30"]}}],
+            "exclude": ["tomorrow", {"from": "2027-12-27"}, 7], "jitter": "25h", "end_at": "never"}));
+        let wanted = [
+            "specs/0",
+            "specs/1/every/anchor",
+            "specs/1/every/every",
+            "specs/2/at",
+            "specs/3/daily/at/0",
+            "specs/3/daily/at/2",
+            "specs/4/weekly/at",
+            "specs/4/weekly/on/0",
+            "specs/5/monthly/on/0",
+            "specs/5/monthly/on/1",
+            "specs/5/monthly/on/2",
+            "specs/6/yearly/at",
+            "specs/6/yearly/on/0",
+            "exclude/0",
+            "exclude/1",
+            "exclude/2",
+            "end_at",
+            "jitter",
+        ];
+        assert_eq!(wrong.unwrap_err(), wanted.map(|place| format!("/timing/{place}")));
+    }
+
+    #[test]
+    fn what_the_domain_refuses_is_told_at_once_too() {
+        let wrong = judged(
+            json!({"specs": [{"cron": "* * * *"}, {"cron": "*/5 * * * *"}, {"cron": "61 * * * *"}],
+            "zone": "Mars/Olympus", "start_at": "2030-01-01T00:00:00Z", "end_at": "2029-01-01T00:00:00Z", "max_fires": 0}),
+        );
+        let wrong = wrong.unwrap_err();
+        for place in
+            ["/timing/specs/0/cron", "/timing/specs/2/cron", "/timing/zone", "/timing/max_fires"]
+        {
+            assert!(wrong.contains(&place.to_owned()), "{place}: {wrong:?}");
+        }
+        assert!(
+            wrong
+                .iter()
+                .any(|place| place.starts_with("/timing/end_at") || place == "/timing/start_at"),
+            "{wrong:?}"
+        );
+        assert!(!wrong.iter().any(|place| place.starts_with("/timing/specs/1")), "{wrong:?}");
+    }
+
+    #[test]
+    fn what_is_never_due_is_known_and_said_where() {
+        for dead in [json!({"cron": "0 0 30 2 *"}), json!({"at": "2026-12-31T23:59:59Z"})] {
+            let judged = judged(json!({"specs": [dead]})).unwrap();
+            let never = judged.never.expect("it is never due");
+            assert!(never.pointer.starts_with("/timing"), "{never:?}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A schedule and its fires as they are shown.
+
+use domain::batch::Priority;
+use domain::id::{ScheduleId, TaskId};
+use domain::resources::{Resources, Tier};
+use domain::schedule::{Misfire, Outcome, Overlap, TaskTemplate, Timing};
+use domain::task::{Delivery, RetryPolicy, Run};
+use domain::time::{Timestamp, text};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use store::schedule::{FireKind, FireRecord, Pause, ScheduleRecord};
+use utoipa::ToSchema;
+
+/// What makes tasks when it is due. `timing`, `task`, `overlap` and `misfire` have the form in which they are stored with PUT.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Schedule)]
+pub struct ScheduleView<'a> {
+    /// `schedule_` and 32 hex digits.
+    #[schema(value_type = String, example = "schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071")]
+    id: ScheduleId,
+    name: &'a str,
+    /// Counts its changes, from 1.
+    version: i64,
+    /// `active`; `paused`; `over`: it is never due again.
+    #[schema(value_type = super::super::openapi::words::ScheduleState)]
+    state: &'static str,
+    #[schema(value_type = super::TimingSpec)]
+    timing: &'a Timing,
+    #[schema(value_type = crate::task::TaskSpec)]
+    task: TemplateView<'a>,
+    #[schema(value_type = super::super::openapi::words::Overlap)]
+    overlap: Overlap,
+    #[schema(value_type = super::MisfireSpec)]
+    misfire: Misfire,
+    /// Null where it is not paused.
+    paused: Option<PauseView<'a>>,
+    /// The next due time; null where it is over, or where its task must end first.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_due_at: Option<Timestamp>,
+    /// When that fires: with its share of the jitter.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_fire_at: Option<Timestamp>,
+    /// Due times that made a task, those by hand not counted.
+    fires: u64,
+    /// Its latest tasks; some may have ended.
+    #[schema(value_type = Vec<String>)]
+    recent_tasks: &'a [TaskId],
+    /// The release of the time zones' data by which the next due time was found.
+    tzdb: &'a str,
+    /// The key or sign-in by which it was stored; its tasks count as submitted by the same.
+    created_by: &'a str,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    /// When it was found to be over.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ended_at: Option<Timestamp>,
+}
+
+/// That a schedule is paused.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SchedulePaused)]
+pub struct PauseView<'a> {
+    /// Since when.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// Who paused it.
+    by: &'a str,
+    /// Why.
+    reason: Option<&'a str>,
+}
+
+/// What became of one due time.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Fire)]
+pub struct FireView<'a> {
+    /// The due time.
+    #[schema(value_type = String, format = DateTime)]
+    due_at: Timestamp,
+    #[schema(value_type = super::super::openapi::words::FireOutcome)]
+    outcome: Outcome,
+    /// Why it is there.
+    #[schema(value_type = super::super::openapi::words::FireKind)]
+    kind: &'static str,
+    /// When that was decided and the task made, by the database's clock.
+    #[schema(value_type = String, format = DateTime)]
+    fired_at: Timestamp,
+    /// The task it made.
+    #[schema(value_type = Option<String>)]
+    task: Option<TaskId>,
+    /// The schedule's version then.
+    version: i64,
+    /// More on the outcome.
+    detail: Option<&'a str>,
+}
+
+/// A template in the form of a task that is submitted.
+#[derive(Debug, Serialize)]
+struct TemplateView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<Tier>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<Resources>,
+    run: &'a Run,
+    #[serde(with = "text")]
+    delay_tolerance: Duration,
+    #[serde(with = "text")]
+    execution_cap: Duration,
+    expire_if_late: bool,
+    priority: Priority,
+    flexible: bool,
+    max_attempts: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry: Option<&'a RetryPolicy>,
+    delivery: Delivery,
+    pool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unique_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: &'a BTreeMap<String, String>,
+}
+
+/// Whether a schedule fires, as shown.
+pub const STATES: [&str; 3] = ["active", "paused", "over"];
+
+impl<'a> From<&'a ScheduleRecord> for ScheduleView<'a> {
+    fn from(schedule: &'a ScheduleRecord) -> Self {
+        let state = match (schedule.ended_at, &schedule.paused) {
+            (Some(_), _) => STATES[2],
+            (None, Some(_)) => STATES[1],
+            (None, None) => STATES[0],
+        };
+        Self {
+            id: schedule.id,
+            name: &schedule.name,
+            version: schedule.version,
+            state,
+            timing: &schedule.timing,
+            task: TemplateView::from(&schedule.template),
+            overlap: schedule.overlap,
+            misfire: schedule.misfire,
+            paused: schedule.paused.as_ref().map(PauseView::from),
+            next_due_at: schedule.next_at,
+            next_fire_at: schedule.next_fire_at,
+            fires: schedule.fires,
+            recent_tasks: &schedule.recent,
+            tzdb: &schedule.tzdb,
+            created_by: &schedule.created_by,
+            created_at: schedule.created_at,
+            updated_at: schedule.updated_at,
+            ended_at: schedule.ended_at,
+        }
+    }
+}
+
+impl<'a> From<&'a Pause> for PauseView<'a> {
+    fn from(pause: &'a Pause) -> Self {
+        Self { at: pause.at, by: &pause.by, reason: pause.because.as_deref() }
+    }
+}
+
+impl<'a> From<&'a FireRecord> for FireView<'a> {
+    fn from(fire: &'a FireRecord) -> Self {
+        Self {
+            due_at: fire.due_at,
+            outcome: fire.outcome,
+            kind: FireKind::as_str(fire.kind),
+            fired_at: fire.fired_at,
+            task: fire.task,
+            version: fire.version,
+            detail: fire.detail.as_deref(),
+        }
+    }
+}
+
+impl<'a> From<&'a TaskTemplate> for TemplateView<'a> {
+    fn from(task: &'a TaskTemplate) -> Self {
+        Self {
+            name: task.name.as_deref(),
+            tier: task.tier,
+            // What a tier means is not said again: the two cannot be given together.
+            resources: task.tier.is_none().then_some(task.resources),
+            run: &task.run,
+            delay_tolerance: task.delay_tolerance,
+            execution_cap: task.execution_cap,
+            expire_if_late: task.expire_if_late,
+            priority: task.priority,
+            flexible: task.flexible,
+            max_attempts: task.max_attempts,
+            retry: task.retry.as_ref(),
+            delivery: task.delivery,
+            pool: task.pool.as_str(),
+            concurrency_key: task.concurrency_key.as_deref(),
+            unique_key: task.unique_key.as_deref(),
+            labels: &task.labels,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `berth schedule backfill`.
+
+use super::super::connection::Connection;
+use super::super::failure::failure;
+use super::super::submit::time;
+use super::show::{exact, name};
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use client::{BackfillPlan, BackfillRange};
+use domain::time::Timestamp;
+
+/// A past range to fire.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  berth schedule backfill report --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z --dry-run\n  \
+                  berth schedule backfill report --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z --per-second 2"
+)]
+pub struct BackfillArguments {
+    /// The schedule's name.
+    #[arg(value_parser = name)]
+    pub name: String,
+    /// Due times from this one on.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub from: Timestamp,
+    /// Up to this one, which is not included.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub to: Timestamp,
+    /// Only say what it would do.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Tasks made a second, 0.001 to 1000; 10 when left out.
+    #[arg(long, value_name = "RATE")]
+    pub per_second: Option<f64>,
+}
+
+/// Fires the due times of a past range that made no task.
+pub async fn run(connection: &Connection, arguments: &BackfillArguments) -> Result<(), Failure> {
+    let BackfillArguments { from, to, dry_run, per_second, .. } = *arguments;
+    let range = BackfillRange { from, to, dry_run, per_second };
+    let plan = connection.client.backfill_schedule(&arguments.name, &range).await;
+    let plan = plan.map_err(|error| failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(plan.json()),
+        Format::Table => output::line(&said(&plan)),
+    }
+}
+
+fn said(plan: &BackfillPlan) -> String {
+    let (will, due) = (if plan.dry_run { "would fire" } else { "will fire" }, plan.due);
+    let times = if due == 1 { "due time" } else { "due times" };
+    let made = format!("{due} {times} in this range, {} of which made no task", plan.to_fire);
+    match (plan.first, plan.last) {
+        (Some(first), Some(last)) => format!(
+            "{made} and {will}, {} a second: {} to {}",
+            plan.per_second,
+            exact(first),
+            exact(last)
+        ),
+        _ => format!("{made}: there is nothing to do"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_will_be_done_is_said_in_a_sentence() {
+        let plan = |to_fire, dry_run| BackfillPlan {
+            due: 31,
+            to_fire,
+            first: (to_fire > 0).then(|| "2027-01-01T02:30:00Z".parse().unwrap()),
+            last: (to_fire > 0).then(|| "2027-01-31T02:30:00Z".parse().unwrap()),
+            per_second: 10.0,
+            dry_run,
+        };
+        assert_eq!(
+            said(&plan(30, true)),
+            "31 due times in this range, 30 of which made no task and would fire, 10 a second: \
+             2027-01-01T02:30:00Z to 2027-01-31T02:30:00Z"
+        );
+        assert!(said(&plan(30, false)).contains("will fire"));
+        assert!(said(&plan(0, false)).ends_with("there is nothing to do"));
+    }
+}

@@ -1,0 +1,46 @@
+//! `berth schedule fires`.
+
+use super::super::connection::Connection;
+use super::super::pages::PageArguments;
+use super::show::{exact, name};
+use crate::failure::Failure;
+use crate::output::{Table, age};
+use client::{Fire, PageRequest};
+use domain::schedule::Outcome;
+
+/// Which fires.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth schedule fires report --outcome late,skipped_overlap")]
+pub struct FiresArguments {
+    /// The schedule's name.
+    #[arg(value_parser = name)]
+    pub name: String,
+    /// With one of these outcomes, with commas or given several times.
+    #[arg(long = "outcome", value_delimiter = ',', value_name = "OUTCOME")]
+    pub outcomes: Vec<Outcome>,
+    /// Which pages.
+    #[command(flatten)]
+    pub pages: PageArguments,
+}
+
+const COLUMNS: [&str; 6] = ["DUE", "OUTCOME", "AFTER", "KIND", "TASK", "DETAIL"];
+
+/// Shows what became of a schedule's due times, newest first.
+pub async fn run(connection: &Connection, arguments: &FiresArguments) -> Result<(), Failure> {
+    let outcomes: Vec<String> = arguments.outcomes.iter().map(ToString::to_string).collect();
+    let ask = async |page: &PageRequest| {
+        connection.client.schedule_fires(&arguments.name, &outcomes, page).await
+    };
+    arguments.pages.show(connection.format, Table::new(COLUMNS), ask, row).await
+}
+
+fn row(fire: &Fire) -> [String; 6] {
+    [
+        exact(fire.due_at),
+        fire.outcome.clone(),
+        age::exact((fire.fired_at - fire.due_at).max(chrono::TimeDelta::zero())),
+        fire.kind.clone(),
+        fire.task.map(|task| task.to_string()).unwrap_or_default(),
+        fire.detail.clone().unwrap_or_default(),
+    ]
+}

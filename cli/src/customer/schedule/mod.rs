@@ -1,0 +1,21 @@
+//! `berth schedule`: put, get, list, delete, pause, resume, trigger, backfill, fires, preview.
+
+mod backfill;
+mod calendar;
+mod change;
+mod fires;
+mod list;
+mod preview;
+mod put;
+mod show;
+mod timing;
+mod words;
+
+pub use backfill::{BackfillArguments, run as backfill};
+pub use change::{
+    DeleteArguments, NameArguments, PauseArguments, delete, get, pause, resume, trigger,
+};
+pub use fires::{FiresArguments, run as fires};
+pub use list::{ScheduleListArguments, run as list};
+pub use preview::{PreviewArguments, run as preview};
+pub use put::{PutArguments, run as put};

@@ -1,0 +1,156 @@
+//! A schedule for people, and the name of one as it is typed.
+
+use super::super::get::runs;
+use super::words::{plain, when};
+use crate::failure::Failure;
+use crate::output::{self, Details, Format, age};
+use chrono::SecondsFormat;
+use client::{Answer, Schedule};
+use domain::time::Timestamp;
+use runtime::clock;
+
+/// Longest name.
+const MAX_NAME: usize = 100;
+
+/// A name that a schedule can have.
+pub fn name(text: &str) -> Result<String, String> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+    let first = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+    if first && text.len() <= MAX_NAME && text.bytes().all(plain) && text != "preview" {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "expected 1 to {MAX_NAME} of a-z A-Z 0-9 _ . -, a letter or digit first, and not `preview`"
+    ))
+}
+
+/// Shows a schedule as it is after a change.
+pub fn changed(format: Format, schedule: &Answer<Schedule>) -> Result<(), Failure> {
+    match format {
+        Format::Json => output::document(schedule.json()),
+        Format::Table => output::text(&details(schedule, clock::wall())),
+    }
+}
+
+fn details(schedule: &Schedule, now: Timestamp) -> String {
+    let at = |at: Timestamp| format!("{} ({})", exact(at), age::ago(at, now));
+    let mut details = Details::default();
+    details.row("name", &schedule.name);
+    details.row("id", schedule.id);
+    details.row("version", schedule.version);
+    details.row("state", &schedule.state);
+    if let Some(paused) = &schedule.paused {
+        let reason = paused.reason.as_ref().map(|reason| format!(": {reason}"));
+        let by = format!("{} by {}{}", at(paused.at), paused.by, reason.unwrap_or_default());
+        details.row("paused", by);
+    }
+    details.row("due", when(&schedule.timing));
+    limits(&mut details, schedule);
+    details.row("runs", runs(&schedule.task["run"]));
+    details.row("overlap", &schedule.overlap);
+    details.row("misfire", misfire(schedule));
+    details.some("next due", schedule.next_due_at.map(at));
+    let waits = schedule.next_due_at.is_none() && schedule.ended_at.is_none();
+    details.some("next due", waits.then_some("counts from the end of its task"));
+    let put_off = schedule.next_fire_at.filter(|_| schedule.next_fire_at != schedule.next_due_at);
+    details.some("fires then", put_off.map(at));
+    details.some("over since", schedule.ended_at.map(at));
+    details.row("fires", schedule.fires);
+    details.row("changed", at(schedule.updated_at));
+    details.to_string()
+}
+
+/// What bounds its due times, where something does.
+fn limits(details: &mut Details, schedule: &Schedule) {
+    let timing = &schedule.timing;
+    for (name, field) in [
+        ("not before", "start_at"),
+        ("not after", "end_at"),
+        ("at most fires", "max_fires"),
+        ("jitter", "jitter"),
+    ] {
+        details.some(name, Some(&timing[field]).filter(|value| !value.is_null()).map(plain));
+    }
+    let days = timing["exclude"].as_array().map(Vec::len);
+    let of = |days| {
+        if days == 1 { "1 date or range".to_owned() } else { format!("{days} dates or ranges") }
+    };
+    details.some("excluded", days.map(of));
+    for (name, field, usual) in [("gap", "gap", "next_valid"), ("repeat", "repeat", "first")] {
+        let said = timing[field].as_str().filter(|said| *said != usual);
+        details.some(name, said);
+    }
+}
+
+fn misfire(schedule: &Schedule) -> String {
+    let of = &schedule.misfire["catch_up"];
+    if of.is_null() {
+        return plain(&schedule.misfire);
+    }
+    let pace = Some(&of["per_second"]).filter(|pace| !pace.is_null());
+    let pace = pace.map(|pace| format!(", {pace} a second")).unwrap_or_default();
+    format!(
+        "catch up with the newest {}, not older than {}{pace}",
+        of["count"],
+        plain(&of["max_age"])
+    )
+}
+
+/// A time in UTC, to the millisecond where it is not of a whole second.
+pub fn exact(at: Timestamp) -> String {
+    let whole = at.timestamp_subsec_millis() == 0;
+    let format = if whole { SecondsFormat::Secs } else { SecondsFormat::Millis };
+    at.to_rfc3339_opts(format, true)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A schedule as the server shows it.
+    pub fn example() -> Schedule {
+        serde_json::from_str(
+            r#"{"id":"schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071","name":"report","version":3,"state":"paused",
+                "timing":{"specs":[{"cron":"30 2 * * *"}],"zone":"America/New_York","max_fires":9,"exclude":["2027-12-24"],
+                    "gap":"skip","repeat":"first","new":"field"},
+                "task":{"run":{"command":{"argv":["bash","-c","echo hi"]}}},
+                "overlap":"skip","misfire":{"catch_up":{"count":3,"max_age":"72h","per_second":2}},
+                "paused":{"at":"2030-01-31T11:00:00Z","by":"key q2mnv5c7xk3a","reason":"holidays"},
+                "next_due_at":"2030-02-01T07:30:00Z","next_fire_at":"2030-02-01T07:30:00Z","fires":2,"recent_tasks":[],
+                "tzdb":"2025b","created_by":"q2mnv5c7xk3a","created_at":"2030-01-01T00:00:00Z",
+                "updated_at":"2030-01-31T11:00:00Z","ended_at":null}"#,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_schedule_is_shown_with_what_is_not_as_usual() {
+        let now = "2030-01-31T12:00:00Z".parse().unwrap();
+        assert_eq!(
+            details(&example(), now),
+            "name           report\n\
+             id             schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n\
+             version        3\n\
+             state          paused\n\
+             paused         2030-01-31T11:00:00Z (1h ago) by key q2mnv5c7xk3a: holidays\n\
+             due            30 2 * * * (America/New_York)\n\
+             at most fires  9\n\
+             excluded       1 date or range\n\
+             gap            skip\n\
+             runs           bash -c 'echo hi'\n\
+             overlap        skip\n\
+             misfire        catch up with the newest 3, not older than 72h, 2 a second\n\
+             next due       2030-02-01T07:30:00Z (in 19h)\n\
+             fires          2\n\
+             changed        2030-01-31T11:00:00Z (1h ago)\n"
+        );
+    }
+
+    #[test]
+    fn a_name_is_plain() {
+        assert!(name("report-2.daily_x").is_ok());
+        for bad in ["", "preview", "-x", "a b", "a/b", ".."] {
+            assert!(name(bad).is_err(), "{bad}");
+        }
+    }
+}

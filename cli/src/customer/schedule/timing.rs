@@ -1,0 +1,286 @@
+//! When a schedule is due, as flags: of `berth schedule put` and `berth schedule preview`.
+//!
+//! What is typed is read here into the domain's own types; whether it can ever be due is the server's to say.
+
+use super::super::submit::time;
+use chrono::NaiveDate;
+use domain::schedule::{
+    Bound, ClockTime, Counting, Exclusion, ExclusionRange, Gap, MonthDay, Repeat, Spec, Timing,
+    Weekday, YearDay,
+};
+use domain::time::{Timestamp, parse_duration};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
+use std::time::Duration;
+
+/// The flags of which each says when: one at least.
+pub const WHEN: [&str; 8] =
+    ["cron", "every", "at", "after", "daily", "weekly", "monthly", "yearly"];
+
+/// The other flags: they do not go together with a file.
+pub const FIELDS: [&str; 10] = [
+    "anchor",
+    "fixed_delay",
+    "zone",
+    "start_at",
+    "end_at",
+    "max_fires",
+    "exclude",
+    "jitter",
+    "gap",
+    "repeat",
+];
+
+/// A timing. Several of the first eight go together: it is due when any of them is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "When")]
+pub struct TimingArguments {
+    /// A cron pattern of 5 fields, or of 6 with seconds first; may be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    pub cron: Vec<String>,
+    /// Each so often, such as 90s, from when it is made or from --anchor on.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub every: Option<Duration>,
+    /// Once, at this time, such as 2030-01-31T12:00:00Z; may be repeated.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub at: Vec<Timestamp>,
+    /// Once, so long after it is made.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub after: Option<Duration>,
+    /// Each day at these times, such as 09:00,17:30; may be repeated.
+    #[arg(long, value_name = "TIMES", value_parser = daily)]
+    pub daily: Vec<Spec>,
+    /// On days of the week, such as monday,friday@09:00; may be repeated.
+    #[arg(long, value_name = "DAYS@TIMES", value_parser = weekly)]
+    pub weekly: Vec<Spec>,
+    /// On days of the month, such as 1,15,last@09:00; may be repeated.
+    #[arg(long, value_name = "DAYS@TIMES", value_parser = monthly)]
+    pub monthly: Vec<Spec>,
+    /// On dates of the year, such as 02-29,12-24@12:00; may be repeated.
+    #[arg(long, value_name = "DATES@TIMES", value_parser = yearly)]
+    pub yearly: Vec<Spec>,
+    /// A due time from which --every counts.
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "every")]
+    pub anchor: Option<Timestamp>,
+    /// --every counts from the end of a task, and not from due time to due time.
+    #[arg(long, requires = "every")]
+    pub fixed_delay: bool,
+    /// The time zone in which times of day and dates are meant, such as Europe/Berlin; UTC when left out.
+    #[arg(long, value_name = "ZONE")]
+    pub zone: Option<String>,
+    /// Not due before this.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub start_at: Option<Timestamp>,
+    /// Not due after this.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub end_at: Option<Timestamp>,
+    /// Over once it has made so many tasks.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_fires: Option<u64>,
+    /// Not due on this date, or from one to another (2026-12-24..2027-01-01), or between two times; may be repeated.
+    #[arg(long, value_name = "DATE|FROM..TO", value_parser = exclusion)]
+    pub exclude: Vec<Exclusion>,
+    /// Each fire waits a part of this, by chance.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub jitter: Option<Duration>,
+    /// A time of day that does not exist, because the clocks go forward: next_valid (the default) or skip.
+    #[arg(long, value_parser = word::<Gap>)]
+    pub gap: Option<Gap>,
+    /// A time of day that comes twice, because the clocks go back: first (the default), last or both.
+    #[arg(long, value_parser = word::<Repeat>)]
+    pub repeat: Option<Repeat>,
+}
+
+impl TimingArguments {
+    /// Whether none of the flags says when.
+    pub fn is_empty(&self) -> bool {
+        self.specs().is_empty()
+    }
+
+    /// The timing.
+    pub fn timing(&self) -> Timing {
+        let utc = Timing::of(self.specs());
+        Timing {
+            zone: self.zone.clone().unwrap_or(utc.zone.clone()),
+            start_at: self.start_at,
+            end_at: self.end_at,
+            max_fires: self.max_fires,
+            exclude: self.exclude.clone(),
+            jitter: self.jitter.unwrap_or_default(),
+            gap: self.gap.unwrap_or_default(),
+            repeat: self.repeat.unwrap_or_default(),
+            ..utc
+        }
+    }
+
+    fn specs(&self) -> Vec<Spec> {
+        let counting = if self.fixed_delay { Counting::FixedDelay } else { Counting::FixedRate };
+        let mut specs: Vec<Spec> = self.cron.iter().cloned().map(Spec::Cron).collect();
+        specs.extend(self.every.map(|every| Spec::Every { every, anchor: self.anchor, counting }));
+        specs.extend(self.at.iter().copied().map(Spec::At));
+        specs.extend(self.after.map(Spec::After));
+        specs.extend(
+            [&self.daily, &self.weekly, &self.monthly, &self.yearly].into_iter().flatten().cloned(),
+        );
+        specs
+    }
+}
+
+fn daily(text: &str) -> Result<Spec, String> {
+    Ok(Spec::Daily { at: times(text)? })
+}
+
+fn weekly(text: &str) -> Result<Spec, String> {
+    let (days, at) = days_and_times(text)?;
+    let on = days.split(',').map(word::<Weekday>).collect::<Result<_, _>>();
+    let on = on.map_err(|_| "expected days from monday to sunday before the @".to_owned())?;
+    Ok(Spec::Weekly { on, at })
+}
+
+fn monthly(text: &str) -> Result<Spec, String> {
+    let (days, at) = days_and_times(text)?;
+    let day = |text: &str| match text.parse() {
+        Ok(day @ 1..=31) => Ok(MonthDay::Day(day)),
+        Err(_) if text == "last" => Ok(MonthDay::Last),
+        _ => Err("expected days from 1 to 31, or last, before the @".to_owned()),
+    };
+    Ok(Spec::Monthly { on: days.split(',').map(day).collect::<Result<_, _>>()?, at })
+}
+
+fn yearly(text: &str) -> Result<Spec, String> {
+    let (days, at) = days_and_times(text)?;
+    let on = days.split(',').map(str::parse::<YearDay>).collect::<Result<_, _>>();
+    Ok(Spec::Yearly { on: on.map_err(|error| error.to_string())?, at })
+}
+
+fn days_and_times(text: &str) -> Result<(&str, Vec<ClockTime>), String> {
+    let (days, at) = text.split_once('@').ok_or("expected days and times, such as monday@09:00")?;
+    Ok((days, times(at)?))
+}
+
+fn times(text: &str) -> Result<Vec<ClockTime>, String> {
+    let times = text.split(',').map(str::parse::<ClockTime>).collect::<Result<_, _>>();
+    times.map_err(|error| error.to_string())
+}
+
+fn exclusion(text: &str) -> Result<Exclusion, String> {
+    let wrong = || "expected a date such as 2026-12-24, or FROM..TO with dates or times".to_owned();
+    if let Some((from, to)) = text.split_once("..") {
+        let [from, to] = [from, to].map(|bound| self::bound(bound).ok_or_else(wrong));
+        return Ok(Exclusion::Range(ExclusionRange { from: from?, to: to? }));
+    }
+    text.parse().map(Exclusion::Day).map_err(|_| wrong())
+}
+
+fn bound(text: &str) -> Option<Bound> {
+    let day = text.parse::<NaiveDate>().ok().map(Bound::Day);
+    day.or_else(|| time(text).ok().map(Bound::Instant))
+}
+
+/// One of the words of a type, as it is in JSON.
+pub fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
+    let word: StrDeserializer<'_, Error> = text.into_deserializer();
+    T::deserialize(word).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use serde_json::json;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        timing: TimingArguments,
+    }
+
+    fn timing(line: &[&str]) -> Result<serde_json::Value, String> {
+        let line = Line::try_parse_from(["berth"].iter().chain(line));
+        let line = line.map_err(|error| error.to_string())?;
+        Ok(serde_json::to_value(line.timing.timing()).unwrap())
+    }
+
+    #[test]
+    fn every_kind_can_be_typed_and_several_go_together() {
+        let typed = timing(&[
+            "--cron",
+            "*/5 * * * *",
+            "--cron",
+            "@daily",
+            "--every",
+            "90s",
+            "--anchor",
+            "2027-01-01T00:00:00Z",
+            "--at",
+            "2030-01-31T12:00:00+01:00",
+            "--after",
+            "10m",
+            "--daily",
+            "09:00,17:30",
+            "--weekly",
+            "monday,sunday@09:00",
+            "--monthly",
+            "1,15,last@00:00,12:00",
+            "--yearly",
+            "02-29@12:00",
+            "--zone",
+            "Europe/Berlin",
+            "--max-fires",
+            "7",
+            "--exclude",
+            "2026-12-24",
+            "--exclude",
+            "2026-12-27..2026-12-31T12:00:00Z",
+            "--jitter",
+            "5m",
+            "--gap",
+            "skip",
+            "--repeat",
+            "both",
+        ]);
+        assert_eq!(
+            typed.unwrap(),
+            json!({"specs": [
+                {"cron": "*/5 * * * *"},
+                {"cron": "@daily"},
+                {"every": {"every": "1m30s", "anchor": "2027-01-01T00:00:00Z", "counting": "fixed_rate"}},
+                {"at": "2030-01-31T11:00:00Z"},
+                {"after": "10m"},
+                {"daily": {"at": ["09:00", "17:30"]}},
+                {"weekly": {"on": ["monday", "sunday"], "at": ["09:00"]}},
+                {"monthly": {"on": [1, 15, "last"], "at": ["00:00", "12:00"]}},
+                {"yearly": {"on": ["02-29"], "at": ["12:00"]}}],
+                "zone": "Europe/Berlin", "max_fires": 7,
+                "exclude": ["2026-12-24", {"from": "2026-12-27", "to": "2026-12-31T12:00:00Z"}],
+                "jitter": "5m", "gap": "skip", "repeat": "both"})
+        );
+        let delay = timing(&["--every", "1h", "--fixed-delay"]).unwrap();
+        assert_eq!(delay["specs"][0]["every"]["counting"], "fixed_delay");
+    }
+
+    #[test]
+    fn what_is_no_timing_is_refused_where_it_is_typed() {
+        for line in [
+            ["--daily", "24:00"].as_slice(),
+            &["--weekly", "monday"],
+            &["--weekly", "mon@09:00"],
+            &["--monthly", "0@09:00"],
+            &["--monthly", "1@"],
+            &["--yearly", "02-30@09:00"],
+            &["--exclude", "tomorrow"],
+            &["--exclude", "2026-12-24.."],
+            &["--gap", "first"],
+            &["--repeat", "twice"],
+            &["--every", "often"],
+            &["--anchor", "2027-01-01T00:00:00Z"],
+            &["--fixed-delay"],
+            &["--max-fires", "0"],
+        ] {
+            assert!(timing(line).is_err(), "{line:?}");
+        }
+        let none = Line::try_parse_from(["berth", "--zone", "UTC"]).unwrap();
+        assert!(none.timing.is_empty());
+    }
+}

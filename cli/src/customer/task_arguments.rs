@@ -1,0 +1,164 @@
+//! What a task is, as flags: of `berth submit`, and of `berth schedule put`, whose fires make such tasks.
+
+use client::NewTask;
+use domain::batch::{ConcurrencyKey, Priority};
+use domain::resources::Tier;
+use domain::task::{
+    CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, Run, SuccessRule, check_header,
+};
+use domain::time::parse_duration;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Every flag but those that say what runs: they do not go together with a file.
+pub const FIELDS: [&str; 19] = [
+    "name",
+    "tier",
+    "delay_tolerance",
+    "execution_cap",
+    "expire_if_late",
+    "priority",
+    "flexible",
+    "concurrency_key",
+    "max_attempts",
+    "delivery",
+    "pool",
+    "unique_key",
+    "labels",
+    "env",
+    "stdin",
+    "method",
+    "headers",
+    "data",
+    "success",
+];
+
+/// A task.
+#[derive(Debug, clap::Args)]
+pub struct TaskArguments {
+    /// What to call the task; need not be unique.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// What it needs: basic, regular or premium.
+    #[arg(long)]
+    pub tier: Option<Tier>,
+    /// How long after it became due it may start and still be on time.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub delay_tolerance: Option<Duration>,
+    /// The longest one attempt may run; then it is killed.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub execution_cap: Option<Duration>,
+    /// Let it expire when it could not start in time.
+    #[arg(long)]
+    pub expire_if_late: bool,
+    /// From -10 to 10: it goes before others of yours as if it had to start that many minutes earlier, or later.
+    #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
+    pub priority: Option<Priority>,
+    /// Run only where room is spare, until its tolerance is nearly used up; `--flexible false` where the plan says otherwise.
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    pub flexible: Option<bool>,
+    /// Of your tasks with this key one runs at a time, or as many as `berth concurrency set` says.
+    #[arg(long, value_name = "KEY")]
+    pub concurrency_key: Option<ConcurrencyKey>,
+    /// Attempts that count, at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_attempts: Option<u32>,
+    /// What a lost attempt means: at_least_once runs it again, at_most_once does not.
+    #[arg(long)]
+    pub delivery: Option<Delivery>,
+    /// Group of executors to run on.
+    #[arg(long)]
+    pub pool: Option<String>,
+    /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
+    #[arg(long, value_name = "KEY")]
+    pub unique_key: Option<String>,
+    /// A label to find it by; may be repeated.
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = pair)]
+    pub labels: Vec<(String, String)>,
+    /// A variable of the command's environment; may be repeated. Nothing else is inherited.
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = pair)]
+    pub env: Vec<(String, String)>,
+    /// What the command reads on its standard input.
+    #[arg(long, value_name = "TEXT")]
+    pub stdin: Option<String>,
+    /// Call this URL. The task's exit code is the status of the answer, its output the answer's body.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["env", "stdin"])]
+    pub http: Option<String>,
+    /// How the URL is called; POST with --data, else GET.
+    #[arg(long, value_name = "METHOD", requires = "http")]
+    pub method: Option<HttpMethod>,
+    /// A header of the call; may be repeated.
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header, requires = "http")]
+    pub headers: Vec<(String, String)>,
+    /// The body of the call.
+    #[arg(long, value_name = "TEXT", requires = "http")]
+    pub data: Option<String>,
+    /// Which statuses are a success, such as 2xx or 200,204; 2xx when left out. A redirect in it is not followed.
+    #[arg(long, value_name = "STATUSES", requires = "http")]
+    pub success: Option<SuccessRule>,
+    /// Do nothing, for a while: to measure and to try things out.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
+        conflicts_with_all = ["env", "stdin"])]
+    pub noop: Option<Duration>,
+    /// Program and arguments; no shell is involved unless it is the program.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+impl TaskArguments {
+    /// The task, due at once.
+    pub fn into_task(self) -> NewTask {
+        let usual = if self.data.is_some() { HttpMethod::Post } else { HttpMethod::Get };
+        let run = match (self.http, self.noop) {
+            (Some(url), _) => Run::Http(HttpRun {
+                method: self.method.unwrap_or(usual),
+                url,
+                headers: self.headers.into_iter().collect(),
+                body: self.data,
+                body_base64: None,
+                success: self.success.unwrap_or_default(),
+                timeout: None,
+            }),
+            (None, Some(sleep)) => Run::Noop(NoopRun { sleep }),
+            (None, None) => Run::Command(CommandRun {
+                argv: self.command,
+                env: self.env.into_iter().collect(),
+                stdin: self.stdin,
+            }),
+        };
+        NewTask {
+            name: self.name,
+            tier: self.tier,
+            delay_tolerance: self.delay_tolerance,
+            execution_cap: self.execution_cap,
+            expire_if_late: self.expire_if_late.then_some(true),
+            priority: self.priority,
+            flexible: self.flexible,
+            concurrency_key: self.concurrency_key.map(|key| key.to_string()),
+            max_attempts: self.max_attempts,
+            delivery: self.delivery,
+            pool: self.pool,
+            unique_key: self.unique_key,
+            labels: BTreeMap::from_iter(self.labels),
+            ..NewTask::new(run)
+        }
+    }
+}
+
+/// `KEY=VALUE`; the value may hold further `=`.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+/// `NAME: VALUE`, as curl takes it.
+fn header(text: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = text.split_once(':') else {
+        return Err("expected NAME: VALUE".to_owned());
+    };
+    let (name, value) = (name.trim(), value.trim());
+    check_header(name, value).map_err(|problem| problem.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,164 @@
+//! `/v1/schedules`.
+
+use crate::send::{Call, to_json};
+use crate::{
+    Answer, BackfillPlan, BackfillRange, Client, ClientError, DeletedSchedule, Fire,
+    IdempotencyKey, NewSchedule, Page, PageRequest, Schedule, SchedulePreview,
+};
+use domain::schedule::Timing;
+use domain::time::Timestamp;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+
+impl Client {
+    /// Makes a schedule, or changes it: with `if_version` only in that version. The same again changes nothing.
+    ///
+    /// # Errors
+    /// What is wrong with it; 412 where it is in another version; no answer.
+    pub async fn put_schedule(
+        &self,
+        name: &str,
+        schedule: &NewSchedule,
+        if_version: Option<i64>,
+    ) -> Result<Answer<Schedule>, ClientError> {
+        self.put_schedule_json(name, to_json(schedule)?, if_version).await
+    }
+
+    /// The same with a body that is JSON already, sent as it is.
+    ///
+    /// # Errors
+    /// As [`Self::put_schedule`].
+    pub async fn put_schedule_json(
+        &self,
+        name: &str,
+        body: impl Into<bytes::Bytes> + Send,
+        if_version: Option<i64>,
+    ) -> Result<Answer<Schedule>, ClientError> {
+        self.send(Call::put(path(name)).json(body).if_version(if_version)).await
+    }
+
+    /// Shows a schedule.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; no answer.
+    pub async fn schedule(&self, name: &str) -> Result<Answer<Schedule>, ClientError> {
+        self.send(Call::get(path(name))).await
+    }
+
+    /// One page of your schedules, by name. [`Page::next`] leads to the next.
+    ///
+    /// # Errors
+    /// A cursor that the server refuses; no answer.
+    pub async fn schedules(
+        &self,
+        page: &PageRequest,
+    ) -> Result<Answer<Page<Schedule>>, ClientError> {
+        self.send(Call::get("v1/schedules").query(page.parameters())).await
+    }
+
+    /// Deletes a schedule: with `if_version` only in that version.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; 412 where it is in another version; no answer.
+    pub async fn delete_schedule(
+        &self,
+        name: &str,
+        if_version: Option<i64>,
+    ) -> Result<Answer<DeletedSchedule>, ClientError> {
+        self.send(Call::delete(path(name)).if_version(if_version)).await
+    }
+
+    /// Pauses a schedule; one that is paused stays as it is.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; no answer.
+    pub async fn pause_schedule(
+        &self,
+        name: &str,
+        reason: Option<&str>,
+    ) -> Result<Answer<Schedule>, ClientError> {
+        let body = to_json(&json!({"reason": reason}))?;
+        self.send(act(name, "pause").json(body)).await
+    }
+
+    /// Resumes a paused schedule; one that is not stays as it is.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; no answer.
+    pub async fn resume_schedule(&self, name: &str) -> Result<Answer<Schedule>, ClientError> {
+        self.send(act(name, "resume")).await
+    }
+
+    /// Fires a schedule now.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; no answer.
+    pub async fn trigger_schedule(&self, name: &str) -> Result<Answer<Fire>, ClientError> {
+        self.send(act(name, "trigger")).await
+    }
+
+    /// Fires the due times of a past range that made no task.
+    ///
+    /// # Errors
+    /// What is wrong with the range; 404 when there is none of this name; 409 while another is not done; no answer.
+    pub async fn backfill_schedule(
+        &self,
+        name: &str,
+        range: &BackfillRange,
+    ) -> Result<Answer<BackfillPlan>, ClientError> {
+        self.send(act(name, "backfill").json(to_json(range)?)).await
+    }
+
+    /// One page of what became of a schedule's due times, newest first; with these outcomes, or all where there is none.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; an outcome or a cursor that the server refuses; no answer.
+    pub async fn schedule_fires(
+        &self,
+        name: &str,
+        outcomes: &[String],
+        page: &PageRequest,
+    ) -> Result<Answer<Page<Fire>>, ClientError> {
+        let outcomes = (!outcomes.is_empty()).then(|| outcomes.join(","));
+        let call = Call::get(format!("{}/fires", path(name))).query([("outcome", outcomes)]);
+        self.send(call.query(page.parameters())).await
+    }
+
+    /// When a schedule will be due: the next `count` times, or those after `from`.
+    ///
+    /// # Errors
+    /// 404 when there is none of this name; a count out of range; no answer.
+    pub async fn preview_schedule(
+        &self,
+        name: &str,
+        count: Option<u32>,
+        from: Option<Timestamp>,
+    ) -> Result<Answer<SchedulePreview>, ClientError> {
+        let from = from.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true));
+        let query = [("count", count.map(|count| count.to_string())), ("from", from)];
+        self.send(Call::get(format!("{}/preview", path(name))).query(query)).await
+    }
+
+    /// When a timing would be due, if a schedule with it were made now.
+    ///
+    /// # Errors
+    /// What is wrong with the timing; a count out of range; no answer.
+    pub async fn preview_timing(
+        &self,
+        timing: &Timing,
+        count: Option<u32>,
+        from: Option<Timestamp>,
+    ) -> Result<Answer<SchedulePreview>, ClientError> {
+        let body = to_json(&json!({"timing": timing, "count": count, "from": from}))?;
+        let call = Call::post("v1/schedules/preview", IdempotencyKey::fresh());
+        self.send(call.json(body)).await
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("v1/schedules/{}", utf8_percent_encode(name, NON_ALPHANUMERIC))
+}
+
+fn act(name: &str, verb: &str) -> Call {
+    Call::post(format!("{}/{verb}", path(name)), IdempotencyKey::fresh())
+}

@@ -1,0 +1,192 @@
+//! Decides about every due time that has come.
+//!
+//! Called by whoever holds the schedule's row. It sees one schedule at one moment and says what to write; the same situation gives the
+//! same decision. Each due time gets one row with one outcome, in order, and none is passed over.
+
+use super::due::{Due, Overdue, due_times};
+use super::{Misfire, Outcome, Overlap, jitter};
+use crate::id::{ScheduleId, TaskId};
+use crate::schedule::Reckoner;
+use crate::time::Timestamp;
+use std::time::Duration;
+
+/// Rows of one decision, at most; what is left is decided the next time.
+pub const MOST_ROWS: usize = 1000;
+
+/// A task that is made longer after it should have been is late.
+pub(super) const LATE: Duration = Duration::from_secs(1);
+
+/// A schedule at the moment at which it is looked at.
+#[derive(Debug, Clone)]
+pub struct Situation<'a> {
+    /// Which.
+    pub schedule: ScheduleId,
+    /// Its due times.
+    pub reckoner: &'a Reckoner,
+    /// The first due time that has no row yet.
+    pub due_at: Timestamp,
+    /// Tasks that it has made, counted against `max_fires`.
+    pub fires: u64,
+    /// Its owner has paused it.
+    pub paused: bool,
+    /// Its tenant is suspended.
+    pub suspended: bool,
+    /// What becomes of overdue times.
+    pub misfire: Misfire,
+    /// How long after it should have fired a due time is overdue.
+    pub misfire_after: Duration,
+    /// What it does while earlier tasks live.
+    pub overlap: Overlap,
+    /// Its tasks that have not ended, oldest first.
+    pub live: &'a [TaskId],
+    /// Tasks for which its tenant has room.
+    pub room: u64,
+    /// The time of the database.
+    pub now: Timestamp,
+}
+
+/// What is to be written in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// A row for each due time that has come, in order; strictly increasing.
+    pub rows: Vec<FireRow>,
+    /// Tasks to cancel before the new ones are made.
+    pub cancel: Vec<TaskId>,
+    /// When it is due next.
+    pub next: Next,
+    /// Tasks that it has made, the new ones included.
+    pub fires: u64,
+}
+
+/// What becomes of one due time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FireRow {
+    /// The due time, without jitter.
+    pub due_at: Timestamp,
+    /// What becomes of it; [`Outcome::makes_task`] says whether a task is made.
+    pub outcome: Outcome,
+    /// How long the task waits, counted from now, so that what is caught up comes at a pace.
+    pub delay: Duration,
+}
+
+/// When a schedule is due after a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// At this time, which may have come already where there was more than one decision holds.
+    At(Timestamp),
+    /// So long after its task has ended; see [`Reckoner::after_end`].
+    AfterEnd,
+    /// Never again.
+    Over,
+}
+
+/// Decides about every due time of `situation` that has come, [`MOST_ROWS`] at most.
+#[must_use]
+pub fn decide(situation: &Situation<'_>) -> Decision {
+    let (due, mut next) = due_times(situation);
+    let mut ledger = Ledger::new(situation);
+    for due in &due {
+        if ledger.is_spent() {
+            break;
+        }
+        ledger.settle(due);
+    }
+    if ledger.is_spent() {
+        next = Next::Over;
+    } else if situation.reckoner.is_fixed_delay() && !ledger.rows.is_empty() {
+        // The delay counts from the end of its task; where none was made, from now.
+        next = match situation.reckoner.after_end(situation.now) {
+            _ if ledger.made > 0 => Next::AfterEnd,
+            Some(due) => Next::At(due.at),
+            None => Next::Over,
+        };
+    }
+    let fires = situation.fires + ledger.made;
+    Decision { rows: ledger.rows, cancel: ledger.cancel, next, fires }
+}
+
+/// What has been decided so far.
+struct Ledger<'a> {
+    situation: &'a Situation<'a>,
+    rows: Vec<FireRow>,
+    cancel: Vec<TaskId>,
+    /// Tasks made by `rows`.
+    made: u64,
+    /// The newest of them.
+    newest: Option<usize>,
+    caught_up: u32,
+}
+
+impl<'a> Ledger<'a> {
+    fn new(situation: &'a Situation<'a>) -> Self {
+        let (rows, cancel) = (Vec::new(), Vec::new());
+        Self { situation, rows, cancel, made: 0, newest: None, caught_up: 0 }
+    }
+
+    /// Whether it has made all the tasks that it may make.
+    fn is_spent(&self) -> bool {
+        let most = self.situation.reckoner.max_fires().unwrap_or(u64::MAX);
+        self.situation.fires.saturating_add(self.made) >= most
+    }
+
+    fn settle(&mut self, due: &Due) {
+        let outcome = if self.situation.suspended {
+            Outcome::Suspended
+        } else if self.situation.paused {
+            Outcome::Paused
+        } else {
+            match due.overdue {
+                Overdue::Collapses => Outcome::CollapsedMisfire,
+                Overdue::Skipped => Outcome::SkippedMisfire,
+                Overdue::No | Overdue::Fires | Overdue::CaughtUp => self.fire(due),
+            }
+        };
+        let paced = due.overdue == Overdue::CaughtUp && outcome.makes_task();
+        let delay = if paced { self.pace() } else { Duration::ZERO };
+        self.rows.push(FireRow { due_at: due.at, outcome, delay });
+    }
+
+    /// What becomes of a due time that is to fire: the tasks before it and its tenant's room decide.
+    fn fire(&mut self, due: &Due) -> Outcome {
+        let before = self.situation.live.len() as u64 + self.made;
+        match self.situation.overlap {
+            Overlap::Skip if before > 0 => return Outcome::SkippedOverlap,
+            Overlap::BufferOne if before > 1 => return Outcome::SkippedOverlap,
+            Overlap::CancelOther => self.take_back_newest(),
+            Overlap::Skip | Overlap::BufferOne | Overlap::BufferAll | Overlap::Allow => {}
+        }
+        if self.made >= self.situation.room {
+            return Outcome::ShedQuota;
+        }
+        if self.situation.overlap == Overlap::CancelOther && self.cancel.is_empty() {
+            self.cancel.extend_from_slice(self.situation.live);
+        }
+        self.made += 1;
+        self.newest = Some(self.rows.len());
+        let on_time = due.age <= LATE;
+        if on_time { Outcome::Fired } else { Outcome::Late }
+    }
+
+    /// A task that the next due time would cancel in the same moment is not made at all.
+    fn take_back_newest(&mut self) {
+        if let Some(row) = self.newest.take().and_then(|newest| self.rows.get_mut(newest)) {
+            (row.outcome, row.delay) = (Outcome::SkippedOverlap, Duration::ZERO);
+            self.made -= 1;
+        }
+    }
+
+    /// How long the next task waits that is caught up.
+    fn pace(&mut self) -> Duration {
+        let Misfire::CatchUp { per_second: Some(rate), .. } = self.situation.misfire else {
+            return Duration::ZERO;
+        };
+        let before = self.caught_up;
+        self.caught_up += 1;
+        Duration::from_secs(before.into()) / rate.max(1)
+    }
+}
+
+/// When the fire of `at` should come.
+pub(super) fn fire_at(situation: &Situation<'_>, at: Timestamp) -> Timestamp {
+    at + jitter(situation.schedule, at, situation.reckoner.jitter())
+}

@@ -1,0 +1,18 @@
+//! Schedules: when they are due, and what becomes of each due time.
+//!
+//! [`Timing`] is what a customer says, [`Reckoner`] finds the due times in it, [`decide`] settles what is done about those that
+//! have come. Time zones are the release that is built in ([`tzdb_version`]) and no other, so that every machine answers alike.
+
+mod fire;
+mod reckon;
+mod timing;
+
+pub use fire::{
+    Decision, FireRow, MOST_ROWS, Misfire, Next, Outcome, Overlap, ParseFireOutcomeError,
+    ParseOverlapError, Situation, TaskTemplate, decide, jitter,
+};
+pub use reckon::{DueTime, MOST_PREVIEWED, Marks, Reckoner, preview, tzdb_version};
+pub use timing::{
+    Bound, ClockTime, Counting, Exclusion, ExclusionRange, Gap, MonthDay, ParseWordError, Repeat,
+    Spec, Timing, TimingError, TimingProblem, Weekday, YearDay,
+};

@@ -1,0 +1,99 @@
+//! The instants of a civil pattern in a zone: where clocks go forward a time is missing, where they go back it comes twice.
+//!
+//! The rule. What recurs within the hour, or each hour, is due whenever the clock shows it. Any other time of day is due once: where
+//! it exists nowhere, at the first instant after the gap, all of one gap together; where it comes twice, as its owner chose.
+
+use super::pattern::Pattern;
+use super::zone::{NEAR, Stretch, Zone};
+use crate::schedule::{Gap, Repeat};
+use std::sync::Arc;
+
+/// Where a search ends: after 400 years the calendar repeats, and with it a zone's rules.
+const HORIZON: i64 = 400 * 366 * super::DAY;
+
+/// A civil pattern with what was chosen for gaps and repeats.
+#[derive(Debug, Clone)]
+pub(in crate::schedule) struct Civil {
+    pub(super) pattern: Arc<Pattern>,
+    pub(super) gap: Gap,
+    pub(super) repeat: Repeat,
+}
+
+/// An instant, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    pub at: i64,
+    /// It stands for what fell into a gap.
+    pub shifted: bool,
+}
+
+impl Civil {
+    /// The first instant from `from` on.
+    pub fn first_from(&self, zone: &Zone, from: i64) -> Option<Found> {
+        let horizon = from.saturating_add(HORIZON);
+        let (mut from, mut stretch) = (from, zone.stretch_at(from));
+        while from < horizon {
+            if from == stretch.start && self.falls_into_gap_before(zone, stretch) {
+                return Some(Found { at: from, shifted: true });
+            }
+            let civil = self.pattern.first_from(from + stretch.offset)?;
+            if let Some(civil) = self.first_within(zone, stretch, civil) {
+                return Some(Found { at: civil - stretch.offset, shifted: false });
+            }
+            // What comes years later is not walked to change by change. But the clock may go back to what it has shown, so all of
+            // the time in which it could show something before `civil` must have been looked at.
+            let soon = civil - NEAR - stretch.offset;
+            if soon > stretch.end && stretch.end > from + NEAR {
+                (from, stretch) = (soon, zone.stretch_at(soon));
+            } else {
+                stretch = zone.after(&stretch)?;
+                from = stretch.start;
+            }
+        }
+        None
+    }
+
+    /// The first civil time in `stretch` that is due in it; `civil` is the first to be asked.
+    fn first_within(&self, zone: &Zone, stretch: Stretch, civil: i64) -> Option<i64> {
+        let end = stretch.end.saturating_add(stretch.offset);
+        let mut next = Some(civil);
+        while let Some(civil) = next.filter(|civil| *civil < end) {
+            if self.is_due_in(zone, stretch, civil) {
+                return Some(civil);
+            }
+            next = self.pattern.first_from(civil + 1);
+        }
+        None
+    }
+
+    fn is_due_in(&self, zone: &Zone, stretch: Stretch, civil: i64) -> bool {
+        if self.repeat == Repeat::Both || self.pattern.times.recur() {
+            return true;
+        }
+        let others = zone.others(stretch, civil);
+        match self.repeat {
+            Repeat::First => !others.earlier,
+            Repeat::Last => !others.later,
+            Repeat::Both => true,
+        }
+    }
+
+    /// Whether a time of day that exists nowhere lies in the gap with which `stretch` begins.
+    fn falls_into_gap_before(&self, zone: &Zone, stretch: Stretch) -> bool {
+        if self.gap == Gap::Skip || self.pattern.times.recur() {
+            return false;
+        }
+        let Some(before) = zone.before(&stretch) else { return false };
+        let ends = stretch.start + stretch.offset;
+        let mut from = stretch.start + before.offset;
+        while let Some(civil) = self.pattern.first_from(from).filter(|civil| *civil < ends) {
+            let exists = zone.near_before(stretch, civil).any(|other| other.shows(civil))
+                || zone.near_after(stretch, civil).any(|other| other.shows(civil));
+            if !exists {
+                return true;
+            }
+            from = civil + 1;
+        }
+        false
+    }
+}

@@ -1,0 +1,137 @@
+//! Finds the due times of one timing, which it has read once.
+
+use super::closed::Closed;
+use super::rule::{Due, Rule};
+use super::zone::Zone;
+use super::{DueTime, MICROS, from_micros};
+use crate::schedule::{Counting, Spec, Timing, TimingError, TimingProblem};
+use crate::time::Timestamp;
+use std::time::Duration;
+
+/// Due times that are looked at for one that is not excluded.
+const MOST_TRIES: usize = 10_000;
+
+/// A timing, ready to be asked.
+#[derive(Debug, Clone)]
+pub struct Reckoner {
+    zone: Zone,
+    rules: Vec<Rule>,
+    closed: Closed,
+    /// In microseconds, as all here.
+    start: i64,
+    end: i64,
+    /// From the end of one task to the next due time.
+    delay: Option<i64>,
+    jitter: Duration,
+    max_fires: Option<u64>,
+}
+
+impl Reckoner {
+    /// Reads `timing` of a schedule that is created at `created_at`.
+    ///
+    /// # Errors
+    /// What is wrong with it; also that it is never due after its creation.
+    pub fn new(timing: &Timing, created_at: Timestamp) -> Result<Self, TimingError> {
+        timing.check_but_specs()?;
+        let reckoner = Self::read(timing, created_at)?;
+        let never = || TimingError::at(reckoner.never_pointer(), TimingProblem::NeverFires);
+        reckoner.next_after(created_at).ok_or_else(never)?;
+        Ok(reckoner)
+    }
+
+    /// Reads what was checked.
+    pub(in crate::schedule) fn read(
+        timing: &Timing,
+        created_at: Timestamp,
+    ) -> Result<Self, TimingError> {
+        let unknown = || TimingProblem::UnknownZone(timing.zone.clone());
+        let delay = timing.specs.iter().find_map(|spec| match spec {
+            Spec::Every { every, counting: Counting::FixedDelay, .. } => {
+                i64::try_from(every.as_micros()).ok()
+            }
+            _ => None,
+        });
+        let rule = |index| Rule::read(timing, index, created_at);
+        Ok(Self {
+            zone: Zone::named(&timing.zone).ok_or_else(|| TimingError::at("/zone", unknown()))?,
+            rules: (0..timing.specs.len()).map(rule).collect::<Result<_, _>>()?,
+            closed: Closed::of(&timing.exclude),
+            start: timing.start_at.map_or(i64::MIN, |at| at.timestamp_micros()),
+            end: timing.end_at.map_or(i64::MAX, |at| at.timestamp_micros()),
+            delay,
+            jitter: timing.jitter,
+            max_fires: timing.max_fires,
+        })
+    }
+
+    /// The first due time strictly after `after`. With a fixed delay only the first of all: each other is told by
+    /// [`Self::after_end`].
+    #[must_use]
+    pub fn next_after(&self, after: Timestamp) -> Option<DueTime> {
+        let mut after = after.timestamp_micros().max(self.start.saturating_sub(1));
+        for _ in 0..MOST_TRIES {
+            let due = self.next_of_all(after)?;
+            let at = from_micros(due.at).filter(|_| due.at <= self.end)?;
+            match self.closed.until(&self.zone, due.at) {
+                Some(until) => after = until - 1,
+                None => return Some(DueTime { at, marks: self.zone.marks(due.at, due.shifted) }),
+            }
+        }
+        None
+    }
+
+    /// With a fixed delay, the due time that follows a task which ended at `ended`: where that is excluded, the first time that is
+    /// not.
+    #[must_use]
+    pub fn after_end(&self, ended: Timestamp) -> Option<DueTime> {
+        let mut at = ended.timestamp_micros().saturating_add(self.delay?).max(self.start);
+        for _ in 0..MOST_TRIES {
+            let time = from_micros(at).filter(|_| at <= self.end)?;
+            match self.closed.until(&self.zone, at) {
+                Some(until) => at = until,
+                None => return Some(DueTime { at: time, marks: self.zone.marks(at, false) }),
+            }
+        }
+        None
+    }
+
+    /// Whether due times follow the ends of tasks.
+    #[must_use]
+    pub const fn is_fixed_delay(&self) -> bool {
+        self.delay.is_some()
+    }
+
+    /// The window in which each fire waits a part.
+    #[must_use]
+    pub const fn jitter(&self) -> Duration {
+        self.jitter
+    }
+
+    /// Tasks after which it is over.
+    #[must_use]
+    pub const fn max_fires(&self) -> Option<u64> {
+        self.max_fires
+    }
+
+    fn next_of_all(&self, after: i64) -> Option<Due> {
+        let due = self.rules.iter().filter_map(|rule| rule.next_after(&self.zone, after));
+        due.reduce(|one, other| match one.at.cmp(&other.at) {
+            std::cmp::Ordering::Less => one,
+            std::cmp::Ordering::Greater => other,
+            std::cmp::Ordering::Equal => Due { at: one.at, shifted: one.shifted || other.shifted },
+        })
+    }
+
+    /// Names the spec that no calendar has, where there is one.
+    fn never_pointer(&self) -> String {
+        match self.rules.iter().position(Rule::is_dead) {
+            Some(index) => format!("/specs/{index}"),
+            None => String::new(),
+        }
+    }
+}
+
+/// Seconds of an instant.
+pub(super) fn second_of(micros: i64) -> i64 {
+    micros.div_euclid(MICROS)
+}

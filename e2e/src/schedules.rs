@@ -1,0 +1,156 @@
+//! Many schedules at once, put straight into the tables, and what their ledger must show.
+
+use crate::Cluster;
+use anyhow::Context;
+use domain::batch::Priority;
+use domain::resources::Tier;
+use domain::schedule::{TaskTemplate, tzdb_version};
+use domain::task::{Delivery, Run};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use testkit::psql;
+
+/// Schedules of one tenant, each due again and again after the same time, their due times spread evenly over it.
+#[derive(Debug, Clone)]
+pub struct Schedules {
+    url: String,
+    every: Duration,
+}
+
+/// How long after it was to be fired a due time was written, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lateness {
+    /// Due times that were written.
+    pub fired: f64,
+    /// The middle.
+    pub p50: f64,
+    /// All but a hundredth.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Schedules {
+    /// Stores `count` schedules; the first is due `lead` from now, and from then on `count` in each `every`. All at the
+    /// same moment where they are not `spread`.
+    pub async fn store(
+        cluster: &Cluster,
+        count: u32,
+        every: Duration,
+        lead: Duration,
+        spread: bool,
+    ) -> anyhow::Result<Self> {
+        let url = cluster.database().owner_url().to_owned();
+        let all = Self { url, every };
+        let template = serde_json::to_string(&template()?)?;
+        let (seconds, lead) = (every.as_secs_f64(), lead.as_secs_f64());
+        let step = if spread { seconds / f64::from(count) } else { 0.0 };
+        all.sql(&format!(
+            "insert into tenant (id, name) values ('018f0000-0000-7000-8000-0000000000aa', 'schedules') on conflict do nothing;
+            update plan set backlog = 100000000, schedules = 10000000 where name = 'default';
+            insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, created_by, shard, due_at, fire_at, tzdb)
+                select n.id, '018f0000-0000-7000-8000-0000000000aa', n.id::text, '{{\"specs\":[{{\"every\":{{\"every\":\"{seconds}s\",\"anchor\":\"'
+                        || to_char(n.first at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') || '\"}}}}],\"zone\":\"UTC\"}}',
+                    '{template}', 'allow', '\"fire_next_soon\"', now() - interval '1 minute', 'aaaaaaaaaaaa', n.at % (select count(*) from schedule_shard),
+                    n.first, n.first, '{}'
+                from (select gen_random_uuid() as id, g.at,
+                        date_trunc('milliseconds', clock.now) + interval '{lead} seconds' + g.at * interval '{step} seconds' as first
+                    from generate_series(0, {count} - 1) as g(at), (select clock_timestamp() as now) clock) n;
+            create table if not exists first_due (id uuid primary key, at timestamptz);
+            insert into first_due select id, due_at from schedule on conflict do nothing;
+            analyze schedule",
+            tzdb_version()
+        ))
+        .await?;
+        Ok(all)
+    }
+
+    async fn sql(&self, sql: &str) -> anyhow::Result<String> {
+        psql::run(&self.url, sql).await
+    }
+
+    /// What is wrong with the ledger at this moment: due times without a row, tasks made twice or of no due time, fires that
+    /// were early, and due times that are more than `behind` in the past.
+    pub async fn faults(&self, behind: Duration) -> anyhow::Result<Vec<String>> {
+        let (every, behind) = (self.every.as_secs_f64(), behind.as_secs_f64());
+        let checks = [
+            ("fired early", "select count(*) from schedule_fire where fired_at < due_at".to_owned()),
+            (
+                "schedules whose due times do not all have a row",
+                format!(
+                    "select count(*) from schedule s join first_due d using (id)
+                        left join (select schedule_id as id, count(*) as rows from schedule_fire group by 1) f using (id)
+                        where coalesce(f.rows, 0) <> round(extract(epoch from s.due_at - d.at) / {every})"
+                ),
+            ),
+            (
+                "tasks of two due times",
+                "select count(task_id) - count(distinct task_id) from schedule_fire".to_owned(),
+            ),
+            (
+                "more tasks than fires",
+                "select (select count(*) from task) + (select count(*) from task_history) - (select count(task_id) from schedule_fire)"
+                    .to_owned(),
+            ),
+            (
+                "due times left behind",
+                format!(
+                    "select count(*) from schedule where due_at < clock_timestamp() - interval '{behind} seconds'"
+                ),
+            ),
+        ];
+        let mut faults = Vec::new();
+        // All of one moment: schedulers go on.
+        let all = checks.iter().map(|(_, sql)| format!("({sql})")).collect::<Vec<_>>().join(", ");
+        let counts = self.sql(&format!("select {all}")).await?;
+        for ((what, _), count) in checks.iter().zip(counts.trim().split('|')) {
+            if count != "0" {
+                faults.push(format!("{count} {what}"));
+            }
+        }
+        Ok(faults)
+    }
+
+    /// How late due times were that came after the first `warm` of all.
+    pub async fn lateness(&self, warm: Duration) -> anyhow::Result<Lateness> {
+        let sql = format!(
+            "select count(*), coalesce(percentile_disc(0.5) within group (order by l.ms), 0),
+                    coalesce(percentile_disc(0.99) within group (order by l.ms), 0), coalesce(max(l.ms), 0)
+                from (select extract(epoch from f.fired_at - f.due_at) * 1000 as ms from schedule_fire f
+                    where f.due_at >= (select min(at) from first_due) + interval '{} seconds') l",
+            warm.as_secs_f64()
+        );
+        let row = self.sql(&sql).await?;
+        let values: Vec<f64> =
+            row.trim().split('|').map(str::parse).collect::<Result<_, _>>().context(row.clone())?;
+        let [fired, p50, p99, max] = values[..] else { anyhow::bail!("four values, not {row}") };
+        Ok(Lateness { fired, p50, p99, max })
+    }
+
+    /// Due times that made no task.
+    pub async fn left_out(&self) -> anyhow::Result<i64> {
+        psql::number(&self.url, "select count(*) from schedule_fire where task_id is null").await
+    }
+}
+
+/// A task that does nothing.
+fn template() -> anyhow::Result<TaskTemplate> {
+    Ok(TaskTemplate {
+        name: Some("tick".to_owned()),
+        pool: "default".parse()?,
+        tier: Some(Tier::Basic),
+        resources: Tier::Basic.resources(),
+        run: serde_json::from_str::<Run>(r#"{"noop":{}}"#)?,
+        delay_tolerance: Duration::from_secs(300),
+        execution_cap: Duration::from_secs(60),
+        expire_if_late: false,
+        priority: Priority::default(),
+        flexible: false,
+        concurrency_key: None,
+        max_attempts: 3,
+        retry: None,
+        delivery: Delivery::AtLeastOnce,
+        unique_key: None,
+        labels: BTreeMap::new(),
+    })
+}

@@ -1,0 +1,113 @@
+//! What schedules need that is not urgent: fixed delays, backfills, a new release of the time zones, and what was missed.
+
+use super::clock::DbClock;
+use super::counted::MISSED;
+use super::judge::{Judge, with_jitter};
+use super::reading::POLL;
+use super::shards::Shards;
+use super::zones::Zones;
+use bus::{Bus, Topic};
+use domain::schedule::Timing;
+use runtime::tick::TickOutcome;
+use std::sync::Arc;
+use std::time::Duration;
+use store::StoreError;
+use store::connect::SchedulerDb;
+use store::fire::{Awaited, Due, awaited, backfill_step, backfills, resume_after, tell_missed};
+use tracing::{error, info, warn};
+
+/// Schedules looked after in one statement, of each shard.
+const EACH: i64 = 200;
+/// Backfills of which a piece is fired in one tick.
+const BACKFILLS: i64 = 20;
+
+/// Every fraction of a second, for the shards that are owned.
+pub(crate) struct KeepFires {
+    db: SchedulerDb,
+    bus: Bus,
+    shards: Arc<Shards>,
+    clock: Arc<DbClock>,
+    judge: Arc<Judge>,
+    zones: Zones,
+}
+
+impl KeepFires {
+    pub(crate) fn new(
+        db: SchedulerDb,
+        bus: Bus,
+        shards: Arc<Shards>,
+        clock: Arc<DbClock>,
+        judge: Arc<Judge>,
+    ) -> Self {
+        let zones = Zones { db: db.clone(), shards: Arc::clone(&shards) };
+        Self { db, bus, shards, clock, judge, zones }
+    }
+
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let owned = self.shards.owned();
+        let Some(now) = self.clock.now().filter(|_| !owned.is_empty()) else {
+            return Ok(TickOutcome::idle(0));
+        };
+        let moved = self.zones.look(now).await?;
+        let numbers: Vec<_> = owned.iter().map(|at| at.shard).collect();
+        let mut resumed = 0;
+        for ended in awaited(&self.db, &numbers, EACH).await? {
+            resumed += u64::from(self.resume(&ended).await?);
+        }
+        if moved + resumed > 0 {
+            self.bus.wake(Topic::ShardOwner);
+        }
+        let mut made = 0;
+        for (schedule, tenant, shard) in backfills(&self.db, &numbers, BACKFILLS).await? {
+            let Some(at) = owned.iter().find(|at| at.shard == shard) else { continue };
+            let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
+            self.judge.prepare(&self.db, &[of]).await?;
+            let room = self.judge.room(tenant);
+            let step = backfill_step(&self.db, self.shards.node(), *at, schedule, room).await?;
+            made += step.made as u64;
+            if step.done {
+                info!(schedule.id = %schedule, "The backfill of schedule `{schedule}` is done");
+            }
+        }
+        if made > 0 {
+            self.bus.wake(Topic::Batcher);
+        }
+        Ok(TickOutcome::after(POLL, moved + resumed + made))
+    }
+
+    /// Sets when a schedule is due whose task has ended.
+    async fn resume(&self, ended: &Awaited) -> Result<bool, StoreError> {
+        let id = ended.schedule;
+        let next =
+            store::schedule::read_json::<Timing>("timing", id, &ended.timing).and_then(|timing| {
+                let reckoner = store::schedule::reckoner(id, &timing, ended.created_at)?;
+                let due = reckoner.after_end(ended.ended_at);
+                Ok(due.map(|due| with_jitter(id, &timing, due.at)))
+            });
+        match next {
+            Ok(next) => Ok(resume_after(&self.db, id, ended.task, next).await?.is_some()),
+            Err(error) => {
+                error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read and goes on waiting");
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// Tells of due times that nobody fired, whoever should have.
+pub(crate) struct MissedTick {
+    pub(crate) db: SchedulerDb,
+    pub(crate) after: Duration,
+}
+
+impl MissedTick {
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let missed = tell_missed(&self.db, self.after, EACH).await?;
+        MISSED.inc_by(missed.len() as u64);
+        for one in &missed {
+            let (id, name, due_at) = (one.schedule, &one.name, one.due_at);
+            warn!(schedule.id = %id, tenant.id = %one.tenant, %due_at, "Schedule `{name}` of `{}` was due at {due_at} and has not been fired", one.tenant);
+        }
+        Ok(TickOutcome::idle(missed.len() as u64))
+    }
+}

@@ -1,0 +1,103 @@
+//! Due times that nobody fired in time, and those that may not be fired.
+
+use crate::world::{World, every, schedule, seconds};
+use domain::audit::By;
+use domain::plan::PlanLimits;
+use domain::schedule::Misfire;
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+const EACH: i64 = 60;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_two_hours_each_policy_fires_just_what_it_says_and_all_is_in_the_ledger() {
+    let world = World::new().await;
+    let scope = world.tenant().await;
+    let catch_up = Misfire::CatchUp { count: 10, max_age: SECOND * 7200, per_second: Some(5) };
+    let policies = [("skip", Misfire::Skip), ("once", Misfire::FireNextSoon), ("ten", catch_up)];
+    for (name, misfire) in policies {
+        for at in 0..EACH {
+            let mut new = schedule(&format!("{name}-{at}"), every("1m"));
+            new.misfire = misfire;
+            world.put(&scope, &new).await;
+        }
+    }
+    for at in 0..50 {
+        world.put(&scope, &schedule(&format!("normal-{at}"), every("1s"))).await;
+    }
+    world.sql("update schedule set created_at = created_at - interval '1 day'").await;
+    // Down for two hours: as if they had been due then for the first time.
+    world
+        .sql("update schedule set due_at = due_at - interval '2 hours', fire_at = due_at - interval '2 hours' where name not like 'normal%'")
+        .await;
+    let running = world.scheduler().await;
+    let caught_up = "select bool_and(due_at > now()) from schedule where name not like 'normal%'";
+    world.until("all have caught up", SECOND * 60, caught_up).await;
+    seconds(4.0).await;
+    running.stop().await;
+    let made = async |name: &str| {
+        let sql = format!(
+            "select count(*) from schedule_fire f join schedule s on s.id = f.schedule_id
+                where s.name like '{name}-%' and f.task_id is not null and f.due_at < f.fired_at - interval '10 seconds'"
+        );
+        world.number(&sql).await
+    };
+    assert_eq!(made("skip").await, 0);
+    assert_eq!(made("ten").await, 10 * EACH);
+    // The newest may be a few seconds old only, and is no misfire then: it fires beside the one.
+    let once = made("once").await;
+    assert!((EACH - 1..=EACH).contains(&once), "{once}");
+    let rows = "select count(*) from schedule_fire f join schedule s on s.id = f.schedule_id where s.name not like 'normal%'";
+    let rows = world.number(rows).await;
+    assert!((120 * 3 * EACH..=122 * 3 * EACH).contains(&rows), "each of two hours: {rows}");
+    // Caught up at a pace: the tenth is due two seconds after the first.
+    let paced = "select count(*) from task_spec t join schedule_fire f on f.task_id = t.id join schedule s on s.id = f.schedule_id
+        where s.name like 'ten-%' and t.run_at > t.created_at + interval '1700 milliseconds'";
+    assert_eq!(world.number(paced).await, EACH);
+    let late = world
+        .lateness_ms(1.0, "fired_at > now() - interval '4 seconds' and schedule_id in (select id from schedule where name like 'normal%')")
+        .await;
+    assert!(late <= 1000.0, "the others are in time again: {late} ms");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspended_tenant_and_one_without_room_get_no_task_and_are_told_why() {
+    let world = World::new().await;
+    let [suspended, full] = [world.tenant().await, world.tenant().await];
+    world.allow(&full, &PlanLimits { backlog: 3, ..PlanLimits::default() }).await;
+    for scope in [&suspended, &full] {
+        for at in 0..5 {
+            world.put(scope, &schedule(&format!("s{at}"), every("1s"))).await;
+        }
+    }
+    store::tenant::suspend(&world.admin, suspended.tenant(), By::SYSTEM).await.unwrap();
+    let running = world.scheduler().await;
+    seconds(5.0).await;
+    running.stop().await;
+    let outcomes = async |scope: &store::TenantScope| {
+        world.sql(&format!(
+            "select string_agg(distinct outcome, ' ' order by outcome) from schedule_fire where tenant_id = '{}'",
+            scope.tenant().uuid()
+        )).await
+    };
+    assert_eq!(outcomes(&suspended).await, "suspended");
+    assert_eq!(outcomes(&full).await, "fired shed_quota");
+    assert_eq!(world.number("select count(*) from task").await, 3);
+    assert_eq!(world.faults(SECOND).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_fires_is_told_within_a_minute_by_name() {
+    let world = World::with(&[("BERTH_SCHEDULES__MISSED_AFTER", "2s")]).await;
+    let scope = world.tenant().await;
+    world.put(&scope, &schedule("broken", every("1s"))).await;
+    // What it runs cannot be read: it is left as it is, and others are not kept from firing.
+    world.sql("update schedule set template = '{}'").await;
+    world.put(&scope, &schedule("good", every("1s"))).await;
+    let running = world.scheduler().await;
+    let told = "select count(*) = 1 from tenant_event where kind = 'fire_missed' and detail ->> 'schedule' = 'broken'";
+    world.until("it is told", SECOND * 20, told).await;
+    assert!(world.number("select count(*) from schedule_fire").await >= 3);
+    running.stop().await;
+    assert_eq!(world.number("select count(*) from tenant_event").await, 1);
+}

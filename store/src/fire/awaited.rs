@@ -1,0 +1,88 @@
+//! Schedules that count from the end of their task.
+
+use super::Due;
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::statement::named;
+use domain::id::{ScheduleId, TaskId, TenantId};
+use domain::time::Timestamp;
+
+/// A schedule whose task has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    /// Which.
+    pub schedule: ScheduleId,
+    /// Its task.
+    pub task: TaskId,
+    /// When that ended; now, where nothing is known of it any more.
+    pub ended_at: Timestamp,
+    /// What decides when, as JSON.
+    pub timing: String,
+    /// When the schedule was made.
+    pub created_at: Timestamp,
+}
+
+/// Those of `shards` whose task has ended, at most `limit` of a shard.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn awaited(
+    db: &SchedulerDb,
+    shards: &[i16],
+    limit: i64,
+) -> Result<Vec<Awaited>, StoreError> {
+    let query = sqlx::query!(
+        r#"select s.id as "id!", s.awaits as "task!", s.timing as "timing!", s.created_at as "created_at!",
+                coalesce(e.finished_at, now()) as "ended_at!"
+            from unnest($1::smallint[]) as h(shard)
+            cross join lateral (
+                select n.id, n.tenant_id, n.awaits, n.timing, n.created_at from schedule n
+                where n.shard = h.shard and n.awaits is not null
+                    and not exists (select from task k where k.tenant_id = n.tenant_id and k.id = n.awaits)
+                order by n.id limit $2) s
+            left join lateral (
+                select e.finished_at from task_history e where e.tenant_id = s.tenant_id and e.id = s.awaits limit 1) e on true"#,
+        shards,
+        limit
+    );
+    let rows = named("fire.awaited", query.fetch_all(db.pool())).await?;
+    let awaited = rows.into_iter().map(|row| Awaited {
+        schedule: ScheduleId(row.id),
+        task: TaskId(row.task),
+        ended_at: row.ended_at,
+        timing: row.timing,
+        created_at: row.created_at,
+    });
+    Ok(awaited.collect())
+}
+
+/// Sets the next due time (and when that is to be fired) of a schedule that still waits for this task; none: it is over. What is
+/// to be fired, where it was so.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn resume_after(
+    db: &SchedulerDb,
+    schedule: ScheduleId,
+    task: TaskId,
+    next: Option<(Timestamp, Timestamp)>,
+) -> Result<Option<Due>, StoreError> {
+    let query = sqlx::query!(
+        r#"update schedule set awaits = null, due_at = $3, fire_at = $4,
+                ended_at = case when $3::timestamptz is null then clock_timestamp() end
+            where id = $1 and awaits = $2 returning shard, tenant_id"#,
+        schedule.uuid(),
+        task.uuid(),
+        next.map(|(due_at, _)| due_at),
+        next.map(|(_, fire_at)| fire_at)
+    );
+    let rows = named("fire.resume_after", query.fetch_all(db.pool())).await?;
+    let due = rows.first().zip(next).map(|(row, (due_at, fire_at))| Due {
+        schedule,
+        tenant: TenantId(row.tenant_id),
+        shard: row.shard,
+        due_at,
+        fire_at,
+    });
+    Ok(due)
+}

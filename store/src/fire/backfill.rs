@@ -1,0 +1,227 @@
+//! Goes on with backfills, piece by piece.
+//!
+//! A piece is written in one transaction with how far it went. A due time that has made a task makes none here, however often it is
+//! asked for; one that was skipped, paused or missed makes it now, and its row says so.
+
+use super::fence;
+use super::write::{held_by, skipped, submit};
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::schedule::make::{Maker, task};
+use crate::schedule::{read_json, read_text};
+use crate::shard::ShardEpoch;
+use crate::statement::{named, repeated};
+use domain::id::{NodeId, ScheduleId, TaskId, TenantId};
+use domain::schedule::{Overlap, Reckoner, TaskTemplate, Timing};
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+use std::collections::HashSet;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Due times of one piece, at most.
+const PIECE: f64 = 200.0;
+
+/// What one piece did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BackfillStep {
+    /// Tasks made.
+    pub made: usize,
+    /// Nothing is left of it.
+    pub done: bool,
+}
+
+/// Schedules of `shards` that have a backfill of which a piece may be fired now, whose and in which shard, at most `limit`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn backfills(
+    db: &SchedulerDb,
+    shards: &[i16],
+    limit: i64,
+) -> Result<Vec<(ScheduleId, TenantId, i16)>, StoreError> {
+    let query = sqlx::query!(
+        r#"select b.schedule_id, b.tenant_id, s.shard as "shard!" from schedule_backfill b
+            cross join lateral (select o.shard from schedule o where o.id = b.schedule_id limit 1) s
+            where b.next_at <= clock_timestamp() and s.shard = any ($1) order by b.next_at limit $2"#,
+        shards,
+        limit
+    );
+    let rows = named("fire.backfills", query.fetch_all(db.fire_pool())).await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (ScheduleId(row.schedule_id), TenantId(row.tenant_id), row.shard))
+        .collect())
+}
+
+/// A backfill, and the schedule of which it is.
+struct Found {
+    schedule: ScheduleId,
+    tenant: TenantId,
+    version: i64,
+    overlap: Overlap,
+    template: TaskTemplate,
+    reckoner: Reckoner,
+    reached: Timestamp,
+    until: Timestamp,
+    per_second: f64,
+    key_id: String,
+    may_run: bool,
+}
+
+/// Fires the next piece of a schedule's backfill, for at most `room` tasks; nothing where `node` does not own its shard any more.
+///
+/// # Errors
+/// When the database cannot answer. Repeating it fires nothing twice.
+pub async fn backfill_step(
+    db: &SchedulerDb,
+    node: NodeId,
+    at: ShardEpoch,
+    schedule: ScheduleId,
+    room: u64,
+) -> Result<BackfillStep, StoreError> {
+    repeated(|| async {
+        let mut tx = named("begin", db.fire_pool().begin()).await?;
+        if fence::hold(&mut tx, node, &[at]).await?.is_empty() {
+            return Ok(BackfillStep::default());
+        }
+        let Some(found) = lock(&mut tx, schedule).await? else {
+            return Ok(BackfillStep { made: 0, done: true });
+        };
+        let step = found.fire(&mut tx, room).await?;
+        named("commit", tx.commit()).await?;
+        Ok(step)
+    })
+    .await
+}
+
+async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Found>, StoreError> {
+    let query = sqlx::query!(
+        r#"select s.tenant_id as "tenant_id!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
+                s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
+                b.per_second as "per_second!", b.key_id as "key_id!", t.state = 'active' as "may_run!"
+            from (select n.* from schedule n where n.id = $1 limit 1 for no key update) s
+            cross join lateral (select n.* from schedule_backfill n where n.schedule_id = s.id limit 1 for no key update) b
+            cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
+        schedule.uuid()
+    );
+    let Some(row) = named("fire.lock_backfill", query.fetch_all(tx)).await?.pop() else {
+        return Ok(None);
+    };
+    let timing: Timing = read_json("timing", schedule, &row.timing)?;
+    Ok(Some(Found {
+        schedule,
+        tenant: TenantId(row.tenant_id),
+        version: row.version,
+        overlap: read_text("overlap", schedule, &row.overlap)?,
+        template: read_json("template", schedule, &row.template)?,
+        reckoner: crate::schedule::reckoner(schedule, &timing, row.created_at)?,
+        reached: row.reached,
+        until: row.until,
+        per_second: row.per_second,
+        key_id: row.key_id,
+        may_run: row.may_run,
+    }))
+}
+
+impl Found {
+    async fn fire(&self, tx: &mut PgConnection, room: u64) -> Result<BackfillStep, StoreError> {
+        if !self.may_run || room == 0 {
+            // Until there is room, or the tenant may run again.
+            self.rest(tx, self.reached, Duration::from_secs(5)).await?;
+            return Ok(BackfillStep::default());
+        }
+        // So many as come in a second: each piece is due when those of the one before have had their time.
+        let piece = usize::try_from(room)
+            .unwrap_or(usize::MAX)
+            .min(self.per_second.clamp(1.0, PIECE) as usize);
+        let next = |after| self.reckoner.next_after(after).map(|due| due.at);
+        let due: Vec<_> = std::iter::successors(next(self.reached), |at| next(*at))
+            .take_while(|at| *at < self.until)
+            .take(piece)
+            .collect();
+        let made = self.make(tx, &due).await?;
+        match due.last() {
+            Some(last) if due.len() == piece => {
+                let pause = Duration::from_secs_f64(made.max(1) as f64 / self.per_second);
+                // What made no task took no time.
+                let pause = if made == 0 { Duration::ZERO } else { pause };
+                self.rest(tx, *last, pause).await?;
+                Ok(BackfillStep { made, done: false })
+            }
+            _ => {
+                let query = sqlx::query!(
+                    "delete from schedule_backfill where schedule_id = $1",
+                    self.schedule.uuid()
+                );
+                named("fire.end_backfill", query.execute(tx)).await?;
+                Ok(BackfillStep { made, done: true })
+            }
+        }
+    }
+
+    /// Fires those of `due` that have made no task; how many.
+    async fn make(&self, tx: &mut PgConnection, due: &[Timestamp]) -> Result<usize, StoreError> {
+        if due.is_empty() {
+            return Ok(0);
+        }
+        let ids: Vec<_> = due.iter().map(|_| TaskId::fresh()).collect();
+        let query = sqlx::query_scalar!(
+            r#"insert into schedule_fire as f (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version)
+                select $1, $2, i.due_at, 'fired', 'backfill', clock_timestamp(), i.task_id, $3
+                from unnest($4::timestamptz[], $5::uuid[]) as i(due_at, task_id)
+                on conflict (tenant_id, schedule_id, due_at) do update set outcome = excluded.outcome, kind = excluded.kind,
+                    fired_at = excluded.fired_at, task_id = excluded.task_id, version = excluded.version, detail = null
+                    where f.task_id is null
+                returning task_id as "task_id!""#,
+            self.tenant.uuid(),
+            self.schedule.uuid(),
+            self.version,
+            due,
+            &ids.iter().map(|id| id.uuid()).collect::<Vec<_>>()
+        );
+        let won: HashSet<Uuid> =
+            named("fire.backfill", query.fetch_all(&mut *tx)).await?.into_iter().collect();
+        let of = Maker {
+            tenant: self.tenant,
+            schedule: self.schedule,
+            overlap: self.overlap,
+            template: &self.template,
+            key_id: &self.key_id,
+        };
+        let tasks = ids
+            .iter()
+            .filter(|id| won.contains(&id.uuid()))
+            .map(|id| task(of, *id, Duration::ZERO))
+            .collect::<Result<Vec<_>, _>>()?;
+        let refused = submit(&mut *tx, &tasks).await?;
+        if refused.is_empty() {
+            return Ok(tasks.len());
+        }
+        let rows: Vec<_> = due
+            .iter()
+            .zip(&ids)
+            .filter_map(|(at, id)| {
+                let of = (self.tenant.uuid(), self.schedule.uuid(), *at);
+                Some((of, held_by(*refused.get(id)?)))
+            })
+            .collect();
+        skipped(tx, &rows).await?;
+        Ok(tasks.len() - rows.len())
+    }
+
+    async fn rest(
+        &self,
+        tx: &mut PgConnection,
+        reached: Timestamp,
+        pause: Duration,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query!(
+            "update schedule_backfill set reached = $2, next_at = clock_timestamp() + $3 * interval '1 second' where schedule_id = $1",
+            self.schedule.uuid(),
+            reached,
+            pause.as_secs_f64()
+        );
+        named("fire.rest_backfill", query.execute(tx)).await.map(|_| ())
+    }
+}

@@ -1,0 +1,93 @@
+//! What is so of schedules that are to be fired, as it stays until that is written.
+
+use super::Due;
+use crate::StoreError;
+use crate::schedule::read_text;
+use crate::statement::named;
+use domain::id::{ScheduleId, TaskId, TenantId};
+use domain::schedule::Overlap;
+use domain::tenant::TenantState;
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+
+/// A schedule whose due time is to be decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// The due time for which it was looked at.
+    pub due: Due,
+    /// How that tenant stands.
+    pub tenant_state: TenantState,
+    /// Its version.
+    pub version: i64,
+    /// What decides when, as JSON.
+    pub timing: String,
+    /// What a fire makes, as JSON.
+    pub template: String,
+    /// What is done with due times that were not fired in time, as JSON.
+    pub misfire: String,
+    /// What is done while an earlier task of it lives.
+    pub overlap: Overlap,
+    /// It is paused.
+    pub paused: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// By what it was made.
+    pub created_by: String,
+    /// Due times that made a task.
+    pub fires: u64,
+    /// Its tasks that live, oldest first; where its overlap asks for them, else its latest, whether they live or not.
+    pub live: Vec<TaskId>,
+    /// The database's time.
+    pub now: Timestamp,
+}
+
+/// Locks those schedules of `due` (by id) that are due then still, and reads them.
+pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts>, StoreError> {
+    let ids: Vec<_> = due.iter().map(|due| due.schedule.uuid()).collect();
+    let times: Vec<_> = due.iter().map(|due| due.due_at).collect();
+    let query = sqlx::query!(
+        r#"select i.place as "place!", s.id as "id!", s.shard as "shard!", s.fire_at as "fire_at!", s.tenant_id as "tenant_id!",
+                s.version as "version!", s.timing as "timing!", s.template as "template!", s.misfire as "misfire!",
+                s.overlap as "overlap!", s.paused_at is not null as "paused!", s.created_at as "created_at!",
+                s.created_by as "created_by!", s.fires as "fires!", t.state as "state!", clock_timestamp() as "now!",
+                case when s.overlap in ('allow', 'buffer_all') then s.recent else array(
+                    select r.task from unnest(s.recent) with ordinality as r(task, place)
+                    cross join lateral (
+                        select k.id from task k where k.tenant_id = s.tenant_id and k.id = r.task limit 1) k
+                    order by r.place) end as "live!"
+            from unnest($1::uuid[], $2::timestamptz[]) with ordinality as i(id, due_at, place)
+            cross join lateral (
+                select n.* from schedule n where n.id = i.id and n.due_at = i.due_at limit 1 for no key update) s
+            cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
+        &ids,
+        &times
+    );
+    let rows = named("fire.facts", query.fetch_all(tx)).await?;
+    let facts = rows.into_iter().map(|row| {
+        let id = ScheduleId(row.id);
+        let place = usize::try_from(row.place - 1).unwrap_or(0);
+        let due_at = due.get(place).map_or(row.fire_at, |due| due.due_at);
+        Ok(Facts {
+            due: Due {
+                schedule: id,
+                tenant: TenantId(row.tenant_id),
+                shard: row.shard,
+                due_at,
+                fire_at: row.fire_at,
+            },
+            tenant_state: read_text("tenant", id, &row.state)?,
+            version: row.version,
+            timing: row.timing,
+            template: row.template,
+            misfire: row.misfire,
+            overlap: read_text("overlap", id, &row.overlap)?,
+            paused: row.paused,
+            created_at: row.created_at,
+            created_by: row.created_by,
+            fires: row.fires.unsigned_abs(),
+            live: row.live.into_iter().map(TaskId).collect(),
+            now: row.now,
+        })
+    });
+    facts.collect()
+}

@@ -1,0 +1,25 @@
+//! Fires: due times that have come, and what is written of them.
+//!
+//! For the schedulers, across tenants. Every statement that writes names the shards it writes for and the epochs under which they
+//! are owned, and holds their rows until it has committed: what an old owner wants to write is not written.
+
+mod awaited;
+mod backfill;
+mod facts;
+mod fence;
+mod missed;
+mod outdated;
+mod room;
+mod verdict;
+mod window;
+mod write;
+
+pub use awaited::{Awaited, awaited, resume_after};
+pub use backfill::{BackfillStep, backfill_step, backfills};
+pub use facts::Facts;
+pub use missed::{Missed, tell_missed};
+pub use outdated::{MovedDue, Outdated, move_due, outdated};
+pub use room::rooms;
+pub use verdict::{Verdict, VerdictRow};
+pub use window::{Due, clock, window};
+pub use write::{Firing, Written, write};

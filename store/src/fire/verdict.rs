@@ -1,0 +1,39 @@
+//! What is to be written of a schedule's due times.
+
+use domain::id::{ScheduleId, TaskId};
+use domain::schedule::{Outcome, TaskTemplate};
+use domain::time::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What becomes of a schedule whose due time has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Which.
+    pub schedule: ScheduleId,
+    /// A row for each due time that has come, in order.
+    pub rows: Vec<VerdictRow>,
+    /// What its tasks are made of.
+    pub template: Arc<TaskTemplate>,
+    /// Tasks of it that are asked to stop.
+    pub cancel: Vec<TaskId>,
+    /// Its next due time, and when that is to be fired; none: it waits for a task, or is over.
+    pub next: Option<(Timestamp, Timestamp)>,
+    /// The task after whose end its next due time counts.
+    pub awaits: Option<TaskId>,
+    /// Due times that made a task, these included.
+    pub fires: u64,
+}
+
+/// What becomes of one due time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictRow {
+    /// The due time.
+    pub due_at: Timestamp,
+    /// What becomes of it.
+    pub outcome: Outcome,
+    /// The task it makes, where its outcome makes one.
+    pub task: Option<TaskId>,
+    /// How long after it is stored that task is due.
+    pub delay: Duration,
+}

@@ -1,0 +1,318 @@
+//! Fires: writes what became of due times, their tasks, and the next due times, all or nothing.
+//!
+//! The shards' rows first, then the schedules', by id, then tasks: every writer locks in this order. What is decided in between is
+//! decided by pure code, over what is locked. A due time that has a row already makes no task, whoever wrote it.
+
+use super::facts::{self, Facts};
+use super::verdict::{Verdict, VerdictRow};
+use super::{Due, fence};
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::schedule::make::{Maker, task};
+use crate::shard::ShardEpoch;
+use crate::statement::{named, repeated};
+use crate::task::submit::{NewTask, SubmitAnswer, in_transaction};
+use crate::task::transition::cancel_requested_in;
+use domain::id::{NodeId, TaskId, TenantId};
+use domain::schedule::Outcome;
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The latest tasks that a schedule keeps of those it made.
+const MOST_RECENT: usize = 32;
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Shards that are not owned under the epoch that was named: nothing was written for them.
+    pub lost: Vec<i16>,
+    /// Due times that have not come yet by the database's clock.
+    pub early: Vec<Due>,
+    /// The next due times of what was written.
+    pub next: Vec<Due>,
+    /// Rows of the ledger, by outcome.
+    pub rows: Vec<Outcome>,
+    /// The longest that one of them was written after it was to be fired.
+    pub lateness: Duration,
+    /// Tasks that run and were asked to stop.
+    pub asked_to_stop: bool,
+}
+
+/// Who fires.
+#[derive(Debug, Clone, Copy)]
+pub struct Firing<'a> {
+    /// Which scheduler.
+    pub node: NodeId,
+    /// What it owns, and under which epochs.
+    pub shards: &'a [ShardEpoch],
+    /// What runs and is asked to stop must have ended so long from now, else its session is fenced.
+    pub cancel_grace: Duration,
+}
+
+/// Fires those of `due` that stand still, in shards that are owned under these epochs. `judge` says what becomes of each.
+///
+/// # Errors
+/// When the database cannot answer; then nothing was written, or all, as far as [`StoreError::outcome_unknown`] says. Repeating it
+/// writes nothing twice.
+pub async fn write(
+    db: &SchedulerDb,
+    firing: Firing<'_>,
+    due: &[Due],
+    judge: impl Fn(&[Facts]) -> Result<Vec<Verdict>, StoreError>,
+) -> Result<Written, StoreError> {
+    let mut sorted = due.to_vec();
+    sorted.sort_unstable_by_key(|due| due.schedule);
+    sorted.dedup_by_key(|due| due.schedule);
+    repeated(|| async {
+        let mut tx = named("begin", db.fire_pool().begin()).await?;
+        let held: HashSet<_> =
+            fence::hold(&mut tx, firing.node, firing.shards).await?.into_iter().collect();
+        let mut written = Written::default();
+        written
+            .lost
+            .extend(firing.shards.iter().map(|at| at.shard).filter(|shard| !held.contains(shard)));
+        let mine: Vec<_> = sorted.iter().copied().filter(|due| held.contains(&due.shard)).collect();
+        if mine.is_empty() {
+            return Ok(written);
+        }
+        let (come, early): (Vec<_>, Vec<_>) = facts::lock(&mut tx, &mine)
+            .await?
+            .into_iter()
+            .partition(|facts| facts.due.fire_at <= facts.now);
+        written.early.extend(early.into_iter().map(|facts| facts.due));
+        let verdicts = judge(&come)?;
+        let group = Group::of(&come, &verdicts)?;
+        group.write(&mut tx, firing.cancel_grace, &mut written).await?;
+        named("commit", tx.commit()).await?;
+        Ok(written)
+    })
+    .await
+}
+
+/// Verdicts, each with what it is about.
+struct Group<'a> {
+    of: Vec<(&'a Facts, &'a Verdict)>,
+    tasks: Vec<NewTask>,
+}
+
+impl<'a> Group<'a> {
+    fn of(facts: &'a [Facts], verdicts: &'a [Verdict]) -> Result<Self, StoreError> {
+        let by_id: HashMap<_, _> = facts.iter().map(|facts| (facts.due.schedule, facts)).collect();
+        let of: Vec<_> = verdicts
+            .iter()
+            .filter_map(|verdict| Some((*by_id.get(&verdict.schedule)?, verdict)))
+            .collect();
+        let mut tasks = Vec::new();
+        for (facts, verdict) in &of {
+            let maker = Maker {
+                tenant: facts.due.tenant,
+                schedule: facts.due.schedule,
+                overlap: facts.overlap,
+                template: &verdict.template,
+                key_id: &facts.created_by,
+            };
+            for row in &verdict.rows {
+                if let Some(id) = row.task {
+                    tasks.push(task(maker, id, row.delay)?);
+                }
+            }
+        }
+        Ok(Self { of, tasks })
+    }
+
+    async fn write(
+        mut self,
+        tx: &mut PgConnection,
+        grace: Duration,
+        written: &mut Written,
+    ) -> Result<(), StoreError> {
+        if self.of.is_empty() {
+            return Ok(());
+        }
+        let cancel: Vec<(TenantId, TaskId)> = self
+            .of
+            .iter()
+            .flat_map(|(facts, verdict)| {
+                verdict.cancel.iter().map(|task| (facts.due.tenant, *task))
+            })
+            .collect();
+        if !cancel.is_empty() {
+            written.asked_to_stop = cancel_requested_in(tx, &cancel, grace).await? > 0;
+        }
+        let at = self.ledger(tx).await?;
+        let rows = self.of.iter().map(|(_, verdict)| verdict.rows.len()).sum::<usize>();
+        if at.len() < rows {
+            self.tasks.retain(|task| at.contains_key(&task.id.uuid()));
+        }
+        let refused = submit(tx, &self.tasks).await?;
+        self.refuse(tx, &refused).await?;
+        for (facts, verdict) in &self.of {
+            written.rows.extend(verdict.rows.iter().map(|row| match row.task {
+                Some(task) if refused.contains_key(&task) => Outcome::SkippedOverlap,
+                _ => row.outcome,
+            }));
+            written.next.extend(verdict.next.map(|(due_at, fire_at)| Due {
+                due_at,
+                fire_at,
+                ..facts.due
+            }));
+            let late = at.values().next().map_or(facts.now, |at| *at) - facts.due.fire_at;
+            written.lateness = written.lateness.max(late.to_std().unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Writes the ledger and the next due times. The new rows, by the task (or else the schedule) they name, and when they were written.
+    async fn ledger(&self, tx: &mut PgConnection) -> Result<HashMap<Uuid, Timestamp>, StoreError> {
+        let rows: Vec<(&Facts, &VerdictRow)> = self
+            .of
+            .iter()
+            .flat_map(|(facts, verdict)| verdict.rows.iter().map(move |row| (*facts, row)))
+            .collect();
+        let tenants: Vec<_> = rows.iter().map(|(facts, _)| facts.due.tenant.uuid()).collect();
+        let schedules: Vec<_> = rows.iter().map(|(facts, _)| facts.due.schedule.uuid()).collect();
+        let due: Vec<_> = rows.iter().map(|(_, row)| row.due_at).collect();
+        let outcomes: Vec<_> =
+            rows.iter().map(|(_, row)| row.outcome.as_str().to_owned()).collect();
+        let tasks: Vec<_> = rows.iter().map(|(_, row)| row.task.map(|id| id.uuid())).collect();
+        let versions: Vec<_> = rows.iter().map(|(facts, _)| facts.version).collect();
+        let moves = Moves::of(&self.of);
+        let query = sqlx::query!(
+            r#"with moved as (
+                    update schedule s set due_at = i.due_at, fire_at = i.fire_at, fires = i.fires, awaits = i.awaits,
+                        recent = i.recent::uuid[], tzdb = $15,
+                        ended_at = case when i.due_at is null and i.awaits is null then clock_timestamp() end
+                    from unnest($7::uuid[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::bigint[], $12::uuid[],
+                        $13::text[], $14::bigint[]) as i(id, was, due_at, fire_at, fires, awaits, recent, version)
+                    where s.id = any (array[i.id]) and s.due_at = i.was and s.version = i.version
+                ), told as (
+                    insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version)
+                    select r.tenant_id, r.schedule_id, r.due_at, r.outcome, 'scheduled', clock_timestamp(), r.task_id, r.version
+                    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::bigint[])
+                        as r(tenant_id, schedule_id, due_at, outcome, task_id, version)
+                    on conflict do nothing
+                    returning schedule_id, task_id, fired_at
+                )
+                select coalesce(task_id, schedule_id) as "id!", fired_at as "fired_at!" from told"#,
+            &tenants,
+            &schedules,
+            &due,
+            &outcomes,
+            &tasks as &[Option<Uuid>],
+            &versions,
+            &moves.ids,
+            &moves.was,
+            &moves.due_at as &[Option<Timestamp>],
+            &moves.fire_at as &[Option<Timestamp>],
+            &moves.fires,
+            &moves.awaits as &[Option<Uuid>],
+            &moves.recent,
+            &moves.versions,
+            domain::schedule::tzdb_version()
+        );
+        let told = named("fire.ledger", query.fetch_all(tx)).await?;
+        Ok(told.into_iter().map(|row| (row.id, row.fired_at)).collect())
+    }
+
+    /// Notes of due times that made no task after all, because one of the template's unique key lives.
+    async fn refuse(
+        &self,
+        tx: &mut PgConnection,
+        refused: &HashMap<TaskId, TaskId>,
+    ) -> Result<(), StoreError> {
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let of = |task: TaskId| {
+            self.of.iter().find_map(|(facts, verdict)| {
+                let row = verdict.rows.iter().find(|row| row.task == Some(task))?;
+                Some((facts.due.tenant.uuid(), facts.due.schedule.uuid(), row.due_at))
+            })
+        };
+        let rows: Vec<_> = refused
+            .iter()
+            .filter_map(|(task, holder)| Some((of(*task)?, held_by(*holder))))
+            .collect();
+        skipped(tx, &rows).await
+    }
+}
+
+/// A row of the ledger, and what is to be noted of it: its tenant, its schedule, its due time.
+pub(super) type Noted = ((Uuid, Uuid, Timestamp), String);
+
+/// Says of rows of the ledger that they made no task.
+pub(super) async fn skipped(tx: &mut PgConnection, rows: &[Noted]) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update schedule_fire f set outcome = 'skipped_overlap', task_id = null, detail = i.detail
+            from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[]) as i(tenant_id, schedule_id, due_at, detail)
+            where f.tenant_id = any (array[i.tenant_id]) and f.schedule_id = i.schedule_id and f.due_at = i.due_at",
+        &rows.iter().map(|((tenant, _, _), _)| *tenant).collect::<Vec<_>>(),
+        &rows.iter().map(|((_, schedule, _), _)| *schedule).collect::<Vec<_>>(),
+        &rows.iter().map(|((_, _, due_at), _)| *due_at).collect::<Vec<_>>(),
+        &rows.iter().map(|(_, detail)| detail.clone()).collect::<Vec<_>>()
+    );
+    named("fire.skipped", query.execute(tx)).await.map(|_| ())
+}
+
+/// What is said of a due time whose task was not made.
+pub(super) fn held_by(holder: TaskId) -> String {
+    format!("`{holder}` holds the unique key of its tasks")
+}
+
+/// Stores tasks; for those that were not stored, which task lives with their unique key.
+pub(super) async fn submit(
+    tx: &mut PgConnection,
+    tasks: &[NewTask],
+) -> Result<HashMap<TaskId, TaskId>, StoreError> {
+    if tasks.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let answers = in_transaction(tx, tasks).await?;
+    let refused = tasks.iter().zip(answers).filter_map(|(task, answer)| match answer {
+        SubmitAnswer::Existing(holder) => Some((task.id, holder)),
+        // They have no idempotency key.
+        SubmitAnswer::Created(_) | SubmitAnswer::Replayed(_) | SubmitAnswer::KeyReused => None,
+    });
+    Ok(refused.collect())
+}
+
+/// Verdicts as the arrays the statement takes: what becomes of the schedules' own rows.
+struct Moves {
+    ids: Vec<Uuid>,
+    was: Vec<Timestamp>,
+    due_at: Vec<Option<Timestamp>>,
+    fire_at: Vec<Option<Timestamp>>,
+    fires: Vec<i64>,
+    awaits: Vec<Option<Uuid>>,
+    recent: Vec<String>,
+    versions: Vec<i64>,
+}
+
+impl Moves {
+    fn of(group: &[(&Facts, &Verdict)]) -> Self {
+        let next = |verdict: &Verdict| verdict.next;
+        Self {
+            ids: group.iter().map(|(facts, _)| facts.due.schedule.uuid()).collect(),
+            was: group.iter().map(|(facts, _)| facts.due.due_at).collect(),
+            due_at: group.iter().map(|(_, of)| next(of).map(|(due_at, _)| due_at)).collect(),
+            fire_at: group.iter().map(|(_, of)| next(of).map(|(_, fire_at)| fire_at)).collect(),
+            fires: group
+                .iter()
+                .map(|(_, of)| i64::try_from(of.fires).unwrap_or(i64::MAX))
+                .collect(),
+            awaits: group.iter().map(|(_, of)| of.awaits.map(|task| task.uuid())).collect(),
+            recent: group.iter().map(|(facts, of)| recent(facts, of)).collect(),
+            versions: group.iter().map(|(facts, _)| facts.version).collect(),
+        }
+    }
+}
+
+/// The tasks that a schedule has made last, as the text of an array.
+fn recent(facts: &Facts, verdict: &Verdict) -> String {
+    let made = verdict.rows.iter().filter_map(|row| row.task.as_ref());
+    let all: Vec<_> = facts.live.iter().chain(made).map(|task| task.uuid().to_string()).collect();
+    format!("{{{}}}", all[all.len().saturating_sub(MOST_RECENT)..].join(","))
+}

@@ -1,0 +1,50 @@
+//! Deletes a schedule. Its tasks go on; its ledger is dropped with its days.
+
+use super::lock::lock;
+use crate::audit::{self, Act};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+
+/// What became of a schedule that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteAnswer {
+    /// It is gone, and nothing of it fires any more.
+    Deleted,
+    /// It is in this version.
+    VersionMismatch {
+        /// In which.
+        version: i64,
+    },
+    /// The tenant has none of this name.
+    NotFound,
+}
+
+/// Deletes the tenant's schedule of this name; only in version `if_version`, where one is given.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn delete(
+    db: &ApiDb,
+    scope: &TenantScope,
+    name: &str,
+    if_version: Option<i64>,
+) -> Result<DeleteAnswer, StoreError> {
+    let mut tx = crate::task::scoped(db, scope).await?;
+    let Some(stored) = lock(&mut tx, scope, name).await? else {
+        return Ok(DeleteAnswer::NotFound);
+    };
+    if if_version.is_some_and(|wanted| wanted != stored.version) {
+        return Ok(DeleteAnswer::VersionMismatch { version: stored.version });
+    }
+    let query = sqlx::query!(
+        "with backfill as (delete from schedule_backfill where schedule_id = $1)
+            delete from schedule where id = $1",
+        stored.id.uuid()
+    );
+    named("schedule.delete", query.execute(&mut *tx)).await?;
+    let act = Act::new("schedule.delete", "schedule", name).from(stored.told());
+    audit::told(&mut tx, scope, act).await?;
+    named("commit", tx.commit()).await?;
+    Ok(DeleteAnswer::Deleted)
+}

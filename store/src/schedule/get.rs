@@ -1,0 +1,28 @@
+//! One schedule, by its name.
+
+use super::record::{Row, ScheduleRecord};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+
+/// The tenant's schedule of this name.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn get(
+    db: &ApiDb,
+    scope: &TenantScope,
+    name: &str,
+) -> Result<Option<ScheduleRecord>, StoreError> {
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query_as!(
+        Row,
+        "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
+            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at
+            from schedule where tenant_id = $1 and name = $2",
+        scope.tenant().uuid(),
+        name
+    );
+    let row = named("schedule.get", query.fetch_optional(&mut *tx)).await?;
+    row.map(TryInto::try_into).transpose()
+}

@@ -1,0 +1,60 @@
+//! Makes a task of a schedule's template.
+
+use super::record::write_json;
+use crate::StoreError;
+use crate::task::submit::NewTask;
+use domain::batch::ConcurrencyKey;
+use domain::id::{ScheduleId, TaskId, TenantId};
+use domain::schedule::{Overlap, TaskTemplate};
+use std::time::Duration;
+
+/// The schedule for which a task is made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Maker<'a> {
+    pub tenant: TenantId,
+    pub schedule: ScheduleId,
+    pub overlap: Overlap,
+    pub template: &'a TaskTemplate,
+    /// By what the task comes.
+    pub key_id: &'a str,
+}
+
+/// The task, due `delay` after it is stored. Tasks that are to run one after the other share a key of their schedule's own.
+pub(crate) fn task(of: Maker<'_>, id: TaskId, delay: Duration) -> Result<NewTask, StoreError> {
+    let Maker { tenant, schedule, overlap, template, key_id } = of;
+    let own_key = || overlap.is_buffered().then(|| ConcurrencyKey(schedule.to_string().into()));
+    let labels = (!template.labels.is_empty()).then_some(&template.labels);
+    Ok(NewTask {
+        tenant,
+        id,
+        name: template.name.clone(),
+        pool: template.pool.clone(),
+        tier: template.tier,
+        resources: template.resources,
+        run_json: write_json("template", &template.run)?,
+        delay: (!delay.is_zero()).then_some(delay),
+        run_at: None,
+        delay_tolerance: template.delay_tolerance,
+        execution_cap: template.execution_cap,
+        expire_if_late: template.expire_if_late,
+        priority: template.priority,
+        flexible: template.flexible,
+        concurrency_key: template
+            .concurrency_key
+            .as_deref()
+            .map(|key| ConcurrencyKey(key.into()))
+            .or_else(own_key),
+        max_attempts: template.max_attempts,
+        retry_json: template
+            .retry
+            .as_ref()
+            .map(|retry| write_json("template", retry))
+            .transpose()?,
+        delivery: template.delivery,
+        unique_key: template.unique_key.clone(),
+        labels_json: labels.map(|labels| write_json("template", labels)).transpose()?,
+        traceparent: None,
+        key_id: key_id.to_owned(),
+        idempotency: None,
+    })
+}

@@ -1,0 +1,55 @@
+//! Pauses a schedule: its due times come and are written down, and make no task.
+
+use super::lock::{lock, now};
+use super::record::{Pause, ScheduleRecord};
+use crate::audit::{self, Act};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+use serde_json::json;
+use sqlx::PgConnection;
+
+/// Pauses the tenant's schedule of this name; one that is paused stays as it is, with its first reason.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn pause(
+    db: &ApiDb,
+    scope: &TenantScope,
+    name: &str,
+    because: Option<&str>,
+) -> Result<Option<ScheduleRecord>, StoreError> {
+    let mut tx = crate::task::scoped(db, scope).await?;
+    let Some(mut schedule) = lock(&mut tx, scope, name).await? else { return Ok(None) };
+    if schedule.paused.is_some() {
+        return Ok(Some(schedule));
+    }
+    let at = now(&mut tx).await?;
+    let (by, because) = (scope.by().actor.to_string(), because.map(str::to_owned));
+    schedule.paused = Some(Pause { at, by, because: because.clone() });
+    store(&mut tx, &mut schedule).await?;
+    let act = Act::new("schedule.pause", "schedule", name).to(json!({"because": because}));
+    audit::told(&mut tx, scope, act).await?;
+    named("commit", tx.commit()).await?;
+    Ok(Some(schedule))
+}
+
+/// Stores that `schedule` is paused, or is not, as a version of its own.
+pub(super) async fn store(
+    tx: &mut PgConnection,
+    schedule: &mut ScheduleRecord,
+) -> Result<(), StoreError> {
+    schedule.version += 1;
+    schedule.updated_at = now(&mut *tx).await?;
+    let paused = schedule.paused.as_ref();
+    let query = sqlx::query!(
+        "update schedule set paused_at = $2, paused_by = $3, paused_because = $4, version = $5, updated_at = $6 where id = $1",
+        schedule.id.uuid(),
+        paused.map(|pause| pause.at),
+        paused.map(|pause| pause.by.as_str()),
+        paused.and_then(|pause| pause.because.as_deref()),
+        schedule.version,
+        schedule.updated_at
+    );
+    named("schedule.pause", query.execute(tx)).await.map(|_| ())
+}

@@ -1,0 +1,288 @@
+//! Stores a schedule by its name: the same again changes nothing.
+//!
+//! Who makes one is the only one of its tenant to do so until it is committed: the plan's quota is exact. An edit keeps a due time
+//! that has come already and has not been fired, so that none is lost between two versions.
+
+use super::lock::{fire_at, lock, next, now, reckoner};
+use super::pause::store as store_pause;
+use super::record::{Pause, ScheduleRecord, write_json};
+use crate::audit::{self, Act};
+use crate::connect::ApiDb;
+use crate::statement::{named, repeated};
+use crate::{StoreError, TenantScope};
+use domain::id::ScheduleId;
+use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing, tzdb_version};
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+
+/// A schedule to store. Everything in it has been checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PutSchedule {
+    /// What its owner calls it.
+    pub name: String,
+    /// What decides when.
+    pub timing: Timing,
+    /// What a fire makes.
+    pub template: TaskTemplate,
+    /// What is done while an earlier task of it lives.
+    pub overlap: Overlap,
+    /// What is done with due times that were not fired in time.
+    pub misfire: Misfire,
+    /// `Some`: paused, or not; `None`: as it is, and not paused when new.
+    pub paused: Option<bool>,
+    /// The key or the sign-in it came by.
+    pub created_by: String,
+    /// Only where it is in this version; 0: only where there is none.
+    pub if_version: Option<i64>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PutAnswer {
+    /// It is new.
+    Created(Box<ScheduleRecord>),
+    /// It is changed, and a version on.
+    Updated(Box<ScheduleRecord>),
+    /// It was so before.
+    Unchanged(Box<ScheduleRecord>),
+    /// The tenant has as many as its plan allows.
+    QuotaReached {
+        /// How many that is.
+        limit: u32,
+    },
+    /// It is in another version; `None`: there is none.
+    VersionMismatch {
+        /// In which.
+        version: Option<i64>,
+    },
+    /// It has no due time from now on.
+    NeverFires,
+}
+
+/// Stores `schedule`. Its next due time is the first after now. Wake the shards' owners (`Topic::ShardOwner`) when it is `Created`
+/// or `Updated`.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn put(
+    db: &ApiDb,
+    scope: &TenantScope,
+    schedule: &PutSchedule,
+) -> Result<PutAnswer, StoreError> {
+    // Once more where another made one of the same name in between.
+    repeated(|| async {
+        let mut tx = crate::task::scoped(db, scope).await?;
+        let found = match lock(&mut tx, scope, &schedule.name).await? {
+            Some(stored) => Some(stored),
+            None => {
+                lock_all(&mut tx, scope).await?;
+                lock(&mut tx, scope, &schedule.name).await?
+            }
+        };
+        let version = found.as_ref().map(|stored| stored.version);
+        if schedule.if_version.is_some_and(|wanted| wanted != version.unwrap_or(0)) {
+            return Ok(PutAnswer::VersionMismatch { version });
+        }
+        let answer = match found {
+            Some(stored) => update(&mut tx, scope, stored, schedule).await?,
+            None => create(&mut tx, scope, schedule).await?,
+        };
+        if matches!(answer, PutAnswer::Created(_) | PutAnswer::Updated(_)) {
+            named("commit", tx.commit()).await?;
+        }
+        Ok(answer)
+    })
+    .await
+}
+
+/// Lets one request at a time make schedules of this tenant, to the end of its transaction.
+async fn lock_all(tx: &mut PgConnection, scope: &TenantScope) -> Result<(), StoreError> {
+    let query = sqlx::query_scalar!(
+        r#"select true as "locked!" from pg_advisory_xact_lock(hashtextextended('schedules ' || $1::text, 0))"#,
+        scope.tenant().to_string()
+    );
+    named("schedule.lock_all", query.fetch_one(tx)).await.map(|_| ())
+}
+
+/// What the tenant's plan allows, where it has as many already.
+async fn quota_reached(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+) -> Result<Option<u32>, StoreError> {
+    let query = sqlx::query!(
+        r#"select p.schedules, (
+                select count(*) from (select from schedule s where s.tenant_id = t.id limit p.schedules) held) as "held!"
+            from tenant t join plan p on p.name = t.plan where t.id = $1"#,
+        scope.tenant().uuid()
+    );
+    let rows = named("schedule.count", query.fetch_all(tx)).await?;
+    let reached = rows.first().filter(|row| row.held >= i64::from(row.schedules));
+    Ok(reached.map(|row| row.schedules.unsigned_abs()))
+}
+
+async fn create(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    new: &PutSchedule,
+) -> Result<PutAnswer, StoreError> {
+    if let Some(limit) = quota_reached(&mut *tx, scope).await? {
+        return Ok(PutAnswer::QuotaReached { limit });
+    }
+    let (id, at) = (ScheduleId::fresh(), now(&mut *tx).await?);
+    let Ok(reckoner) = domain::schedule::Reckoner::new(&new.timing, at) else {
+        return Ok(PutAnswer::NeverFires);
+    };
+    let Some((due_at, fire_at)) = next(id, &new.timing, &reckoner, at) else {
+        return Ok(PutAnswer::NeverFires);
+    };
+    let record = ScheduleRecord {
+        tenant: scope.tenant(),
+        id,
+        name: new.name.clone(),
+        version: 1,
+        timing: new.timing.clone(),
+        template: new.template.clone(),
+        overlap: new.overlap,
+        misfire: new.misfire,
+        created_at: at,
+        updated_at: at,
+        created_by: new.created_by.clone(),
+        paused: (new.paused == Some(true)).then(|| paused_by(scope, at)),
+        next_at: Some(due_at),
+        next_fire_at: Some(fire_at),
+        fires: 0,
+        recent: Vec::new(),
+        awaits: None,
+        tzdb: tzdb_version().to_owned(),
+        ended_at: None,
+    };
+    insert(&mut *tx, &record).await?;
+    let act = Act::new("schedule.put", "schedule", &new.name).to(record.told());
+    audit::told(&mut *tx, scope, act).await?;
+    Ok(PutAnswer::Created(Box::new(record)))
+}
+
+fn paused_by(scope: &TenantScope, at: Timestamp) -> Pause {
+    Pause { at, by: scope.by().actor.to_string(), because: None }
+}
+
+async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), StoreError> {
+    let paused = record.paused.as_ref();
+    let query = sqlx::query!(
+        "insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, updated_at, created_by,
+                paused_at, paused_by, due_at, fire_at, tzdb, shard)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, (
+                select h.shard from schedule_shard h where h.open order by h.shard
+                    limit 1 offset $15::bigint % (select count(*) from schedule_shard o where o.open)))",
+        record.id.uuid(),
+        record.tenant.uuid(),
+        record.name,
+        write_json("timing", &record.timing)?,
+        write_json("template", &record.template)?,
+        record.overlap.as_str(),
+        write_json("misfire", &record.misfire)?,
+        record.created_at,
+        record.created_by,
+        paused.map(|pause| pause.at),
+        paused.map(|pause| pause.by.as_str()),
+        record.next_at,
+        record.next_fire_at,
+        record.tzdb,
+        dealt(record.id)
+    );
+    match named("schedule.insert", query.execute(tx)).await {
+        Err(error) if error.sqlstate().as_deref() == Some("23505") => Err(StoreError::Contended),
+        result => result.map(|_| ()),
+    }
+}
+
+/// By what a schedule is dealt into a shard: the random end of its id.
+fn dealt(id: ScheduleId) -> i64 {
+    i64::try_from(id.uuid().as_u128() & 0xffff_ffff).unwrap_or(0)
+}
+
+async fn update(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    stored: ScheduleRecord,
+    new: &PutSchedule,
+) -> Result<PutAnswer, StoreError> {
+    let before = stored.told();
+    let mut record = stored;
+    let at = now(&mut *tx).await?;
+    let pauses = new.paused.is_some_and(|paused| paused != record.paused.is_some());
+    if pauses {
+        record.paused = if record.paused.is_some() { None } else { Some(paused_by(scope, at)) };
+    }
+    let same = record.timing == new.timing
+        && record.template == new.template
+        && record.overlap == new.overlap
+        && record.misfire == new.misfire;
+    if same && !pauses {
+        return Ok(PutAnswer::Unchanged(Box::new(record)));
+    }
+    if !same && !rewrite(&mut record, new, at)? {
+        return Ok(PutAnswer::NeverFires);
+    }
+    // Also its version.
+    store_pause(&mut *tx, &mut record).await?;
+    if !same {
+        change(&mut *tx, &record).await?;
+    }
+    let act = Act::new("schedule.put", "schedule", &record.name).from(before).to(record.told());
+    audit::told(&mut *tx, scope, act).await?;
+    Ok(PutAnswer::Updated(Box::new(record)))
+}
+
+/// Makes `record` what it is to be; false where it would have no due time any more.
+fn rewrite(
+    record: &mut ScheduleRecord,
+    new: &PutSchedule,
+    at: Timestamp,
+) -> Result<bool, StoreError> {
+    let timing_changes = record.timing != new.timing;
+    record.timing = new.timing.clone();
+    record.template = new.template.clone();
+    record.overlap = new.overlap;
+    record.misfire = new.misfire;
+    if !timing_changes {
+        return Ok(true);
+    }
+    record.tzdb = tzdb_version().to_owned();
+    // What has come already is fired, as the new version says; what waits for a task goes on waiting where it still counts from its end.
+    if let Some(due_at) = record.next_at.filter(|due_at| *due_at <= at) {
+        record.next_fire_at = Some(fire_at(record.id, &record.timing, due_at));
+        return Ok(true);
+    }
+    if record.awaits.is_some() && record.timing.is_fixed_delay() {
+        return Ok(true);
+    }
+    let Ok(reckoner) = reckoner(record.id, &record.timing, record.created_at) else {
+        return Ok(false);
+    };
+    let Some((due_at, fire_at)) = next(record.id, &record.timing, &reckoner, at) else {
+        return Ok(false);
+    };
+    (record.next_at, record.next_fire_at) = (Some(due_at), Some(fire_at));
+    (record.awaits, record.ended_at) = (None, None);
+    Ok(true)
+}
+
+async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update schedule set timing = $2, template = $3, overlap = $4, misfire = $5, due_at = $6, fire_at = $7, awaits = $8,
+                tzdb = $9, ended_at = $10, told_missed = null
+            where id = $1",
+        record.id.uuid(),
+        write_json("timing", &record.timing)?,
+        write_json("template", &record.template)?,
+        record.overlap.as_str(),
+        write_json("misfire", &record.misfire)?,
+        record.next_at,
+        record.next_fire_at,
+        record.awaits.map(|task| task.uuid()),
+        record.tzdb,
+        record.ended_at
+    );
+    named("schedule.change", query.execute(tx)).await.map(|_| ())
+}

@@ -1,0 +1,29 @@
+//! Resumes a paused schedule: from now on its due times make tasks; those of the pause do not.
+
+use super::lock::lock;
+use super::pause::store;
+use super::record::ScheduleRecord;
+use crate::audit::{self, Act};
+use crate::connect::ApiDb;
+use crate::statement::named;
+use crate::{StoreError, TenantScope};
+
+/// Resumes the tenant's schedule of this name; one that is not paused stays as it is.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn resume(
+    db: &ApiDb,
+    scope: &TenantScope,
+    name: &str,
+) -> Result<Option<ScheduleRecord>, StoreError> {
+    let mut tx = crate::task::scoped(db, scope).await?;
+    let Some(mut schedule) = lock(&mut tx, scope, name).await? else { return Ok(None) };
+    if schedule.paused.take().is_none() {
+        return Ok(Some(schedule));
+    }
+    store(&mut tx, &mut schedule).await?;
+    audit::told(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
+    named("commit", tx.commit()).await?;
+    Ok(Some(schedule))
+}

@@ -1,0 +1,145 @@
+//! Fires a schedule now, because somebody asks: whatever its times, pause and overlap say.
+
+use super::make::{Maker, task};
+use super::record::{FireKind, FireRecord, read_json, read_text};
+use crate::audit::{self, Act};
+use crate::connect::SubmitDb;
+use crate::idempotency::{IdempotencyKey, Once, answered_before, put_answer};
+use crate::statement::{named, repeated};
+use crate::task::submit::{SubmitAnswer, in_transaction};
+use crate::{StoreError, TenantScope};
+use domain::id::{ScheduleId, TaskId};
+use domain::schedule::{Outcome, TaskTemplate};
+use domain::time::Timestamp;
+use serde_json::json;
+use sqlx::PgConnection;
+use std::time::Duration;
+
+/// What became of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TriggerAnswer {
+    /// It made this fire, with a task.
+    Fired(FireRecord),
+    /// A task of the template's unique key lives.
+    Existing(TaskId),
+    /// The tenant has none of this name.
+    NotFound,
+}
+
+/// Fires the tenant's schedule of this name; the task comes by `key_id`. With an idempotency key once, and `answer` is kept. Wake the
+/// batcher (`Topic::Batcher`) when it is `Fired`.
+///
+/// # Errors
+/// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether it may have fired.
+pub async fn trigger(
+    db: &SubmitDb,
+    scope: &TenantScope,
+    name: &str,
+    (key_id, once): (&str, Option<&IdempotencyKey>),
+    answer: impl Fn(&FireRecord) -> Vec<u8>,
+) -> Result<Once<TriggerAnswer>, StoreError> {
+    repeated(|| async {
+        let mut tx = named("begin", db.pool().begin()).await?;
+        if let Some(before) = answered_before(&mut tx, scope, once).await? {
+            return Ok(before);
+        }
+        // What makes no fire leaves no key behind.
+        let Some(found) = lock(&mut tx, scope, name).await? else {
+            return Ok(Once::Done(TriggerAnswer::NotFound));
+        };
+        let of = Maker {
+            tenant: scope.tenant(),
+            schedule: found.id,
+            overlap: found.overlap,
+            template: &found.template,
+            key_id,
+        };
+        let made = task(of, TaskId::fresh(), Duration::ZERO)?;
+        let id = made.id;
+        match in_transaction(&mut tx, &[made]).await?.first() {
+            Some(SubmitAnswer::Created(_)) => {}
+            Some(SubmitAnswer::Existing(task)) => {
+                return Ok(Once::Done(TriggerAnswer::Existing(*task)));
+            }
+            // It has no idempotency key.
+            _ => return Err(StoreError::Contended),
+        }
+        let due_at = write(&mut tx, scope, &found, id).await?;
+        let act = Act::new("schedule.trigger", "schedule", name).to(json!({"task": id}));
+        audit::told(&mut tx, scope, act).await?;
+        let fire = FireRecord {
+            due_at,
+            outcome: Outcome::Fired,
+            kind: FireKind::Trigger,
+            fired_at: due_at,
+            task: Some(id),
+            version: found.version,
+            detail: None,
+        };
+        if let Some(once) = once {
+            put_answer(&mut tx, scope, once, 201, &answer(&fire)).await?;
+        }
+        named("commit", tx.commit()).await?;
+        Ok(Once::Done(TriggerAnswer::Fired(fire)))
+    })
+    .await
+}
+
+struct Found {
+    id: ScheduleId,
+    version: i64,
+    overlap: domain::schedule::Overlap,
+    template: TaskTemplate,
+}
+
+async fn lock(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    name: &str,
+) -> Result<Option<Found>, StoreError> {
+    let query = sqlx::query!(
+        "select id, version, overlap, template from schedule where tenant_id = $1 and name = $2 for no key update",
+        scope.tenant().uuid(),
+        name
+    );
+    let Some(row) = named("schedule.lock_to_trigger", query.fetch_all(tx)).await?.pop() else {
+        return Ok(None);
+    };
+    let id = ScheduleId(row.id);
+    Ok(Some(Found {
+        id,
+        version: row.version,
+        overlap: read_text("overlap", id, &row.overlap)?,
+        template: read_json("template", id, &row.template)?,
+    }))
+}
+
+/// Writes the fire, due now, and adds its task to the schedule's.
+async fn write(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    found: &Found,
+    task: TaskId,
+) -> Result<Timestamp, StoreError> {
+    let query = sqlx::query_scalar!(
+        r#"with at as materialized (
+                select clock_timestamp() as due_at
+            ), made as (
+                insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version)
+                select $1, $2, a.due_at, 'fired', 'trigger', a.due_at, $3, $4 from at a
+            ), added as (
+                update schedule set recent = recent[greatest(1, cardinality(recent) - 30):] || $3::uuid where id = $2
+            )
+            select due_at as "due_at!" from at"#,
+        scope.tenant().uuid(),
+        found.id.uuid(),
+        task.uuid(),
+        found.version
+    );
+    match named("schedule.trigger", query.fetch_all(tx)).await {
+        Ok(rows) => rows.first().copied().ok_or(StoreError::Contended),
+        // A due time of this very microsecond.
+        Err(error) if error.sqlstate().as_deref() == Some("23505") => Err(StoreError::Contended),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,25 @@
+//! Parts of all schedules, and which scheduler fires each.
+//!
+//! A scheduler owns shards for as long as it keeps its own row up, so that a heartbeat is one row, whatever it owns. Who takes a
+//! shard raises its epoch; fires name the epoch and hold the row while they write, so that an old owner writes nothing.
+
+mod beat;
+mod give_up;
+mod prepare;
+mod take;
+mod tzdb;
+
+pub use beat::{Beat, Shard, beat};
+pub use give_up::{give_up, leave};
+pub use prepare::prepare;
+pub use take::take;
+pub use tzdb::set_tzdb;
+
+/// A shard owned under a number. A later owner has a higher one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ShardEpoch {
+    /// Which.
+    pub shard: i16,
+    /// Under which number.
+    pub epoch: i64,
+}
