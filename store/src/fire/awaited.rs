@@ -38,7 +38,7 @@ pub async fn awaited(
             cross join lateral (
                 select n.id, n.tenant_id, n.awaits, n.timing, n.created_at from schedule n
                 where n.shard = h.shard and n.awaits is not null
-                    and not exists (select from task k where k.tenant_id = n.tenant_id and k.id = n.awaits)
+                    and (select k.id from task k where k.tenant_id = n.tenant_id and k.id = n.awaits limit 1) is null
                 order by n.id limit $2) s
             left join lateral (
                 select e.finished_at from task_history e where e.tenant_id = s.tenant_id and e.id = s.awaits limit 1) e on true"#,
