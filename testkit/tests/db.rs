@@ -2,9 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
+use std::time::Duration;
 use testkit::db::TestDatabase;
-use testkit::psql;
 use testkit::services::PrivatePostgres;
+use testkit::{poll, psql};
 
 async fn count_named(url: &str, name: &str) -> i64 {
     psql::number(url, &format!("select count(*) from pg_database where datname = '{name}'"))
@@ -53,7 +54,8 @@ async fn a_dropped_test_database_is_gone_and_its_template_stays() {
     let name = database.name().to_owned();
     assert_eq!(count_named(&url, &name).await, 1);
     drop(database);
-    assert_eq!(count_named(&url, &name).await, 0);
+    let gone = async || count_named(&url, &name).await == 0;
+    poll::until("the database to be dropped", Duration::from_secs(20), gone).await.unwrap();
     let templates = "select count(*) from pg_database where datname like 'berth_template_%'";
     assert_eq!(psql::number(&url, templates).await.unwrap(), 1);
 }

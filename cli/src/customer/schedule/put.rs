@@ -36,7 +36,7 @@ pub struct PutArguments {
     /// While an earlier task of it has not ended: skip (the default), buffer_one, buffer_all, cancel_other or allow.
     #[arg(long, help_heading = "Policies")]
     pub overlap: Option<Overlap>,
-    /// What becomes of overdue times: fire_now, fire_next_soon, skip, or catch_up:COUNT:MAX_AGE[:PER_SECOND].
+    /// What becomes of overdue times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
     #[arg(long, value_parser = misfire, help_heading = "Policies")]
     pub misfire: Option<Misfire>,
     /// Paused from the start, or not: `--paused false` resumes it.
