@@ -14,6 +14,9 @@ use uuid::Uuid;
 /// Tasks of a strand that are seen, of the late and of the others each. As many as the batcher reads of each of some hundred strands.
 const SEEN: usize = 32;
 
+/// A strand, by start deadline.
+type Tasks = BTreeMap<(Timestamp, TaskId), Candidate>;
+
 pub struct Berth<'a> {
     world: &'a World,
     capacity: Resources,
@@ -22,8 +25,8 @@ pub struct Berth<'a> {
     running: Running,
     /// Picked, and neither placed nor come back.
     picked: HashMap<usize, Pick>,
-    /// What waits: of each tenant and strand, by start deadline.
-    waiting: Vec<HashMap<Strand, BTreeMap<(Timestamp, TaskId), Candidate>>>,
+    /// What waits: of each tenant and strand.
+    waiting: Vec<HashMap<Strand, Tasks>>,
     /// Tenants that have changed since they were looked at.
     changed: BTreeSet<usize>,
 }
@@ -96,7 +99,7 @@ impl<'a> Berth<'a> {
     }
 }
 
-fn window(now: Timestamp, tasks: &BTreeMap<(Timestamp, TaskId), Candidate>) -> Window {
+fn window(now: Timestamp, tasks: &Tasks) -> Window {
     let on_time = (now, task_id(0));
     let first = |range: &mut dyn Iterator<Item = &Candidate>| -> Vec<Candidate> {
         range.take(SEEN).cloned().collect()

@@ -1,7 +1,7 @@
 //! What the batcher is told of ends, and what it finds out of those that nobody tells.
 
 use crate::support::World;
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use domain::id::{NodeId, TaskId};
 use domain::task::State;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let since = Utc::now() - TimeDelta::minutes(1);
+    let since = runtime::clock::wall() - TimeDelta::minutes(1);
     for state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let id = put.task.uuid();
@@ -60,7 +60,7 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
         let expected = expected.map(|ms| (put.task, Duration::from_millis(ms)));
         assert_eq!(used, expected.into_iter().collect::<Vec<_>>(), "{state}");
         // An attempt before this dispatch is not what it used.
-        let later = [(tenant, put.task, Utc::now() + TimeDelta::minutes(1))];
+        let later = [(tenant, put.task, runtime::clock::wall() + TimeDelta::minutes(1))];
         let used = untold(&world.scheduler, &later).await.unwrap();
         assert!(used.iter().all(|(_, used)| used.is_zero()), "{state}");
     }
