@@ -146,11 +146,20 @@ impl Server {
         headers: &[(&str, &str)],
         body: impl AsRef<[u8]>,
     ) -> Answer {
+        self.send_json((key, "POST", target), headers, body.as_ref()).await
+    }
+
+    async fn send_json(
+        &self,
+        (key, verb, target): (&str, &str, &str),
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
         let bearer = format!("Bearer {key}");
         let mut all =
             vec![("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
         all.extend_from_slice(headers);
-        checked(request(self.addr, "POST", target, &all, body.as_ref()).await)
+        checked(request(self.addr, verb, target, &all, body).await)
     }
 
     /// Submits a task that does nothing and gives its id.
@@ -199,11 +208,7 @@ impl Server {
         headers: &[(&str, &str)],
         body: impl AsRef<[u8]>,
     ) -> Answer {
-        let bearer = format!("Bearer {key}");
-        let mut all =
-            vec![("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-        all.extend_from_slice(headers);
-        checked(request(self.addr, "PUT", target, &all, body.as_ref()).await)
+        self.send_json((key, "PUT", target), headers, body.as_ref()).await
     }
 
     /// The id of a fresh user of the tenant, who has no password.

@@ -5,9 +5,9 @@ use std::fmt;
 /// One thing that may be done in a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Permission {
-    /// Read tasks, attempts, logs and concurrency limits.
+    /// Read tasks, attempts, logs, schedules and concurrency limits.
     ReadTasks,
-    /// Submit tasks and act on them; set concurrency limits.
+    /// Submit tasks and act on them, and have schedules do so; set concurrency limits.
     SubmitTasks,
     /// Read usage and limits.
     ReadUsage,
