@@ -2,13 +2,10 @@
 
 use crate::Cluster;
 use anyhow::Context;
-use domain::batch::Priority;
-use domain::resources::Tier;
-use domain::schedule::{TaskTemplate, tzdb_version};
-use domain::task::{Delivery, Run};
-use std::collections::BTreeMap;
+use domain::schedule::tzdb_version;
 use std::time::Duration;
 use testkit::psql;
+use testkit::schedules::noop_template;
 
 /// Schedules of one tenant, each due again and again after the same time, their due times spread evenly over it.
 #[derive(Debug, Clone)]
@@ -42,7 +39,7 @@ impl Schedules {
     ) -> anyhow::Result<Self> {
         let url = cluster.database().owner_url().to_owned();
         let all = Self { url, every };
-        let template = serde_json::to_string(&template()?)?;
+        let template = serde_json::to_string(&noop_template("tick"))?;
         let (seconds, lead) = (every.as_secs_f64(), lead.as_secs_f64());
         let step = if spread { seconds / f64::from(count) } else { 0.0 };
         all.sql(&format!(
@@ -131,26 +128,4 @@ impl Schedules {
     pub async fn left_out(&self) -> anyhow::Result<i64> {
         psql::number(&self.url, "select count(*) from schedule_fire where task_id is null").await
     }
-}
-
-/// A task that does nothing.
-fn template() -> anyhow::Result<TaskTemplate> {
-    Ok(TaskTemplate {
-        name: Some("tick".to_owned()),
-        pool: "default".parse()?,
-        tier: Some(Tier::Basic),
-        resources: Tier::Basic.resources(),
-        run: serde_json::from_str::<Run>(r#"{"noop":{}}"#)?,
-        delay_tolerance: Duration::from_secs(300),
-        execution_cap: Duration::from_secs(60),
-        expire_if_late: false,
-        priority: Priority::default(),
-        flexible: false,
-        concurrency_key: None,
-        max_attempts: 3,
-        retry: None,
-        delivery: Delivery::AtLeastOnce,
-        unique_key: None,
-        labels: BTreeMap::new(),
-    })
 }

@@ -13,6 +13,7 @@ pub mod process;
 pub mod program;
 pub mod proxy;
 pub mod psql;
+pub mod schedules;
 pub mod services;
 pub mod settings;
 pub mod spawn;

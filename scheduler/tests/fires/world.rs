@@ -2,19 +2,15 @@
 
 use bus::Bus;
 use domain::audit::By;
-use domain::batch::Priority;
 use domain::id::{PlanName, TenantId};
 use domain::plan::PlanLimits;
-use domain::resources::Tier;
-use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing};
-use domain::task::{Delivery, Run};
+use domain::schedule::{Misfire, Overlap, Timing};
 use domain::time::Timestamp;
 use runtime::clock;
 use runtime::config::{Config, load_from};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskGroup;
 use scheduler::Scheduler;
-use serde_json::Value;
 use std::time::Duration;
 use store::TenantScope;
 use store::connect::{AdminDb, ApiDb};
@@ -194,32 +190,10 @@ pub fn every(every: &str) -> Timing {
 }
 
 pub fn schedule(name: &str, timing: Timing) -> PutSchedule {
-    let run: Run = serde_json::from_value::<Run>(Value::from_iter([(
-        "noop".to_owned(),
-        Value::from_iter(Vec::<(String, Value)>::new()),
-    )]))
-    .unwrap();
     PutSchedule {
         name: name.to_owned(),
         timing,
-        template: TaskTemplate {
-            name: Some("v1".to_owned()),
-            pool: "default".parse().unwrap(),
-            tier: Some(Tier::Basic),
-            resources: Tier::Basic.resources(),
-            run,
-            delay_tolerance: Duration::from_secs(300),
-            execution_cap: Duration::from_secs(60),
-            expire_if_late: false,
-            priority: Priority::default(),
-            flexible: false,
-            concurrency_key: None,
-            max_attempts: 3,
-            retry: None,
-            delivery: Delivery::AtLeastOnce,
-            unique_key: None,
-            labels: std::collections::BTreeMap::new(),
-        },
+        template: testkit::schedules::noop_template("v1"),
         overlap: Overlap::Allow,
         misfire: Misfire::FireNextSoon,
         paused: None,

@@ -1,11 +1,8 @@
 //! Schedules to store, and a scheduler that fires them by hand.
 
 use super::world::World;
-use domain::batch::Priority;
 use domain::id::{NodeId, ScheduleId, TaskId};
-use domain::resources::Tier;
 use domain::schedule::{Misfire, Outcome, Overlap, Spec, TaskTemplate, Timing};
-use domain::task::{Delivery, Run};
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,24 +14,7 @@ use store::shard::{self, ShardEpoch};
 pub const GRACE: Duration = Duration::from_secs(40);
 
 pub fn template() -> TaskTemplate {
-    TaskTemplate {
-        name: Some("report".to_owned()),
-        pool: "default".parse().unwrap(),
-        tier: Some(Tier::Basic),
-        resources: Tier::Basic.resources(),
-        run: serde_json::from_str::<Run>(r#"{"noop":{}}"#).unwrap(),
-        delay_tolerance: Duration::from_secs(300),
-        execution_cap: Duration::from_secs(60),
-        expire_if_late: false,
-        priority: Priority::default(),
-        flexible: false,
-        concurrency_key: None,
-        max_attempts: 3,
-        retry: None,
-        delivery: Delivery::AtLeastOnce,
-        unique_key: None,
-        labels: std::collections::BTreeMap::new(),
-    }
+    testkit::schedules::noop_template("report")
 }
 
 /// A schedule that is due at three each morning.
