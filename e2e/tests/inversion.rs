@@ -12,6 +12,8 @@ const SLOTS: i64 = 3 * 64;
 /// Promised where at least this many slots come free a second.
 const TURNOVER: f64 = 200.0;
 const URGENT_P99_MS: i64 = 500;
+/// Urgent tasks that come together.
+const WAVE: usize = 5;
 
 fn noop(name: &str, length_ms: usize, tolerance: &str) -> Value {
     json!({ "name": name, "run": { "noop": { "sleep": format!("{length_ms}ms") } }, "delay_tolerance": tolerance })
@@ -20,6 +22,12 @@ fn noop(name: &str, length_ms: usize, tolerance: &str) -> Value {
 /// Tasks of 300 to 1000 ms, mixed: slots come free evenly, nearly 300 a second.
 fn backlog(count: usize) -> Vec<Value> {
     (0..count).map(|number| noop("patient", 300 + number * 191 % 700, "2h")).collect()
+}
+
+/// The middle one; sorts them.
+fn median(values: &mut [i64]) -> i64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 async fn urgent_overtakes(patient: usize, urgent: usize) -> anyhow::Result<()> {
@@ -34,13 +42,17 @@ async fn urgent_overtakes(patient: usize, urgent: usize) -> anyhow::Result<()> {
         oracle.number(ended).await.is_ok_and(|n| n >= SLOTS)
     })
     .await?;
+    let in_the_broker = "select coalesce(sum(slots), 0)::bigint from task where state = 'queued'";
+    let (mut depths, mut idle) = (Vec::new(), Vec::new());
     // A few at a time, so that each meets another moment.
-    for (wave, size) in (0..urgent).step_by(5).map(|at| (at, 5.min(urgent - at))) {
+    for (wave, size) in (0..urgent).step_by(WAVE).map(|at| (at, WAVE.min(urgent - at))) {
         let ids = customer
             .submit_batch(&vec![noop("urgent", 0, "1s"); size], &format!("urgent-{wave}"))
             .await?;
         all.extend(ids);
         clock::sleep(Duration::from_millis(150)).await;
+        depths.push(oracle.number(in_the_broker).await?);
+        idle.push(oracle.free_slots().await?);
     }
     let last_urgent =
         "select count(*) from task_spec s join task t on t.id = s.id where s.name = 'urgent'";
@@ -70,8 +82,15 @@ async fn urgent_overtakes(patient: usize, urgent: usize) -> anyhow::Result<()> {
     let bounced =
         sum(&mut cluster, Role::ResourceManager, "berth_unplaced_tasks_total", &[]).await?;
     eprintln!(
-        "urgent p50 {p50} ms, p99 {p99} ms at {turnover:.0} slots/s with {behind} tasks left behind; {bounced} tasks given back for want of room"
+        "urgent p50 {p50} ms, p99 {p99} ms at {turnover:.0} slots/s with {behind} tasks left behind; {bounced} tasks given back for want of room; in the broker {} slots (median), {} at most; idle {} of {SLOTS} (median)",
+        median(&mut depths),
+        depths.last().copied().unwrap_or_default(),
+        median(&mut idle),
     );
+    // What can no longer be overtaken is at most a quarter of a second of work, and keeps the executors busy all the same.
+    let deepest = depths.last().copied().unwrap_or_default() as f64;
+    assert!(deepest <= turnover * 0.25 + WAVE as f64, "{deepest} slots were in the broker");
+    assert!(median(&mut idle) <= SLOTS / 10, "idle beside a backlog: {idle:?}");
     assert!(turnover >= TURNOVER, "only {turnover} slots a second came free");
     assert!(p99 <= URGENT_P99_MS, "urgent tasks started after {p99} ms (p99)");
     Ok(())

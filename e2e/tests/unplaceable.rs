@@ -34,8 +34,43 @@ impl Rig {
         cluster.join(Role::Executor).await?;
         Oracle::of(&cluster).free_again(64 + 16, Duration::from_secs(20)).await?;
         let customer = Customer::sign_up(&cluster, "acme").await?;
-        let all = customer.submit_batch(&vec![noop(demand); large], "large").await?;
+        let mut task = noop(demand);
+        task["priority"] = json!("high");
+        let mut all = Vec::new();
+        if large > 0 {
+            all = customer.submit_batch(&vec![task; large], "large").await?;
+        }
         Ok(Self { cluster, customer, all })
+    }
+
+    /// So many small tasks of low priority, ten a tenth of a second: how long the slowest hundredth waited, and what the schedulers
+    /// computed.
+    async fn small_stream(&mut self, count: usize) -> anyhow::Result<(Duration, Duration)> {
+        let mut small = noop((250, 512));
+        (small["name"], small["priority"]) = (json!("small"), json!("low"));
+        let before = self.schedulers_cpu()?;
+        let began = clock::monotonic();
+        for wave in 0..u32::try_from(count / 10)? {
+            let batch = vec![small.clone(); 10];
+            let ids = self.customer.submit_batch(&batch, &format!("stream-{wave}")).await?;
+            self.all.extend(ids);
+            clock::sleep_until(began + (wave + 1) * Duration::from_millis(100)).await;
+        }
+        let oracle = Oracle::of(&self.cluster);
+        let left =
+            "select count(*) from task_spec s join task t on t.id = s.id where s.name = 'small'";
+        let ended = || async { oracle.number(left).await.is_ok_and(|n| n == 0) };
+        poll::until("the small tasks to end", SMALL_LIMIT, ended).await?;
+        let used = self.schedulers_cpu()?.saturating_sub(before);
+        let p99 = "select ceil(extract(epoch from percentile_disc(0.99) within group (order by h.first_started_at - h.run_at)) * 1000)::bigint
+            from task_history h join task_spec s on s.id = h.id where s.name = 'small'";
+        let p99 = Oracle::of(&self.cluster).number(p99).await?;
+        Ok((Duration::from_millis(u64::try_from(p99)?), used))
+    }
+
+    fn schedulers_cpu(&mut self) -> anyhow::Result<Duration> {
+        let schedulers = self.cluster.of(Role::Scheduler);
+        schedulers.into_iter().map(|at| testkit::cpu::used(self.cluster.process(at)?.pid())).sum()
     }
 
     /// For a while, ten small tasks of `customer` now and then; says how long the slowest ten took.
@@ -153,6 +188,23 @@ async fn passed_by(tasks: usize, wait: Duration, same_tenant: bool) -> anyhow::R
     Ok(())
 }
 
+/// Small tasks wait no longer, and the schedulers compute little more, for large ones that go before them and find no room.
+async fn beside(large: usize, small: usize, demand: (u32, u32)) -> anyhow::Result<()> {
+    let (alone, cpu_alone) = Rig::start(0, demand).await?.small_stream(small).await?;
+    let mut rig = Rig::start(large, demand).await?;
+    let (wait, cpu) = rig.small_stream(small).await?;
+    eprintln!(
+        "p99 of {small} small ones {alone:?} alone, {wait:?} beside {large} large ones; schedulers {cpu_alone:?} and {cpu:?}"
+    );
+    // What a moment of the machine does to a few milliseconds is no finding.
+    let (wait_bound, cpu_bound) =
+        (alone.max(Duration::from_millis(25)) * 2, cpu_alone.mul_f64(1.5));
+    assert!(wait <= wait_bound, "small ones waited {wait:?} (p99), {alone:?} without large ones");
+    assert!(cpu <= cpu_bound, "schedulers computed {cpu:?}, {cpu_alone:?} without large ones");
+    rig.room_comes(large).await?;
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_larger_than_any_executor_hold_nobody_up_and_run_when_one_that_fits_joins()
 -> anyhow::Result<()> {
@@ -171,7 +223,6 @@ async fn tasks_that_find_no_room_do_not_hold_up_another_tenant() -> anyhow::Resu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-
 async fn tasks_that_find_no_room_do_not_hold_up_small_ones_of_their_tenant() -> anyhow::Result<()> {
     passed_by(100, Duration::from_secs(10), true).await
 }
@@ -189,5 +240,17 @@ mod chaos {
     async fn five_hundred_tasks_without_room_for_a_minute_run_when_an_executor_that_fits_joins()
     -> anyhow::Result<()> {
         super::split(500, Duration::from_secs(60)).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn five_thousand_urgent_ones_larger_than_any_executor_cost_small_ones_nothing()
+    -> anyhow::Result<()> {
+        super::beside(5000, 1000, super::TOO_LARGE).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn five_thousand_urgent_ones_without_room_cost_small_ones_nothing() -> anyhow::Result<()>
+    {
+        super::beside(5000, 1000, super::SPLIT).await
     }
 }

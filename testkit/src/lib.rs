@@ -5,6 +5,7 @@
 //! port or folder it did not make. Every wait has a deadline and says what it waited for.
 
 pub mod collector;
+pub mod cpu;
 pub mod db;
 pub mod ledger;
 pub mod memory;

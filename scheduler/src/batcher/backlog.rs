@@ -21,8 +21,12 @@ const OF_TENANT: u64 = 4;
 const NAMED: usize = 256;
 /// Tenants that are kept. What is beyond is found again on the next round, and inside it looks begin anew.
 const MOST: usize = 100_000;
-/// Rows that a look reads, about.
+/// Rows that a look reads, about, ...
 const ROWS: u64 = 4096;
+/// ... and no fewer: so many that a dozen strands show enough to plan with, ...
+const FEW_ROWS: u64 = 512;
+/// ... while so many for each slot do: where strands go on evenly, twice as many are seen as are picked.
+const ROWS_PER_SLOT: u64 = 2;
 /// Looks that go round the strands of nearly every tenant.
 const INSIDE: u64 = 16;
 
@@ -39,6 +43,8 @@ pub(super) struct Backlog {
     many: bool,
     /// Looks since one found something that could start.
     barren: u64,
+    /// So often are twice as many rows read as usual, because fewer were too few.
+    doubled: u32,
 }
 
 /// What to look at.
@@ -49,6 +55,7 @@ pub(super) struct Plan {
     named: Vec<(TenantId, Option<Strand>)>,
     fewer: Vec<(TenantId, u64)>,
     slots: u64,
+    rows: u64,
 }
 
 /// What became known of a tenant: the strands that were looked at, and whether it may have others.
@@ -83,7 +90,18 @@ impl Backlog {
         let looked: BTreeSet<_> = round.iter().chain(&named).map(|(tenant, _)| *tenant).collect();
         let worth = looked.into_iter().map(|tenant| (tenant, running.worth_a_look(tenant)));
         let fewer = worth.filter(|(_, worth)| *worth < slots).collect();
-        Plan { after: self.after, strands, named, fewer, slots }
+        let enough = slots.saturating_mul(ROWS_PER_SLOT).clamp(FEW_ROWS, ROWS);
+        let rows = (enough << self.doubled).min(ROWS);
+        Plan { after: self.after, strands, named, fewer, slots, rows }
+    }
+
+    /// Something unseen might have gone before what was left of the last look, or nothing might.
+    pub(super) fn saw_too_little(&mut self, too_little: bool) {
+        self.doubled = if too_little {
+            (self.doubled + 1).min((ROWS / FEW_ROWS).ilog2())
+        } else {
+            self.doubled.saturating_sub(1)
+        };
     }
 
     /// Takes up what was seen: by tenant, those that were looked at.
@@ -150,7 +168,7 @@ impl Plan {
             strands: self.strands,
             named: &self.named,
             named_strands: NAMED as u64,
-            rows: ROWS,
+            rows: self.rows,
             per_strand: self.slots,
             fewer: &self.fewer,
             largest: view.largest,
@@ -334,6 +352,23 @@ mod tests {
             }
         }
         assert!(wide().all(|place| found.contains(&place)));
+    }
+
+    #[test]
+    fn as_much_is_read_as_is_picked_and_more_where_that_was_too_little() {
+        let mut backlog = Backlog::default();
+        let rows = |backlog: &Backlog, slots| {
+            backlog.plan(std::iter::empty(), slots, &Running::default()).rows
+        };
+        assert_eq!([1, 256, 500, 10_000].map(|n| rows(&backlog, n)), [512, 512, 1000, 4096]);
+        for expected in [1024, 2048, 4096, 4096] {
+            backlog.saw_too_little(true);
+            assert_eq!(rows(&backlog, 256), expected);
+        }
+        for expected in [2048, 1024, 512, 512] {
+            backlog.saw_too_little(false);
+            assert_eq!(rows(&backlog, 256), expected);
+        }
     }
 
     #[test]

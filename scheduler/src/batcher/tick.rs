@@ -377,7 +377,9 @@ impl Batcher {
         state.see(now, by_tenant, view.total);
         let picked = state.turns.pick(now, most, &mut self.running);
         let goes_on = state.backlog.goes_on(picked.len());
-        let unseen = state.turns.was_passed_over() || !state.backlog.is_all(&plan);
+        let passed_over = state.turns.was_passed_over();
+        state.backlog.saw_too_little(passed_over);
+        let unseen = passed_over || !state.backlog.is_all(&plan);
         Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack })
     }
 

@@ -1,6 +1,7 @@
 //! Who goes next: Berth's own order, and others to compare it with.
 
 mod berth;
+mod eevdf;
 mod simple;
 
 use crate::world::World;
@@ -38,12 +39,14 @@ pub enum PolicyName {
     Edf,
     /// The tenants in turn, a task each; inside one by arrival.
     RoundRobin,
+    /// Earliest eligible virtual deadline first over the tenants; inside one by deadline.
+    Eevdf,
 }
 
 impl PolicyName {
     /// Every policy, our own first.
-    pub const ALL: [Self; 5] =
-        [Self::Berth, Self::Fifo, Self::Priority, Self::Edf, Self::RoundRobin];
+    pub const ALL: [Self; 6] =
+        [Self::Berth, Self::Fifo, Self::Priority, Self::Edf, Self::RoundRobin, Self::Eevdf];
 
     /// Its name on the command line and in reports.
     #[must_use]
@@ -54,6 +57,7 @@ impl PolicyName {
             Self::Priority => "priority",
             Self::Edf => "edf",
             Self::RoundRobin => "round-robin",
+            Self::Eevdf => "eevdf",
         }
     }
 
@@ -70,6 +74,7 @@ impl PolicyName {
                 world.tasks[task].deadline().timestamp_micros()
             })),
             Self::RoundRobin => Box::new(simple::RoundRobin::new(world)),
+            Self::Eevdf => Box::new(eevdf::Eevdf::new(world)),
         }
     }
 }
