@@ -6,6 +6,7 @@
 //! What was read is kept for a while: of many schedules most say one of a few patterns, and the library takes tens of microseconds
 //! for each. What a text means never changes, so that nobody can tell.
 
+use super::cron_fault::fault;
 use super::days::Days;
 use super::pattern::Pattern;
 use super::times::Times;
@@ -68,7 +69,8 @@ fn parse(text: &str) -> Result<Pattern, String> {
         upper.as_str()
     };
     let parser = CronParser::builder().year(Year::Disallowed).build();
-    let mut pattern = parser.parse(plain).map_err(|error| error.to_string())?.pattern;
+    let reads = |pattern: &str| parser.parse(pattern).is_ok();
+    let mut pattern = parser.parse(plain).map_err(|_| fault(plain, reads))?.pattern;
     // One bit for each of five thousand years, of which none is ever asked.
     pattern.years = CronComponent::new(0, 0, 0, 0);
     let bits = |field: &CronComponent| field.values().into_iter().fold(0, |all, n| all | 1 << n);

@@ -6,6 +6,7 @@
 mod civil;
 mod closed;
 mod cron;
+mod cron_fault;
 mod days;
 mod due;
 mod pattern;
