@@ -13,10 +13,13 @@ pub struct Arguments {
     /// One short round of each, about a minute: to see that all of it works, not to quote.
     #[arg(long)]
     pub quick: bool,
-    /// Seconds that each round of a timed figure lasts.
+    /// Measure millions of schedules too: some minutes more, and gigabytes of disk.
+    #[arg(long)]
+    pub scale: bool,
+    /// Seconds that each round of a timed figure lasts; those of `fires` 60, where this is left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=120))]
     pub seconds: Option<u64>,
-    /// Rounds of each figure.
+    /// Rounds of each figure; those of schedules have one, where this is left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub rounds: Option<u32>,
     /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
@@ -28,6 +31,9 @@ pub struct Arguments {
     /// Schedules due at one moment in `fires`, after that.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub herd: u32,
+    /// Schedules stored in `fire-scale`.
+    #[arg(long, value_name = "N", default_value_t = 5_000_000, value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
+    pub schedules: u32,
     /// Ended tasks that `layout` puts into the tables beforehand.
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub history: u32,
@@ -54,8 +60,14 @@ pub enum Name {
     EndToEnd,
     /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
     SubmitToStart,
-    /// Schedules that come due at `--rate` a second; then as many at one moment. Runs only when asked for.
+    /// From a task's due time to its placement and to its end, for delayed tasks of no length, at 500 a second.
+    Delayed,
+    /// Schedules that come due at `--rate` a second; then `--herd` at one moment. Not with `--quick`, unless asked for.
     Fires,
+    /// The highest rate of due times of which all but a hundredth are written within a second. Not with `--quick`, unless asked for.
+    FireRate,
+    /// Millions of schedules stored: what the look at a shard costs, and a scheduler's memory. With `--scale`, or when asked for.
+    FireScale,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
     Layout,
 }
@@ -64,15 +76,33 @@ impl Arguments {
     /// Whether this is to be measured.
     pub fn wants(&self, name: Name) -> bool {
         if self.only.is_empty() {
-            !matches!(name, Name::Layout | Name::Fires)
+            match name {
+                Name::Layout => false,
+                Name::FireScale => self.scale,
+                Name::Fires | Name::FireRate => !self.quick,
+                _ => true,
+            }
         } else {
-            self.only.contains(&name)
+            self.only.contains(&name) || (self.scale && name == Name::FireScale)
         }
     }
 
     /// Rounds of each figure.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(if self.quick { 1 } else { 3 })
+    }
+
+    /// Rounds of one figure: those of schedules take minutes, and count a hundred thousand due times each.
+    pub fn rounds_of(&self, name: Name) -> u32 {
+        match name {
+            Name::Fires | Name::FireRate | Name::FireScale => self.rounds.unwrap_or(1),
+            _ => self.rounds(),
+        }
+    }
+
+    /// How long schedules come due at a steady rate.
+    pub fn fire_length(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 60 }))
     }
 
     /// How long a timed round lasts.

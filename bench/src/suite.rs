@@ -26,8 +26,10 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
         problems: Vec::new(),
     };
     for round in 1..=arguments.rounds() {
-        for name in ALL.into_iter().filter(|name| arguments.wants(*name)) {
-            say(&format!("round {round} of {}: {}", arguments.rounds(), describe(name)));
+        let now = |name: &Name| arguments.wants(*name) && round <= arguments.rounds_of(*name);
+        for name in ALL.into_iter().filter(now) {
+            let rounds = arguments.rounds_of(name);
+            say(&format!("round {round} of {rounds}: {}", describe(name)));
             match one(name, arguments).await {
                 Ok(round) => {
                     let values = round
@@ -52,7 +54,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 10] = [
+const ALL: [Name; 13] = [
     Name::Fdatasync,
     Name::RawInsert,
     Name::RawHop,
@@ -62,7 +64,10 @@ const ALL: [Name; 10] = [
     Name::Guards,
     Name::EndToEnd,
     Name::SubmitToStart,
+    Name::Delayed,
     Name::Fires,
+    Name::FireRate,
+    Name::FireScale,
 ];
 
 async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>> {
@@ -83,12 +88,15 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
         Name::EndToEnd => phase::end_to_end(length).await,
         Name::SubmitToStart => phase::submit_to_start(length).await,
         Name::Fires => {
-            let mut all = phase::fires(arguments.rate, length).await?;
+            let mut all = phase::fires(arguments.rate, arguments.fire_length()).await?;
             if arguments.herd > 0 {
                 all.extend(phase::herd(arguments.herd).await?);
             }
             Ok(all)
         }
+        Name::Delayed => phase::delayed(length).await,
+        Name::FireRate => phase::fire_rate(length).await,
+        Name::FireScale => phase::fire_scale(arguments.schedules).await,
         Name::Layout => Ok(Vec::new()),
     }
 }
@@ -104,7 +112,10 @@ const fn describe(name: Name) -> &'static str {
         Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
+        Name::Delayed => "from due to start",
         Name::Fires => "schedules that come due",
+        Name::FireRate => "as many due times a second as hold",
+        Name::FireScale => "millions of schedules",
         Name::Layout => "layout of the tables",
     }
 }

@@ -4,6 +4,11 @@ use bytes::Bytes;
 
 const TASK: &str = r#"{"name":"bench","run":{"noop":{"sleep":"0s"}},"labels":{"team":"bench"}}"#;
 
+/// One task that is due a moment later.
+pub(super) fn delayed() -> Bytes {
+    Bytes::from(TASK.replacen('{', r#"{"delay":"600ms","#, 1))
+}
+
 /// One task.
 pub(super) fn task() -> Bytes {
     Bytes::from_static(TASK.as_bytes())

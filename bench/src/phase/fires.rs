@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_secs(100);
 /// From the last row that is stored to the first due time.
 const LEAD: Duration = Duration::from_secs(5);
 /// Not counted: the first due times find no statement prepared.
-const WARM: Duration = Duration::from_secs(2);
+pub(super) const WARM: Duration = Duration::from_secs(2);
 /// How far behind the last due time may be when all is counted.
 const BEHIND: Duration = Duration::from_secs(5);
 
@@ -59,7 +59,7 @@ pub async fn herd(count: u32) -> anyhow::Result<Vec<Measured>> {
 }
 
 /// Time to store so many, and then some.
-fn lead(count: u32) -> Duration {
+pub(super) fn lead(count: u32) -> Duration {
     LEAD + Duration::from_secs(1) * (count / 15_000)
 }
 
@@ -69,7 +69,7 @@ async fn counted(schedules: &Schedules, warm: Duration) -> anyhow::Result<Latene
     schedules.lateness(warm).await
 }
 
-async fn scheduler() -> anyhow::Result<Cluster> {
+pub(super) async fn scheduler() -> anyhow::Result<Cluster> {
     let shape = [Role::Api, Role::ResourceManager]
         .into_iter()
         .fold(Rig::shape(0), |shape, role| shape.with(role, 0));

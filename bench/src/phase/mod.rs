@@ -2,8 +2,11 @@
 
 mod batch_and_drain;
 mod body;
+mod delayed;
 mod end_to_end;
 mod fdatasync;
+mod fire_rate;
+mod fire_scale;
 mod fires;
 mod guards;
 mod raw_hop;
@@ -12,8 +15,11 @@ mod single_submit;
 mod submit_to_start;
 
 pub use batch_and_drain::{batch_and_drain, keys};
+pub use delayed::delayed;
 pub use end_to_end::end_to_end;
 pub use fdatasync::fdatasync;
+pub use fire_rate::fire_rate;
+pub use fire_scale::fire_scale;
 pub use fires::{fires, herd};
 pub use guards::{guards, what_guards_miss};
 pub use raw_hop::raw_hop;

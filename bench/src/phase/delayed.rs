@@ -1,0 +1,56 @@
+//! How late delayed tasks start: 500 a second, each due a moment after it was submitted, counted from its due time by the database's
+//! clock.
+//!
+//! No row says when an executor began. `due_to_start` counts to the recorded end of a task of no length, and so never less than its
+//! start; `due_to_placement` to the claim of the task.
+
+use super::body;
+use crate::http::open_loop;
+use crate::report::Measured;
+use crate::rig::Rig;
+use std::time::Duration;
+
+const RATE: u32 = 500;
+const CONNECTIONS: usize = 64;
+
+/// For `length`, after a second to warm up.
+pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
+    let mut rig = Rig::start(1).await?;
+    let mut connections = rig.connections(CONNECTIONS).await?;
+    let every = Duration::from_secs(1) / RATE;
+    let warm = open_loop(&mut connections, &body::delayed(), every, RATE).await?;
+    rig.drained(Duration::from_secs(30)).await?;
+    let since = rig.sql("select clock_timestamp()").await?;
+    let meter = rig.meter().await?;
+    let before = meter.read();
+    let count = RATE * u32::try_from(length.as_secs())?;
+    let sent = open_loop(&mut connections, &body::delayed(), every, count).await?;
+    let cpu = meter.since(&before, u64::from(count));
+    rig.drained(Duration::from_secs(30)).await?;
+    rig.ended_well((sent.len() + warm.len()) as u64).await?;
+    let [started, placed] = [
+        late(&rig, "a.ended_at", since.trim()).await?,
+        late(&rig, "a.placed_at", since.trim()).await?,
+    ];
+    Ok(vec![
+        Measured::new("due_to_start_p50_ms", started[0]).with_cpu(cpu),
+        Measured::new("due_to_start_p99_ms", started[1]).with("max_ms", started[2]),
+        Measured::new("due_to_placement_p50_ms", placed[0]),
+        Measured::new("due_to_placement_p99_ms", placed[1]).with("max_ms", placed[2]),
+    ])
+}
+
+/// From the due time to `moment`: p50, p99 and the longest.
+async fn late(rig: &Rig, moment: &str, since: &str) -> anyhow::Result<[f64; 3]> {
+    let ms = format!("extract(epoch from {moment} - h.run_at) * 1000");
+    let values = rig
+        .numbers(&format!(
+            "select percentile_disc(0.5) within group (order by {ms}), percentile_disc(0.99) within group (order by {ms}), max({ms}),
+                    count(*) filter (where {moment} < h.run_at)
+                from attempt a join task_history h on h.tenant_id = a.tenant_id and h.id = a.task_id where h.run_at > '{since}'"
+        ))
+        .await?;
+    let [p50, p99, max, early] = values[..] else { anyhow::bail!("four values, not {values:?}") };
+    anyhow::ensure!(early == 0.0, "{early} tasks were early");
+    Ok([p50, p99, max])
+}
