@@ -224,6 +224,12 @@ impl Cluster {
         self.shape.settings.insert(name.to_owned(), value.into());
     }
 
+    /// A setting for one process, from its next start on.
+    pub fn set_of(&mut self, at: usize, name: &str, value: impl Into<String>) {
+        let member = &mut self.members[at];
+        member.command = member.command.clone().env(name, value);
+    }
+
     /// The places of all processes of a role.
     pub fn of(&self, role: Role) -> Vec<usize> {
         (0..self.members.len()).filter(|at| self.members[*at].role == role).collect()
