@@ -76,6 +76,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("scheduler.horizon", "91ms"),
     ("scheduler.hint_batch", "91"),
     ("scheduler.sweep_age", "17s"),
+    ("scheduler.due_window", "910ms"),
     ("scheduler.due_batch", "91"),
     ("scheduler.max_batch", "91"),
     ("schedules.shards", "91"),

@@ -1,6 +1,6 @@
 //! What the scheduler counts.
 
-use runtime::metrics::{self, CounterVec, Gauge, GaugeVec, HistogramVec};
+use runtime::metrics::{self, CounterVec, Gauge, GaugeVec, Histogram, HistogramVec};
 use std::sync::LazyLock;
 
 pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
@@ -48,6 +48,14 @@ pub(crate) static PUBLISH_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
 });
 pub(crate) static MOVED: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter("berth_scheduler_events_total", "Tasks moved by time, by event", &["event"])
+});
+pub(crate) static HELD_TASKS: LazyLock<Gauge> = LazyLock::new(|| {
+    metrics::gauge("berth_due_tasks_held", "Tasks held in memory that are due soon", &[]).with(&[])
+});
+pub(crate) static DUE_LATENESS: LazyLock<Histogram> = LazyLock::new(|| {
+    let buckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+    let help = "Time from when the first of a group of tasks was due until they were ready";
+    metrics::histogram_with_buckets("berth_due_lateness_seconds", help, &[], &buckets).with(&[])
 });
 pub(crate) static LAG: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0];

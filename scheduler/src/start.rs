@@ -3,17 +3,17 @@
 //! Called by `cli` and by tests. The rule: on shutdown the batcher stops first and gives its row up at
 //! once, so that another takes over without waiting for the lease to end.
 
+mod due;
+mod fires;
+
 use crate::batcher::Batcher;
-use crate::due::DueTick;
-use crate::fire::{
-    DbClock, FireTick, Judge, KeepFires, MissedTick, Part, READ_POLL, ReadTick, Shards, Timers,
-};
+use crate::fire::DbClock;
 use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
 use crate::tenants::{QuotaTick, TenantTick};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
-use runtime::config::{Config, LimitsConfig, SchedulerConfig, SchedulesConfig};
+use runtime::config::{Config, LimitsConfig, SchedulerConfig};
 use runtime::health::Health;
 use runtime::health_server;
 use runtime::shutdown::Shutdown;
@@ -24,18 +24,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SchedulerDb;
 
-/// How late a due task is noticed at worst; no wake-up tells of it.
-const DUE_POLL: Duration = Duration::from_millis(50);
-
 /// Above the longest polite stop of a task, until its executor's session is fenced.
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
 /// Rows of the audit are sealed within 10 s, with room for a failed try.
 const SEAL_INTERVAL: Duration = Duration::from_secs(2);
-
-/// Loops that fire schedules, each for its part of the shards. Their names, which must differ.
-const FIRING: [&str; 2] = ["fire_even", "fire_odd"];
-/// How often due times that were missed are looked for.
-const MISSED_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How often quotas that are nearly used up are looked for.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
@@ -86,6 +78,7 @@ impl Scheduler {
             db: db.clone(),
             bus,
             leader,
+            clock: Arc::default(),
             health,
             tasks: tasks.clone(),
             shutdown: shutdown.clone(),
@@ -115,6 +108,8 @@ struct Loops {
     db: SchedulerDb,
     bus: Bus,
     leader: Arc<Leader>,
+    /// What the database's clock shows, as who owns shards learns it.
+    clock: Arc<DbClock>,
     health: Health,
     tasks: TaskGroup,
     shutdown: Shutdown,
@@ -155,115 +150,6 @@ impl Loops {
             ticker.run(shutdown, || async { batcher.lock().await.tick().await }).await;
             // Now, not after the last of the other loops.
             leader.release().await;
-        });
-    }
-
-    fn release_due(&self, settings: &SchedulerConfig) {
-        let due = DueTick::new(self.db.clone(), self.bus.clone(), i64::from(settings.due_batch));
-        let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
-        let policy =
-            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(DUE_POLL) };
-        let ticker =
-            Ticker::new("due", policy).wake(wakeups.notify(Topic::ShardOwner)).health(&self.health);
-        let shutdown = self.shutdown.clone();
-        self.tasks.spawn_detached("due", async move {
-            let _listening = wakeups;
-            ticker.run(shutdown, || due.tick()).await;
-        });
-    }
-
-    /// Fires schedules: owns shards, reads what is due soon, writes what has come.
-    fn fire(&self, settings: &SchedulesConfig, cancel_grace: Duration) {
-        let clock = Arc::new(DbClock::default());
-        let owning = (settings.lease, settings.shards);
-        let node = self.leader.node();
-        let (db, bus) = (self.db.clone(), self.bus.clone());
-        let shards = Arc::new(Shards::new(db, bus, node, owning, Arc::clone(&clock)));
-        let judge = Arc::new(Judge::new(settings.misfire_after));
-        let parts: Vec<_> = (0..FIRING.len())
-            .map(|index| Arc::new(Part::new(index, FIRING.len(), Timers::new())))
-            .collect();
-        self.own_shards(settings.lease, &shards);
-        self.read_due(settings, &shards, &clock, &parts);
-        for (name, part) in FIRING.into_iter().zip(&parts) {
-            let tick = FireTick {
-                db: self.db.clone(),
-                bus: self.bus.clone(),
-                shards: Arc::clone(&shards),
-                clock: Arc::clone(&clock),
-                part: Arc::clone(part),
-                judge: Arc::clone(&judge),
-                batch: settings.fire_batch,
-                cancel_grace,
-                waiting: Vec::new(),
-            };
-            self.fire_part(name, part, tick);
-        }
-        self.keep_fires(KeepFires::new(self.db.clone(), self.bus.clone(), shards, clock, judge));
-        self.tell_missed(settings.missed_after);
-    }
-
-    fn own_shards(&self, lease: Duration, shards: &Arc<Shards>) {
-        let policy = TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) };
-        let ticker = Ticker::new("schedule_shards", policy).health(&self.health);
-        let (shutdown, shards) = (self.shutdown.clone(), Arc::clone(shards));
-        // Waited for: while it is not told, others wait for the term to end.
-        drop(self.tasks.spawn("schedule_shards", async move {
-            ticker.run(shutdown, || shards.tick()).await;
-            // Now, not after the last of the other loops.
-            shards.leave().await;
-        }));
-    }
-
-    fn read_due(
-        &self,
-        settings: &SchedulesConfig,
-        shards: &Arc<Shards>,
-        clock: &Arc<DbClock>,
-        parts: &[Arc<Part>],
-    ) {
-        let (db, shards, clock) = (self.db.clone(), Arc::clone(shards), Arc::clone(clock));
-        let read = ReadTick::new(db, shards, clock, parts.to_vec(), settings.clone());
-        let read = tokio::sync::Mutex::new(read);
-        let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
-        let policy =
-            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
-        let ticker = Ticker::new("schedule_window", policy)
-            .wake(wakeups.notify(Topic::ShardOwner))
-            .health(&self.health);
-        let shutdown = self.shutdown.clone();
-        self.tasks.spawn_detached("schedule_window", async move {
-            let _listening = wakeups;
-            ticker.run(shutdown, || async { read.lock().await.tick().await }).await;
-        });
-    }
-
-    fn fire_part(&self, name: &'static str, part: &Arc<Part>, tick: FireTick) {
-        let policy =
-            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
-        let ticker = Ticker::new(name, policy).wake(part.notify()).health(&self.health);
-        let (shutdown, tick) = (self.shutdown.clone(), tokio::sync::Mutex::new(tick));
-        drop(self.tasks.spawn(name, async move {
-            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
-        }));
-    }
-
-    fn keep_fires(&self, keep: KeepFires) {
-        let ticker =
-            Ticker::new("schedule_keep", TickPolicy::every(READ_POLL)).health(&self.health);
-        let shutdown = self.shutdown.clone();
-        self.tasks.spawn_detached("schedule_keep", async move {
-            ticker.run(shutdown, || keep.tick()).await;
-        });
-    }
-
-    fn tell_missed(&self, after: Duration) {
-        let missed = MissedTick { db: self.db.clone(), after };
-        let ticker =
-            Ticker::new("missed_fires", TickPolicy::every(MISSED_INTERVAL)).health(&self.health);
-        let shutdown = self.shutdown.clone();
-        self.tasks.spawn_detached("missed_fires", async move {
-            ticker.run(shutdown, || missed.tick()).await;
         });
     }
 

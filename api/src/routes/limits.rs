@@ -91,7 +91,8 @@ pub struct WarningView {
     /// When.
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// What: `quota_nearly_used`, when 80 % are; `fire_missed`, when a due time of a schedule has no outcome.
+    /// What: `quota_nearly_used`, when 80 % are; `fire_missed`, when a due time of a schedule has no outcome;
+    /// `schedule_paused`, when a schedule was paused because its tasks failed.
     kind: String,
     /// Its particulars.
     #[schema(value_type = Object)]

@@ -4,7 +4,7 @@ use super::spec::{CatchUpSpec, MisfireSpec, ScheduleSpec};
 use super::timing::{Judged, judge};
 use crate::problem::{Code, FieldError, Problem};
 use crate::task::{Findings, Origin, Rules, TaskSpec, duration};
-use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing};
+use domain::schedule::{FailureStreak, Misfire, Overlap, TaskTemplate, Timing};
 use domain::time::Timestamp;
 use std::time::Duration;
 use store::task::submit::NewTask;
@@ -27,6 +27,8 @@ pub struct Checked {
     pub overlap: Overlap,
     /// What becomes of overdue times.
     pub misfire: Misfire,
+    /// Paused when so many of its tasks in a row have not succeeded; `None`: never.
+    pub pause_after_failures: Option<u32>,
     /// Paused, not paused, or as it is.
     pub paused: Option<bool>,
 }
@@ -52,6 +54,10 @@ pub fn check(
         }
     };
     let misfire = spec.misfire.map(|misfire| read_misfire(&mut found, misfire));
+    if spec.pause_after_failures.is_some_and(|n| !(1..=FailureStreak::MOST).contains(&n)) {
+        let detail = format!("must be 1 to {}; leave it out for never", FailureStreak::MOST);
+        found.wrong("/pause_after_failures", detail);
+    }
     found.into_result()?;
     // Where one of them is missing that was found, too.
     let (Some(Judged { timing, never }), Some(task)) = (judged, task) else {
@@ -63,6 +69,7 @@ pub fn check(
         timing,
         never,
         overlap,
+        pause_after_failures: spec.pause_after_failures,
         paused: spec.paused,
     })
 }
@@ -187,6 +194,7 @@ mod tests {
             "timing": {"specs": [{"cron": "61 * * * *"}], "zone": "Mars/Olympus"},
             "task": {"name": "", "delay": "1s", "run_at": "2030-01-01T00:00:00Z", "concurrency_key": "k", "pool": "none"},
             "overlap": "buffer_all",
+            "pause_after_failures": 0,
             "misfire": {"catch_up": {"count": 0, "per_second": 0}}}));
         for place in [
             "/timing/specs/0/cron",
@@ -197,6 +205,7 @@ mod tests {
             "/task/concurrency_key",
             "/task/pool",
             "/task/run",
+            "/pause_after_failures",
             "/misfire/catch_up/count",
             "/misfire/catch_up/max_age",
             "/misfire/catch_up/per_second",

@@ -27,6 +27,9 @@ pub struct ScheduleSpec {
     pub overlap: Option<Overlap>,
     /// What becomes of overdue times: `fire_now` for what fires once, `fire_next_soon` for all else, when left out.
     pub misfire: Option<MisfireSpec>,
+    /// It is paused when so many of its tasks in a row have ended `failed`, `aborted`, `killed` or `expired`; never, when left out.
+    #[schema(minimum = 1, maximum = 1000)]
+    pub pause_after_failures: Option<u32>,
     /// Paused or not; as it is, when left out.
     pub paused: Option<bool>,
 }

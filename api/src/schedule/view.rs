@@ -33,6 +33,10 @@ pub struct ScheduleView<'a> {
     overlap: Overlap,
     #[schema(value_type = super::MisfireSpec)]
     misfire: Misfire,
+    /// It is paused when so many of its tasks in a row have not succeeded; null: never.
+    pause_after_failures: Option<u32>,
+    /// So many of them have not, in a row, in the order in which they ended; 0 where it is never paused for that.
+    failures_in_row: u32,
     /// Null where it is not paused.
     paused: Option<PauseView<'a>>,
     /// The next due time; null where it is over, or where its task must end first.
@@ -66,7 +70,7 @@ pub struct PauseView<'a> {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// Who paused it.
+    /// Who paused it; `system`, where its tasks failed.
     by: &'a str,
     /// Why.
     reason: Option<&'a str>,
@@ -145,6 +149,8 @@ impl<'a> From<&'a ScheduleRecord> for ScheduleView<'a> {
             task: TemplateView::from(&schedule.template),
             overlap: schedule.overlap,
             misfire: schedule.misfire,
+            pause_after_failures: schedule.pause_after_failures,
+            failures_in_row: schedule.failures_in_row,
             paused: schedule.paused.as_ref().map(PauseView::from),
             next_due_at: schedule.next_at,
             next_fire_at: schedule.next_fire_at,

@@ -164,6 +164,7 @@ mod tests {
             labels_json: None,
             traceparent: None,
             key_id: String::new(),
+            schedule: None,
             idempotency: key.map(|(key, body)| IdempotencyKey {
                 route: "POST /v1/tasks".to_owned(),
                 key: key.to_owned(),

@@ -129,6 +129,12 @@ impl Writer {
         if answers.iter().any(ready) {
             self.bus.wake(Topic::Batcher);
         }
+        if answers
+            .iter()
+            .any(|answer| matches!(answer, SubmitAnswer::Created(created) if created.is_due_soon()))
+        {
+            self.bus.wake(Topic::ShardOwner);
+        }
         Ok(answers)
     }
 }

@@ -145,6 +145,7 @@ impl Rules<'_> {
             labels_json: labels.filter(|l| !l.is_empty()).as_ref().map(text).transpose()?,
             traceparent: Some(origin.traceparent),
             key_id: origin.key_id,
+            schedule: None,
             idempotency: origin.idempotency,
         }))
     }

@@ -3,7 +3,7 @@
 use crate::answer::to_json;
 use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, Priority};
-use domain::id::TaskId;
+use domain::id::{ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, RetryPolicy, State};
 use domain::time::{Timestamp, text};
@@ -74,6 +74,9 @@ pub struct TaskView<'a> {
     exit_code: Option<i32>,
     /// Where it runs now.
     executor: Option<&'a str>,
+    /// The schedule that made it: `schedule_` and 32 hex digits; null where none did.
+    #[schema(value_type = Option<String>)]
+    schedule: Option<ScheduleId>,
 }
 
 /// The least one needs to know of a task.
@@ -145,6 +148,7 @@ impl<'a> TaskView<'a> {
             reason: task.reason.as_deref(),
             exit_code: task.exit_code,
             executor: task.executor.as_deref(),
+            schedule: task.schedule,
         })
     }
 

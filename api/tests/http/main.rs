@@ -27,6 +27,7 @@ mod operators;
 mod outage;
 mod quotas;
 mod replicas;
+mod schedule_tasks;
 mod schedules;
 mod server;
 mod start_up;

@@ -393,6 +393,23 @@ async fn a_schedule_that_another_tenant_has_is_one_that_nobody_has_to_everybody(
             assert_eq!(answers[0].0, wanted, "{what}");
         }
     }
+    // The list of tasks that names one, as well.
+    let list = TABLE.iter().find(|endpoint| endpoint.name == "task.list").unwrap();
+    let Access::Tenant(needed, _) = list.access else { panic!("{list:?}") };
+    for asker in &askers {
+        let mut answers = Vec::new();
+        for name in ["theirs", "nobodys", own.as_str()] {
+            let target = format!("{}?schedule={name}", list.path);
+            answers.push(shown(&ask(&server, list, &target, &asker.credential).await));
+        }
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{}: {answers:?}", asker.name);
+        assert_eq!(
+            answers[0].0,
+            if asker.may.contains(needed) { 404 } else { 403 },
+            "{}",
+            asker.name
+        );
+    }
     assert_eq!((routes, asked), (8, 8 * 3 * askers.len()));
     assert_eq!(fingerprint(&server).await, before, "nothing was changed");
     // What puts one makes one's own, be the name another's or not.

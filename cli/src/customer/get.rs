@@ -59,6 +59,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.row("resources", resources(task));
     details.row("pool", &task.pool);
     details.some("executor", task.executor.as_deref());
+    details.some("schedule", task.schedule);
     let (failed, most) = (task.failures, task.max_attempts);
     details.row("attempts", format!("{} ({failed} of at most {most} failed)", task.attempts));
     details.row("delivery", task.delivery);

@@ -12,7 +12,9 @@ use runtime::clock;
 
 /// Which tasks.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth list --state ready,running --label team=media")]
+#[command(
+    after_help = "Examples:\n  berth list --state ready,running --label team=media\n  berth list --schedule report --state failed"
+)]
 pub struct ListArguments {
     /// In one of these states, with commas or given several times.
     #[arg(long = "state", value_delimiter = ',', value_name = "STATE")]
@@ -26,6 +28,9 @@ pub struct ListArguments {
     /// With this label.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::task_arguments::pair)]
     pub label: Option<(String, String)>,
+    /// Made by the schedule of this name or id.
+    #[arg(long, value_name = "NAME_OR_ID")]
+    pub schedule: Option<String>,
     /// Which pages.
     #[command(flatten)]
     pub pages: PageArguments,
@@ -40,6 +45,7 @@ pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(
         tier: arguments.tier,
         name: arguments.name.clone(),
         label: arguments.label.clone(),
+        schedule: arguments.schedule.clone(),
         ..TaskFilter::default()
     };
     let table = Table::new(COLUMNS).with_states();

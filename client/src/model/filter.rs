@@ -15,6 +15,8 @@ pub struct TaskFilter {
     pub name: Option<String>,
     /// With this label: key and value.
     pub label: Option<(String, String)>,
+    /// Made by the schedule of this name or id.
+    pub schedule: Option<String>,
     /// Submitted at or after this time.
     pub created_from: Option<Timestamp>,
     /// Submitted before this time.
@@ -22,7 +24,7 @@ pub struct TaskFilter {
 }
 
 impl TaskFilter {
-    pub(crate) fn parameters(&self) -> [(&'static str, Option<String>); 6] {
+    pub(crate) fn parameters(&self) -> [(&'static str, Option<String>); 7] {
         let states: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
         let time = |at: Option<Timestamp>| {
             at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
@@ -32,6 +34,7 @@ impl TaskFilter {
             ("tier", self.tier.map(|tier| tier.to_string())),
             ("name", self.name.clone()),
             ("label", self.label.as_ref().map(|(key, value)| format!("{key}={value}"))),
+            ("schedule", self.schedule.clone()),
             ("created_from", time(self.created_from)),
             ("created_before", time(self.created_before)),
         ]

@@ -20,6 +20,9 @@ pub struct NewSchedule {
     /// What becomes of overdue times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misfire: Option<Misfire>,
+    /// Paused when so many of its tasks in a row have not succeeded; never, when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause_after_failures: Option<u32>,
     /// Paused or not; as it is, when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
@@ -29,7 +32,14 @@ impl NewSchedule {
     /// A schedule that makes this task when it is due.
     #[must_use]
     pub const fn new(timing: Timing, task: NewTask) -> Self {
-        Self { timing, task, overlap: None, misfire: None, paused: None }
+        Self {
+            timing,
+            task,
+            overlap: None,
+            misfire: None,
+            pause_after_failures: None,
+            paused: None,
+        }
     }
 }
 
@@ -52,6 +62,10 @@ pub struct Schedule {
     pub overlap: String,
     /// What becomes of overdue times.
     pub misfire: Value,
+    /// It is paused when so many of its tasks in a row have not succeeded.
+    pub pause_after_failures: Option<u32>,
+    /// So many of them have not, in a row.
+    pub failures_in_row: u32,
     /// Since when, by whom and why it is paused.
     pub paused: Option<SchedulePaused>,
     /// The next due time.
@@ -194,11 +208,13 @@ mod tests {
         let schedule = NewSchedule {
             overlap: Some(Overlap::BufferOne),
             misfire: Some(misfire),
+            pause_after_failures: Some(3),
             paused: Some(true),
             ..schedule
         };
         wanted["overlap"] = json!("buffer_one");
         wanted["misfire"] = json!({"catch_up": {"count": 3, "max_age": "1h", "per_second": 2}});
+        wanted["pause_after_failures"] = json!(3);
         wanted["paused"] = json!(true);
         assert_eq!(serde_json::to_value(&schedule).unwrap(), wanted);
     }

@@ -1,7 +1,7 @@
 //! A task as the API shows it.
 
 use domain::batch::Priority;
-use domain::id::TaskId;
+use domain::id::{ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
 use domain::time::{Timestamp, text};
@@ -71,4 +71,6 @@ pub struct Task {
     pub exit_code: Option<i32>,
     /// Where it runs now.
     pub executor: Option<String>,
+    /// The schedule that made it.
+    pub schedule: Option<ScheduleId>,
 }

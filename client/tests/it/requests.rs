@@ -72,6 +72,7 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
         tier: Some(Tier::Basic),
         name: Some("a b".to_owned()),
         label: Some(("team".to_owned(), "x=y".to_owned())),
+        schedule: Some("a.b".to_owned()),
         ..TaskFilter::default()
     };
     let request = PageRequest { limit: Some(1), cursor: None };
@@ -79,7 +80,7 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
     assert_eq!(first.data[0].state, State::Running);
     let second = client.list(&filter, &first.next(&request).unwrap()).await.unwrap();
     assert_eq!(second.next(&request), None);
-    let query = "state=running%2Cready&tier=basic&name=a+b&label=team%3Dx%3Dy&limit=1";
+    let query = "state=running%2Cready&tier=basic&name=a+b&label=team%3Dx%3Dy&schedule=a.b&limit=1";
     let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line).collect();
     assert_eq!(
         lines,

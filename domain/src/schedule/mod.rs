@@ -8,8 +8,8 @@ mod reckon;
 mod timing;
 
 pub use fire::{
-    Decision, FireRow, MOST_ROWS, Misfire, Next, Outcome, Overlap, ParseFireOutcomeError,
-    ParseOverlapError, Situation, TaskTemplate, decide, jitter,
+    Decision, FailureStreak, FireRow, MOST_ROWS, Misfire, Next, Outcome, Overlap,
+    ParseFireOutcomeError, ParseOverlapError, Situation, TaskTemplate, decide, jitter,
 };
 pub use reckon::{DueTime, MOST_PREVIEWED, Marks, Reckoner, preview, tzdb_version};
 pub use timing::{

@@ -29,6 +29,9 @@ pub struct SchedulerConfig {
     /// Age at which an unplaced task is taken back.
     #[serde(deserialize_with = "duration")]
     pub sweep_age: Duration,
+    /// How far ahead due tasks are held in memory; zero: not at all.
+    #[serde(deserialize_with = "duration")]
+    pub due_window: Duration,
     /// Due tasks released in one statement.
     pub due_batch: u32,
     /// Tasks handed out in one tick.
@@ -42,6 +45,9 @@ impl SchedulerConfig {
         checks.duration("scheduler.horizon", self.horizon, ms(0)..=ms(250));
         checks.number("scheduler.hint_batch", self.hint_batch, 1..=100);
         checks.duration("scheduler.sweep_age", self.sweep_age, ms(200)..=secs(300));
+        if !self.due_window.is_zero() {
+            checks.duration("scheduler.due_window", self.due_window, ms(400)..=secs(10));
+        }
         checks.number("scheduler.due_batch", self.due_batch, 1..=10_000);
         checks.number("scheduler.max_batch", self.max_batch, 1..=100_000);
     }

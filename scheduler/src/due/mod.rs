@@ -1,64 +1,14 @@
 //! What time has come for: due tasks become ready, late ones expire, stale hints are taken back.
 //!
-//! Every scheduler runs it; the statements name the state and the dispatch they expect, so that
-//! two at once only share the work.
+//! `poll` looks for all of it and misses nothing. Beside it whoever is the batcher holds the due times of the next moment in memory
+//! (`held`, `look`) and releases each when it comes (`release`): a cache, without which tasks are ready a poll later.
 
-use crate::metrics::MOVED;
-use bus::{Bus, Topic};
-use domain::id::{TaskId, TenantId};
-use domain::task::State;
-use runtime::tick::TickOutcome;
-use store::StoreError;
-use store::connect::SchedulerDb;
-use store::task::{Woken, due_for_a_look, transition};
-use tracing::debug;
+mod held;
+mod look;
+mod poll;
+mod release;
 
-pub(crate) struct DueTick {
-    db: SchedulerDb,
-    bus: Bus,
-    limit: i64,
-}
-
-impl DueTick {
-    pub(crate) const fn new(db: SchedulerDb, bus: Bus, limit: i64) -> Self {
-        Self { db, bus, limit }
-    }
-
-    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let woken = due_for_a_look(&self.db, self.limit).await?;
-        let keys = |wanted: fn(&Woken) -> bool| -> Vec<(TenantId, TaskId)> {
-            woken.iter().filter(|w| wanted(w)).map(|w| (w.tenant, w.task)).collect()
-        };
-        let waits = |w: &Woken| matches!(w.state, State::Scheduled | State::Retrying);
-        let late = keys(|w| w.expires && w.state != State::Queued);
-        let due: Vec<_> =
-            woken.iter().filter(|w| waits(w) && !w.expires).map(|w| (w.tenant, w.task)).collect();
-        let stale: Vec<_> = woken
-            .iter()
-            .filter(|w| w.state == State::Queued)
-            .map(|w| (w.tenant, w.task, w.dispatch_epoch))
-            .collect();
-        let mut ready = 0;
-        if !due.is_empty() {
-            ready += count("due", transition::due(&self.db, &due).await?);
-        }
-        if !stale.is_empty() {
-            ready += count("dispatch_stale", transition::dispatch_stale(&self.db, &stale).await?);
-        }
-        if !late.is_empty() {
-            count("expired", transition::expired(&self.db, &late).await?);
-        }
-        if ready > 0 {
-            self.bus.wake(Topic::Batcher);
-            debug!(ready, "Tasks became ready");
-        }
-        let done = woken.len() as u64;
-        let full = done > 0 && i64::try_from(done).is_ok_and(|done| done >= self.limit);
-        Ok(if full { TickOutcome::now(done) } else { TickOutcome::idle(done) })
-    }
-}
-
-fn count(event: &'static str, moved: u64) -> u64 {
-    MOVED.with(&[event]).inc_by(moved);
-    moved
-}
+pub(crate) use held::HeldTasks;
+pub(crate) use look::{LOOK, LookTick};
+pub(crate) use poll::DueTick;
+pub(crate) use release::ReleaseTick;

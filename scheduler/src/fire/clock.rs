@@ -36,7 +36,7 @@ impl DbClock {
     }
 
     /// Its time now; nothing before it has answered.
-    pub(super) fn now(&self) -> Option<Timestamp> {
+    pub(crate) fn now(&self) -> Option<Timestamp> {
         let best = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         best.map(|best| best.at + (monotonic() - best.when))
     }

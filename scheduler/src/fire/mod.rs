@@ -2,7 +2,8 @@
 //!
 //! All schedules are dealt into shards, and the schedulers that live share these out by themselves ([`shards`]). What is due soon is
 //! read into a wheel ([`reading`]), which is a cache and no more; what has come is written in groups ([`firing`]), under the epochs
-//! of the shards. [`keeping`] does what is not urgent: fixed delays, backfills, what was missed, and a new release of the time zones.
+//! of the shards. [`keeping`] does what is not urgent: fixed delays, backfills, what was missed, and a new release of the time zones;
+//! [`streaks`] pauses schedules whose tasks fail.
 
 mod clock;
 mod counted;
@@ -14,6 +15,7 @@ mod reading;
 mod rendezvous;
 mod rooms;
 mod shards;
+mod streaks;
 mod timers;
 mod zones;
 
@@ -23,4 +25,5 @@ pub(crate) use judge::Judge;
 pub(crate) use keeping::{KeepFires, MissedTick};
 pub(crate) use reading::{POLL as READ_POLL, ReadTick};
 pub(crate) use shards::Shards;
+pub(crate) use streaks::StreakTick;
 pub(crate) use timers::Timers;

@@ -196,6 +196,7 @@ pub fn schedule(name: &str, timing: Timing) -> PutSchedule {
         template: testkit::schedules::noop_template("v1"),
         overlap: Overlap::Allow,
         misfire: Misfire::FireNextSoon,
+        pause_after_failures: None,
         paused: None,
         created_by: "aaaaaaaaaaaa".to_owned(),
         if_version: None,

@@ -29,6 +29,8 @@ pub struct Facts {
     pub overlap: Overlap,
     /// It is paused.
     pub paused: bool,
+    /// How its tasks end is followed.
+    pub followed: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// By what it was made.
@@ -48,7 +50,8 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
     let query = sqlx::query!(
         r#"select i.place as "place!", s.id as "id!", s.shard as "shard!", s.fire_at as "fire_at!", s.tenant_id as "tenant_id!",
                 s.version as "version!", s.timing as "timing!", s.template as "template!", s.misfire as "misfire!",
-                s.overlap as "overlap!", s.paused_at is not null as "paused!", s.created_at as "created_at!",
+                s.overlap as "overlap!", s.paused_at is not null as "paused!",
+                s.pause_after_failures is not null as "followed!", s.created_at as "created_at!",
                 s.created_by as "created_by!", s.fires as "fires!", t.state as "state!", clock_timestamp() as "now!",
                 case when s.overlap in ('allow', 'buffer_all') then s.recent else array(
                     select r.task from unnest(s.recent) with ordinality as r(task, place)
@@ -82,6 +85,7 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
             misfire: row.misfire,
             overlap: read_text("overlap", id, &row.overlap)?,
             paused: row.paused,
+            followed: row.followed,
             created_at: row.created_at,
             created_by: row.created_by,
             fires: row.fires.unsigned_abs(),

@@ -4,6 +4,7 @@
 //! decided by pure code, over what is locked. A due time that has a row already makes no task, whoever wrote it.
 
 use super::facts::{self, Facts};
+use super::follow::follow;
 use super::verdict::{Verdict, VerdictRow};
 use super::{Due, fence};
 use crate::StoreError;
@@ -149,6 +150,7 @@ impl<'a> Group<'a> {
         }
         let refused = submit(tx, &self.tasks).await?;
         self.refuse(tx, &refused).await?;
+        self.follow(tx, &refused).await?;
         for (facts, verdict) in &self.of {
             written.rows.extend(verdict.rows.iter().map(|row| match row.task {
                 Some(task) if refused.contains_key(&task) => Outcome::SkippedOverlap,
@@ -215,6 +217,24 @@ impl<'a> Group<'a> {
         );
         let told = named("fire.ledger", query.fetch_all(tx)).await?;
         Ok(told.into_iter().map(|row| (row.id, row.fired_at)).collect())
+    }
+
+    /// Follows the tasks of those schedules that are to pause when too many fail: the others cost nothing.
+    async fn follow(
+        &self,
+        tx: &mut PgConnection,
+        refused: &HashMap<TaskId, TaskId>,
+    ) -> Result<(), StoreError> {
+        let stored: HashSet<_> =
+            self.tasks.iter().map(|task| task.id).filter(|id| !refused.contains_key(id)).collect();
+        let made: Vec<_> = self
+            .of
+            .iter()
+            .filter(|(facts, _)| facts.followed)
+            .flat_map(|(facts, verdict)| verdict.rows.iter().map(move |row| (facts.due, row.task)))
+            .filter_map(|(due, task)| Some((due, task.filter(|task| stored.contains(task))?)))
+            .collect();
+        follow(tx, &made).await
     }
 
     /// Notes of due times that made no task after all, because one of the template's unique key lives.

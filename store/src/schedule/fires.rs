@@ -1,10 +1,11 @@
 //! A schedule's ledger: every due time and what became of it, latest first.
 
+use super::find::id_of;
 use super::record::{FireKind, FireRecord, read_text};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
-use domain::id::{ScheduleId, TaskId};
+use domain::id::TaskId;
 use domain::schedule::Outcome;
 use domain::time::Timestamp;
 
@@ -29,14 +30,7 @@ pub async fn fires(
     limit: u32,
 ) -> Result<Option<Vec<FireRecord>>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
-    let query = sqlx::query_scalar!(
-        "select id from schedule where tenant_id = $1 and name = $2",
-        scope.tenant().uuid(),
-        name
-    );
-    let Some(id) = named("schedule.find", query.fetch_all(&mut *tx)).await?.pop() else {
-        return Ok(None);
-    };
+    let Some(id) = id_of(&mut tx, scope, name).await? else { return Ok(None) };
     let outcomes: Vec<_> = filter.outcomes.iter().map(|one| one.as_str().to_owned()).collect();
     let query = sqlx::query!(
         "select due_at, outcome, kind, fired_at, task_id, version, detail from schedule_fire
@@ -44,13 +38,12 @@ pub async fn fires(
                 and (cardinality($4::text[]) = 0 or outcome = any ($4))
             order by due_at desc limit $5",
         scope.tenant().uuid(),
-        id,
+        id.uuid(),
         filter.before,
         &outcomes,
         i64::from(limit)
     );
     let rows = named("schedule.fires", query.fetch_all(&mut *tx)).await?;
-    let id = ScheduleId(id);
     let fires = rows.into_iter().map(|row| {
         Ok(FireRecord {
             due_at: row.due_at,

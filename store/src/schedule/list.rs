@@ -20,7 +20,8 @@ pub async fn list(
     let query = sqlx::query_as!(
         Row,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
-            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at
+            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
+            pause_after_failures, failures_in_row
             from schedule where tenant_id = $1 and name > $2 order by name limit $3",
         scope.tenant().uuid(),
         after.unwrap_or_default(),

@@ -55,6 +55,7 @@ pub(crate) fn task(of: Maker<'_>, id: TaskId, delay: Duration) -> Result<NewTask
         labels_json: labels.map(|labels| write_json("template", labels)).transpose()?,
         traceparent: None,
         key_id: key_id.to_owned(),
+        schedule: Some(schedule),
         idempotency: None,
     })
 }

@@ -5,6 +5,7 @@
 
 mod backfill;
 mod delete;
+mod find;
 mod fires;
 mod get;
 mod held;
@@ -19,6 +20,7 @@ mod trigger;
 
 pub use backfill::{Backfill, BackfillAnswer, BackfillPlan, MOST_BACKFILLED, backfill};
 pub use delete::{DeleteAnswer, delete};
+pub use find::find_id;
 pub use fires::{FireFilter, fires};
 pub use get::get;
 pub use held::held;

@@ -34,7 +34,7 @@ pub async fn pause(
     Ok(Some(schedule))
 }
 
-/// Stores that `schedule` is paused, or is not, as a version of its own.
+/// Stores that `schedule` is paused, or is not, as a version of its own, and the failures that it has in a row.
 pub(super) async fn store(
     tx: &mut PgConnection,
     schedule: &mut ScheduleRecord,
@@ -43,13 +43,15 @@ pub(super) async fn store(
     schedule.updated_at = now(&mut *tx).await?;
     let paused = schedule.paused.as_ref();
     let query = sqlx::query!(
-        "update schedule set paused_at = $2, paused_by = $3, paused_because = $4, version = $5, updated_at = $6 where id = $1",
+        "update schedule set paused_at = $2, paused_by = $3, paused_because = $4, version = $5, updated_at = $6,
+                failures_in_row = $7 where id = $1",
         schedule.id.uuid(),
         paused.map(|pause| pause.at),
         paused.map(|pause| pause.by.as_str()),
         paused.and_then(|pause| pause.because.as_deref()),
         schedule.version,
-        schedule.updated_at
+        schedule.updated_at,
+        i32::try_from(schedule.failures_in_row).unwrap_or(i32::MAX)
     );
     named("schedule.pause", query.execute(tx)).await.map(|_| ())
 }

@@ -28,6 +28,8 @@ pub struct PutSchedule {
     pub overlap: Overlap,
     /// What is done with due times that were not fired in time.
     pub misfire: Misfire,
+    /// Paused when so many of its tasks in a row have not succeeded; `None`: never.
+    pub pause_after_failures: Option<u32>,
     /// `Some`: paused, or not; `None`: as it is, and not paused when new.
     pub paused: Option<bool>,
     /// The key or the sign-in it came by.
@@ -144,6 +146,8 @@ async fn create(
         template: new.template.clone(),
         overlap: new.overlap,
         misfire: new.misfire,
+        pause_after_failures: new.pause_after_failures,
+        failures_in_row: 0,
         created_at: at,
         updated_at: at,
         created_by: new.created_by.clone(),
@@ -170,8 +174,8 @@ async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
     let paused = record.paused.as_ref();
     let query = sqlx::query!(
         "insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, updated_at, created_by,
-                paused_at, paused_by, due_at, fire_at, tzdb, shard)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, (
+                paused_at, paused_by, due_at, fire_at, tzdb, pause_after_failures, shard)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $16, (
                 select h.shard from schedule_shard h where h.open order by h.shard
                     limit 1 offset $15::bigint % (select count(*) from schedule_shard o where o.open)))",
         record.id.uuid(),
@@ -188,7 +192,8 @@ async fn insert(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
         record.next_at,
         record.next_fire_at,
         record.tzdb,
-        dealt(record.id)
+        dealt(record.id),
+        record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX))
     );
     match named("schedule.insert", query.execute(tx)).await {
         Err(error) if error.sqlstate().as_deref() == Some("23505") => Err(StoreError::Contended),
@@ -214,10 +219,16 @@ async fn update(
     if pauses {
         record.paused = if record.paused.is_some() { None } else { Some(paused_by(scope, at)) };
     }
+    // They count from here on.
+    if pauses && record.paused.is_none() || record.pause_after_failures != new.pause_after_failures
+    {
+        record.failures_in_row = 0;
+    }
     let same = record.timing == new.timing
         && record.template == new.template
         && record.overlap == new.overlap
-        && record.misfire == new.misfire;
+        && record.misfire == new.misfire
+        && record.pause_after_failures == new.pause_after_failures;
     if same && !pauses {
         return Ok(PutAnswer::Unchanged(Box::new(record)));
     }
@@ -245,6 +256,7 @@ fn rewrite(
     record.template = new.template.clone();
     record.overlap = new.overlap;
     record.misfire = new.misfire;
+    record.pause_after_failures = new.pause_after_failures;
     if !timing_changes {
         return Ok(true);
     }
@@ -271,7 +283,7 @@ fn rewrite(
 async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "update schedule set timing = $2, template = $3, overlap = $4, misfire = $5, due_at = $6, fire_at = $7, awaits = $8,
-                tzdb = $9, ended_at = $10, told_missed = null
+                tzdb = $9, ended_at = $10, pause_after_failures = $11, told_missed = null
             where id = $1",
         record.id.uuid(),
         write_json("timing", &record.timing)?,
@@ -282,7 +294,8 @@ async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
         record.next_fire_at,
         record.awaits.map(|task| task.uuid()),
         record.tzdb,
-        record.ended_at
+        record.ended_at,
+        record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX))
     );
     named("schedule.change", query.execute(tx)).await.map(|_| ())
 }

@@ -36,6 +36,10 @@ pub struct ScheduleRecord {
     pub updated_at: Timestamp,
     /// The key or the sign-in by which it was made; its tasks come by the same.
     pub created_by: String,
+    /// It is paused when so many of its tasks in a row have not succeeded; `None`: never. See [`domain::schedule::FailureStreak`].
+    pub pause_after_failures: Option<u32>,
+    /// So many of them have not, in a row; 0 where they are not followed.
+    pub failures_in_row: u32,
     /// Since when, by whom and why it is paused.
     pub paused: Option<Pause>,
     /// The next due time; `None`: it is over.
@@ -59,7 +63,7 @@ pub struct ScheduleRecord {
 pub struct Pause {
     /// Since when.
     pub at: Timestamp,
-    /// Who paused it: a key, a user or an operator.
+    /// Who paused it: a key, a user, an operator, or `system`.
     pub by: String,
     /// Why.
     pub because: Option<String>,
@@ -146,6 +150,8 @@ pub(super) struct Row {
     pub awaits: Option<Uuid>,
     pub tzdb: String,
     pub ended_at: Option<Timestamp>,
+    pub pause_after_failures: Option<i32>,
+    pub failures_in_row: i32,
 }
 
 impl RowCount for Row {
@@ -183,6 +189,8 @@ impl TryFrom<Row> for ScheduleRecord {
             awaits: row.awaits.map(TaskId),
             tzdb: row.tzdb,
             ended_at: row.ended_at,
+            pause_after_failures: row.pause_after_failures.map(i32::unsigned_abs),
+            failures_in_row: row.failures_in_row.unsigned_abs(),
         })
     }
 }
@@ -232,6 +240,7 @@ impl ScheduleRecord {
             "timing": self.timing,
             "overlap": self.overlap,
             "misfire": self.misfire,
+            "pause_after_failures": self.pause_after_failures,
             "paused": self.paused.is_some(),
         })
     }

@@ -22,6 +22,7 @@ pub async fn resume(
     if schedule.paused.take().is_none() {
         return Ok(Some(schedule));
     }
+    schedule.failures_in_row = 0;
     store(&mut tx, &mut schedule).await?;
     audit::told(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
     named("commit", tx.commit()).await?;

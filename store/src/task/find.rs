@@ -6,7 +6,7 @@ use super::record::{Row, TaskRecord};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
-use domain::id::TaskId;
+use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
@@ -24,6 +24,8 @@ pub struct TaskFilter {
     pub name: Option<String>,
     /// With this label of this value.
     pub label: Option<(String, String)>,
+    /// Made by this schedule.
+    pub schedule: Option<ScheduleId>,
     /// Submitted at or after this.
     pub created_from: Option<Timestamp>,
     /// Submitted before this.
@@ -38,11 +40,11 @@ const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_milli
     t.ports, t.state::text, s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, s.priority, s.flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
-    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent";
+    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, s.priority, s.flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
-    t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent";
+    t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id";
 
 /// Tasks newest first, at most `limit`.
 ///
@@ -65,26 +67,73 @@ pub async fn find(
     if of(true) {
         parts.push((ENDED, "task_history"));
     }
-    let mut query = QueryBuilder::<Postgres>::new("");
-    for (at, (columns, table)) in parts.iter().enumerate() {
-        query.push(if at == 0 { "(select " } else { " union all (select " });
-        query.push(*columns).push(" from ").push(*table).push(" t");
-        query.push(" cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s");
-        push_conditions(&mut query, scope, filter);
-        if let Some(from) = filter.ended_from.filter(|_| *table == "task_history") {
-            query.push(" and t.finished_at >= ").push_bind(from);
+    let mut query = match filter.schedule {
+        // The live ones are few, and looked through as for any other filter.
+        Some(schedule) if of(true) => {
+            of_schedule(scope, filter, schedule, (parts.as_slice(), limit))
         }
-        query.push(" order by t.id desc limit ").push_bind(i64::from(limit)).push(")");
-    }
-    if parts.len() > 1 {
-        query.push(" order by id desc limit ").push_bind(i64::from(limit));
-    }
+        _ => of_all(scope, filter, (parts.as_slice(), limit)),
+    };
     let mut tx = super::scoped_read(db, scope).await?;
     let rows = named("task.find", query.build_query_as::<Row>().fetch_all(&mut *tx)).await?;
     rows.into_iter().map(TryInto::try_into).collect()
 }
 
-fn push_conditions(query: &mut QueryBuilder<Postgres>, scope: &TenantScope, filter: &TaskFilter) {
+/// Columns and the table they are of.
+type Part = (&'static str, &'static str);
+
+fn of_all(
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    (parts, limit): (&[Part], u32),
+) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::<Postgres>::new("");
+    for (at, (columns, table)) in parts.iter().enumerate() {
+        query.push(if at == 0 { "(select " } else { " union all (select " });
+        query.push(*columns).push(" from ").push(*table).push(" t");
+        query.push(" cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s");
+        push_conditions(&mut query, scope, filter, table);
+        query.push(" order by t.id desc limit ").push_bind(i64::from(limit)).push(")");
+    }
+    if parts.len() > 1 {
+        query.push(" order by id desc limit ").push_bind(i64::from(limit));
+    }
+    query
+}
+
+/// The specs of a schedule's tasks, newest first by their index, each with its task: a page costs what it shows, however many tasks
+/// the tenant has.
+fn of_schedule(
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    schedule: ScheduleId,
+    (parts, limit): (&[Part], u32),
+) -> QueryBuilder<Postgres> {
+    let mut query =
+        QueryBuilder::<Postgres>::new("select c.* from task_spec s cross join lateral (");
+    for (at, (columns, table)) in parts.iter().enumerate() {
+        query.push(if at == 0 { "select " } else { " union all select " });
+        query.push(*columns).push(" from ").push(*table).push(" t");
+        push_conditions(&mut query, scope, filter, table);
+        query.push(" and t.id = s.id");
+        if *table == "task_history" {
+            // No task ends before it was made: the days before are not looked at.
+            query.push(" and t.finished_at >= s.created_at - interval '1 day'");
+        }
+    }
+    query.push(") c where s.tenant_id = ").push_bind(scope.tenant().uuid());
+    query.push(" and s.schedule_id = ").push_bind(schedule.uuid());
+    push_range(&mut query, "s.id", filter);
+    query.push(" order by s.id desc limit ").push_bind(i64::from(limit));
+    query
+}
+
+fn push_conditions(
+    query: &mut QueryBuilder<Postgres>,
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    table: &str,
+) {
     query.push(" where t.tenant_id = ").push_bind(scope.tenant().uuid());
     if !filter.states.is_empty() {
         let names: Vec<String> =
@@ -105,17 +154,33 @@ fn push_conditions(query: &mut QueryBuilder<Postgres>, scope: &TenantScope, filt
             .push(" = ")
             .push_bind(value.clone());
     }
+    if let Some(schedule) = filter.schedule {
+        query.push(" and s.schedule_id = ").push_bind(schedule.uuid());
+    }
     if let Some(from) = filter.created_from {
         query.push(" and s.created_at >= ").push_bind(from);
-        // Ids are made on another clock than `created_at`; a day's leeway keeps the range a range on the key.
-        query.push(" and t.id >= ").push_bind(first_id_of(from - chrono::TimeDelta::days(1)));
     }
     if let Some(before) = filter.created_before {
         query.push(" and s.created_at < ").push_bind(before);
-        query.push(" and t.id < ").push_bind(first_id_of(before + chrono::TimeDelta::days(1)));
     }
-    if let Some(before) = filter.before {
-        query.push(" and t.id < ").push_bind(before.uuid());
+    if let Some(from) = filter.ended_from.filter(|_| table == "task_history") {
+        query.push(" and t.finished_at >= ").push_bind(from);
+    }
+    push_range(query, "t.id", filter);
+}
+
+/// What the filter says of ids. They are made on another clock than `created_at`; a day's leeway keeps the range a range on the key.
+fn push_range(query: &mut QueryBuilder<Postgres>, id: &'static str, filter: &TaskFilter) {
+    let day = chrono::TimeDelta::days(1);
+    let range = [
+        (" >= ", filter.created_from.map(|from| first_id_of(from - day))),
+        (" < ", filter.created_before.map(|before| first_id_of(before + day))),
+        (" < ", filter.before.map(|before| before.uuid())),
+    ];
+    for (compares, bound) in range {
+        if let Some(bound) = bound {
+            query.push(" and ").push(id).push(compares).push_bind(bound);
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub use get::get;
 pub use held::held;
 pub use queued::queued;
 pub use record::TaskRecord;
-pub use wake::{Woken, due_for_a_look};
+pub use wake::{DueTask, Woken, due_for_a_look, due_within};
 
 use crate::connect::ApiDb;
 use crate::statement::named;

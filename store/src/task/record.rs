@@ -3,7 +3,7 @@
 use crate::StoreError;
 use crate::task::submit::{Created, NewTask};
 use domain::batch::{ConcurrencyKey, Priority};
-use domain::id::{PoolName, TaskId, TenantId};
+use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
 use domain::time::Timestamp;
@@ -73,6 +73,8 @@ pub struct TaskRecord {
     pub executor: Option<String>,
     /// W3C traceparent of the submit.
     pub traceparent: Option<String>,
+    /// The schedule that made it.
+    pub schedule: Option<ScheduleId>,
 }
 
 impl TaskRecord {
@@ -110,6 +112,7 @@ impl TaskRecord {
             exit_code: None,
             executor: None,
             traceparent: task.traceparent.clone(),
+            schedule: task.schedule,
         }
     }
 }
@@ -150,6 +153,7 @@ pub(super) struct Row {
     pub exit_code: Option<i32>,
     pub executor: Option<String>,
     pub traceparent: Option<String>,
+    pub schedule_id: Option<Uuid>,
 }
 
 impl TryFrom<Row> for TaskRecord {
@@ -201,6 +205,7 @@ impl TryFrom<Row> for TaskRecord {
             exit_code: row.exit_code,
             executor: row.executor,
             traceparent: row.traceparent,
+            schedule: row.schedule_id.map(ScheduleId),
         })
     }
 }

@@ -25,6 +25,7 @@ mod pools;
 mod races;
 mod rates;
 mod reading;
+mod schedule_tasks;
 mod schedules;
 mod selection;
 mod selection_cost;

@@ -11,3 +11,5 @@ pub mod preview;
 pub mod put;
 pub mod resume;
 pub mod trigger;
+
+pub(crate) use place::no_such_schedule;

@@ -71,7 +71,7 @@ fn version_of(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
 }
 
 /// "Not found", in the same words for a foreign, an unknown and a deleted one.
-pub(super) fn no_such_schedule() -> Problem {
+pub(crate) fn no_such_schedule() -> Problem {
     Problem::no_such("schedule")
 }
 

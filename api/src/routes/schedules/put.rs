@@ -112,6 +112,7 @@ async fn checked(
         template: checked.template,
         overlap: checked.overlap,
         misfire: checked.misfire,
+        pause_after_failures: checked.pause_after_failures,
         paused: checked.paused,
         created_by,
         if_version,

@@ -242,12 +242,15 @@ impl Sender {
         let (state, scope) = (&self.state, self.caller.scope());
         let stored = AtomicU64::new(0);
         let _turn = state.batches.acquire().await.map_err(|_| stopping())?;
-        let (ready, broken) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (ready, soon) = (AtomicBool::new(false), AtomicBool::new(false));
+        let broken = AtomicBool::new(false);
         let render = |answers: &[SubmitAnswer]| {
             let is_ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == domain::task::State::Ready);
             let new = answers.iter().filter(|a| matches!(a, SubmitAnswer::Created(_))).count();
             stored.store(new as u64, Ordering::Relaxed);
             ready.store(answers.iter().any(is_ready), Ordering::Relaxed);
+            let is_soon = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.is_due_soon());
+            soon.store(answers.iter().any(is_soon), Ordering::Relaxed);
             render(answers).unwrap_or_else(|problem| {
                 tracing::error!(cause = problem.cause(), "The answer to a batch cannot be written");
                 broken.store(true, Ordering::Relaxed);
@@ -286,6 +289,9 @@ impl Sender {
         }
         if matches!(answer, BatchAnswer::Fresh(_)) && ready.load(Ordering::Relaxed) {
             state.bus.wake(Topic::Batcher);
+        }
+        if matches!(answer, BatchAnswer::Fresh(_)) && soon.load(Ordering::Relaxed) {
+            state.bus.wake(Topic::ShardOwner);
         }
         Ok(answer)
     }

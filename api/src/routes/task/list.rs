@@ -6,10 +6,11 @@ use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
 use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, time_parameter, wrong_parameter};
+use crate::routes::schedules::no_such_schedule;
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::TaskId;
+use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
@@ -23,25 +24,33 @@ pub const DOC: Doc = Doc {
         Param { name: "tier", text: "Of this tier" },
         Param { name: "name", text: "Of exactly this name" },
         Param { name: "label", text: "With this label, as `key=value`" },
+        Param {
+            name: "schedule",
+            text: "Made by this schedule: its name, or its id, by which tasks of a deleted one are found too",
+        },
         Param { name: "created_from", text: "Submitted at or after this time (RFC 3339)" },
         Param { name: "created_before", text: "Submitted before this time (RFC 3339)" },
         PAGE[0],
         PAGE[1],
     ],
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Task") }],
-    problems: &[Code::InvalidParameter, Code::InvalidCursor],
+    problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound],
     ..Doc::EMPTY
 };
 
 /// Answers.
 ///
 /// # Errors
-/// `invalid_parameter`, `invalid_cursor`; what the database said.
+/// `invalid_parameter`, `invalid_cursor`; `not_found` for a schedule of no such name; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
     let page = Page::take(&mut query)?;
     let mut filter = filter(&mut query)?;
+    let schedule = query.one("schedule")?;
     query.finish()?;
+    if let Some(schedule) = schedule {
+        filter.schedule = Some(schedule_of(&call, &schedule).await?);
+    }
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
     filter.before = page.after_id(sealer, tenant, context)?.map(TaskId);
     filter.ended_from = call.ended_from(runtime::clock::wall());
@@ -54,11 +63,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
-    for later in ["schedule", "workflow"] {
-        if query.one(later)?.is_some() {
-            let detail = format!("`{later}` is not available yet");
-            return Err(Problem::at(Code::NotAvailable, format!("query:{later}"), detail));
-        }
+    if query.one("workflow")?.is_some() {
+        let detail = "`workflow` is not available yet";
+        return Err(Problem::at(Code::NotAvailable, "query:workflow", detail));
     }
     let mut states = Vec::new();
     for text in query.all("state") {
@@ -86,11 +93,21 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
         tier,
         name: query.one("name")?,
         label,
+        schedule: None,
         created_from,
         created_before,
         ended_from: None,
         before: None,
     })
+}
+
+/// The schedule of this id, whether there is one or not; else the one of this name.
+async fn schedule_of(call: &Call, text: &str) -> Result<ScheduleId, Problem> {
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let found = store::schedule::find_id(&call.state.api, &call.scope(), text).await?;
+    found.ok_or_else(no_such_schedule)
 }
 
 /// All filters but the cursor itself.
@@ -101,12 +118,14 @@ fn context(filter: &TaskFilter) -> Context {
         |at: Option<Timestamp>| at.map(|at| at.timestamp_micros().to_string()).unwrap_or_default();
     let some = |text: Option<&str>| text.map(|text| format!("={text}")).unwrap_or_default();
     let (states, label) = (states.join(","), filter.label.as_ref());
+    let schedule = filter.schedule.map(|id| id.to_string());
     let parts = [
         states,
         some(filter.tier.map(Tier::as_str)),
         some(filter.name.as_deref()),
         some(label.map(|(key, _)| key.as_str())),
         some(label.map(|(_, value)| value.as_str())),
+        some(schedule.as_deref()),
         time(filter.created_from),
         time(filter.created_before),
     ];
@@ -147,7 +166,7 @@ mod tests {
             ("created_from=yesterday", "query:created_from"),
             ("created_before=%2B99999-01-01T00:00:00Z", "query:created_before"),
             ("created_before=2900-01-01T00:00:00Z", "query:created_before"),
-            ("schedule=x", "query:schedule"),
+            ("workflow=x", "query:workflow"),
             ("name=a&name=b", "query:name"),
         ] {
             assert_eq!(parsed(bad).unwrap_err().errors()[0].pointer, pointer, "{bad}");

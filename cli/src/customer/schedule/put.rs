@@ -39,6 +39,9 @@ pub struct PutArguments {
     /// What becomes of overdue times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
     #[arg(long, value_parser = misfire, help_heading = "Policies")]
     pub misfire: Option<Misfire>,
+    /// Pause it when so many of its tasks in a row did not succeed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Policies")]
+    pub pause_after_failures: Option<u32>,
     /// Paused from the start, or not: `--paused false` resumes it.
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true", help_heading = "Policies")]
     pub paused: Option<bool>,
@@ -47,7 +50,7 @@ pub struct PutArguments {
     pub if_version: Option<i64>,
     /// Store the schedule in this file as the API takes it; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = WHEN, conflicts_with_all = FIELDS, conflicts_with_all = TASK_FIELDS,
-        conflicts_with_all = ["overlap", "misfire", "paused"], help_heading = "How it is stored")]
+        conflicts_with_all = ["overlap", "misfire", "pause_after_failures", "paused"], help_heading = "How it is stored")]
     pub json: Option<String>,
     /// What each fire makes.
     #[command(flatten, next_help_heading = "Task")]
@@ -63,6 +66,7 @@ pub async fn run(connection: &Connection, arguments: PutArguments) -> Result<(),
             let schedule = NewSchedule {
                 overlap: arguments.overlap,
                 misfire: arguments.misfire,
+                pause_after_failures: arguments.pause_after_failures,
                 paused: arguments.paused,
                 ..NewSchedule::new(arguments.timing.timing(), arguments.task.into_task())
             };

@@ -49,6 +49,9 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
     details.row("runs", runs(&schedule.task["run"]));
     details.row("overlap", &schedule.overlap);
     details.row("misfire", misfire(schedule));
+    let failures = schedule.failures_in_row;
+    let pauses = |enough| format!("after {enough} failures in a row; now {failures}");
+    details.some("pauses", schedule.pause_after_failures.map(pauses));
     details.some("next due", schedule.next_due_at.map(at));
     let waits = schedule.next_due_at.is_none() && schedule.ended_at.is_none();
     details.some("next due", waits.then_some("counts from the end of its task"));
@@ -115,6 +118,7 @@ pub(super) mod tests {
                     "gap":"skip","repeat":"first","new":"field"},
                 "task":{"run":{"command":{"argv":["bash","-c","echo hi"]}}},
                 "overlap":"skip","misfire":{"catch_up":{"count":3,"max_age":"72h","per_second":2}},
+                "pause_after_failures":5,"failures_in_row":2,
                 "paused":{"at":"2030-01-31T11:00:00Z","by":"key q2mnv5c7xk3a","reason":"holidays"},
                 "next_due_at":"2030-02-01T07:30:00Z","next_fire_at":"2030-02-01T07:30:00Z","fires":2,"recent_tasks":[],
                 "tzdb":"2025b","created_by":"q2mnv5c7xk3a","created_at":"2030-01-01T00:00:00Z",
@@ -140,6 +144,7 @@ pub(super) mod tests {
              runs           bash -c 'echo hi'\n\
              overlap        skip\n\
              misfire        catch up with the newest 3, not older than 72h, 2 a second\n\
+             pauses         after 5 failures in a row; now 2\n\
              next due       2030-02-01T07:30:00Z (in 19h)\n\
              fires          2\n\
              changed        2030-01-31T11:00:00Z (1h ago)\n"

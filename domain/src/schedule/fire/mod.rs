@@ -6,6 +6,7 @@ mod jitter;
 mod misfire;
 mod outcome;
 mod overlap;
+mod streak;
 mod template;
 
 pub use decide::{Decision, FireRow, MOST_ROWS, Next, Situation, decide};
@@ -13,6 +14,7 @@ pub use jitter::jitter;
 pub use misfire::Misfire;
 pub use outcome::{Outcome, ParseFireOutcomeError};
 pub use overlap::{Overlap, ParseOverlapError};
+pub use streak::FailureStreak;
 pub use template::TaskTemplate;
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(super) struct Columns {
     pub labels: Vec<Option<String>>,
     pub traceparents: Vec<Option<String>>,
     pub key_ids: Vec<String>,
+    pub schedules: Vec<Option<Uuid>>,
     pub routes: Vec<Option<String>>,
     pub keys: Vec<Option<String>>,
     pub body_hashes: Vec<Option<Vec<u8>>>,
@@ -69,6 +70,7 @@ impl Columns {
             labels: tasks.iter().map(|t| t.labels_json.clone()).collect(),
             traceparents: tasks.iter().map(|t| t.traceparent.clone()).collect(),
             key_ids: tasks.iter().map(|t| t.key_id.clone()).collect(),
+            schedules: tasks.iter().map(|t| t.schedule.map(|id| id.uuid())).collect(),
             routes: tasks.iter().map(|t| t.idempotency.as_ref().map(|k| k.route.clone())).collect(),
             keys: tasks.iter().map(|t| t.idempotency.as_ref().map(|k| k.key.clone())).collect(),
             body_hashes: tasks

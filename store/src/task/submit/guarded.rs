@@ -31,10 +31,10 @@ pub(super) async fn insert(
                     $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[],
                     $15::integer[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[],
                     $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::bytea[], $28::smallint[],
-                    $29::boolean[], $30::text[], $31::bigint[]) with ordinality
+                    $29::boolean[], $30::text[], $31::bigint[], $32::uuid[]) with ordinality
                     as i(tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, delay_ms, at,
                         tolerance_ms, cap_ms, max_attempts, expire_if_late, at_most_once, name, run, retry, labels, traceparent,
-                        key_id, unique_key, route, key, body_hash, priority, flexible, concurrency_key, strand, place)
+                        key_id, unique_key, route, key, body_hash, priority, flexible, concurrency_key, strand, schedule_id, place)
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -58,9 +58,9 @@ pub(super) async fn insert(
                 returning id
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id, priority, flexible, concurrency_key)
+                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id)
                 select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
-                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key
+                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
             select i.created_at as "created_at!", i.run_at as "run_at!",
@@ -98,7 +98,8 @@ pub(super) async fn insert(
         &c.priorities,
         &c.flexible,
         &c.concurrency_keys as &[Option<String>],
-        &c.strands
+        &c.strands,
+        &c.schedules as &[Option<Uuid>]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.

@@ -15,7 +15,7 @@ pub use insert::insert;
 
 use crate::idempotency::IdempotencyKey;
 use domain::batch::{ConcurrencyKey, Priority};
-use domain::id::{PoolName, TaskId, TenantId};
+use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
 use domain::time::Timestamp;
@@ -68,6 +68,8 @@ pub struct NewTask {
     pub traceparent: Option<String>,
     /// The API key it came by.
     pub key_id: String,
+    /// The schedule that makes it.
+    pub schedule: Option<ScheduleId>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
 }
@@ -83,6 +85,18 @@ pub struct Created {
     pub start_deadline: Timestamp,
     /// `ready`, or `scheduled` where it is not due yet.
     pub state: State,
+}
+
+impl Created {
+    /// So soon schedulers do not look by themselves at what is due: at the latest every 200 ms.
+    const SOON: Duration = Duration::from_millis(400);
+
+    /// Whether it waits for a time so near that nobody may look before it is there: then wake the schedulers
+    /// (`Topic::ShardOwner`).
+    #[must_use]
+    pub fn is_due_soon(&self) -> bool {
+        self.state == State::Scheduled && self.run_at < self.created_at + Self::SOON
+    }
 }
 
 /// What became of one submitted task.

@@ -6,6 +6,7 @@ use crate::StoreError;
 use crate::statement::named;
 use domain::task::State;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 pub(super) async fn insert(
     tx: &mut PgConnection,
@@ -18,15 +19,15 @@ pub(super) async fn insert(
                 from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]::task_tier[], $5::integer[], $6::integer[], $7::integer[],
                     $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[],
                     $15::integer[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[],
-                    $22::text[], $23::text[], $24::smallint[], $25::boolean[], $26::text[], $27::bigint[]) with ordinality
+                    $22::text[], $23::text[], $24::smallint[], $25::boolean[], $26::text[], $27::bigint[], $28::uuid[]) with ordinality
                     as i(tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, delay_ms, at,
                         tolerance_ms, cap_ms, max_attempts, expire_if_late, at_most_once, name, run, retry, labels, traceparent,
-                        key_id, priority, flexible, concurrency_key, strand, place)
+                        key_id, priority, flexible, concurrency_key, strand, schedule_id, place)
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id, priority, flexible, concurrency_key)
+                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id)
                 select id, tenant_id, created_at, run_at, name, run, retry, labels::jsonb, tolerance_ms, traceparent, key_id,
-                    priority, flexible, concurrency_key
+                    priority, flexible, concurrency_key, schedule_id
                 from input
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
@@ -69,7 +70,8 @@ pub(super) async fn insert(
         &c.priorities,
         &c.flexible,
         &c.concurrency_keys as &[Option<String>],
-        &c.strands
+        &c.strands,
+        &c.schedules as &[Option<Uuid>]
     );
     let rows = named("submit", query.fetch_all(tx)).await?;
     let created = rows.into_iter().map(|row| {

@@ -46,6 +46,7 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         labels_json: None,
         traceparent: None,
         key_id: "aaaaaaaaaaaa".to_owned(),
+        schedule: None,
         idempotency: None,
     }
 }

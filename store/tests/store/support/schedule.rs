@@ -25,6 +25,7 @@ pub fn new_schedule(name: &str) -> PutSchedule {
         template: template(),
         overlap: Overlap::Allow,
         misfire: Misfire::FireNextSoon,
+        pause_after_failures: None,
         paused: None,
         created_by: "aaaaaaaaaaaa".to_owned(),
         if_version: None,

@@ -1,0 +1,138 @@
+//! Tasks that are due in the next moment, held in memory: a cache of what is in the database, and no more.
+
+use domain::id::{TaskId, TenantId};
+use domain::time::Timestamp;
+use domain::wheel::{Timer, Wheel};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::task::DueTask;
+use tokio::sync::Notify;
+
+/// One timer a task.
+#[derive(Debug)]
+struct Timers {
+    wheel: Wheel<TaskId>,
+    set: HashMap<TaskId, (Timer, DueTask)>,
+}
+
+/// Shared by who looks and who releases; each can wake the other.
+#[derive(Debug)]
+pub(crate) struct HeldTasks {
+    timers: Mutex<Option<Timers>>,
+    release: Arc<Notify>,
+    look: Arc<Notify>,
+}
+
+impl HeldTasks {
+    /// None are held; `look` wakes whoever looks for more.
+    pub(crate) fn new(look: Arc<Notify>) -> Self {
+        Self { timers: Mutex::new(None), release: Arc::new(Notify::new()), look }
+    }
+
+    /// Wakes whoever releases them.
+    pub(crate) fn release(&self) -> Arc<Notify> {
+        Arc::clone(&self.release)
+    }
+
+    /// Something was not as it is held: it is to be looked at anew.
+    pub(super) fn look_again(&self) {
+        self.look.notify_one();
+    }
+
+    /// What a look at `now` has found. Whoever releases is woken where the first is sooner than before.
+    pub(super) fn found(&self, now: Timestamp, due: &[DueTask]) {
+        let mut held = self.lock();
+        let timers =
+            held.get_or_insert_with(|| Timers { wheel: Wheel::new(now), set: HashMap::new() });
+        let before = timers.wheel.next_due();
+        for task in due {
+            timers.set(*task);
+        }
+        let first = timers.wheel.next_due();
+        if first.is_some_and(|first| before.is_none_or(|before| first < before)) {
+            self.release.notify_one();
+        }
+    }
+
+    /// Takes out what has come by `now`.
+    pub(super) fn take(&self, now: Timestamp) -> Vec<DueTask> {
+        let mut held = self.lock();
+        let Some(timers) = held.as_mut() else { return Vec::new() };
+        let come = timers.wheel.advance(now);
+        come.iter().filter_map(|id| timers.set.remove(id)).map(|(_, task)| task).collect()
+    }
+
+    /// Nothing is due before this; `None` while none is held.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.lock().as_ref()?.wheel.next_due()
+    }
+
+    /// How many are held.
+    pub(super) fn len(&self) -> usize {
+        self.lock().as_ref().map_or(0, |timers| timers.set.len())
+    }
+
+    /// Forgets all: another is the batcher.
+    pub(super) fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Timers>> {
+        self.timers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Timers {
+    /// Sets the timer of a task, in place of the one it had.
+    fn set(&mut self, task: DueTask) {
+        if let Some((timer, known)) = self.set.get(&task.task) {
+            if *known == task {
+                return;
+            }
+            self.wheel.cancel(*timer);
+        }
+        let timer = self.wheel.insert(task.task, task.due_at);
+        self.set.insert(task.task, (timer, task));
+    }
+}
+
+/// As the statement that releases them takes them.
+pub(super) fn keys(due: &[DueTask]) -> Vec<(TenantId, TaskId)> {
+    due.iter().map(|task| (task.tenant, task.task)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn task(number: u128, ms: u64) -> DueTask {
+        let at = Timestamp::UNIX_EPOCH + Duration::from_millis(ms);
+        let (tenant, task) = (TenantId(uuid::Uuid::nil()), TaskId(uuid::Uuid::from_u128(number)));
+        DueTask { tenant, task, due_at: at }
+    }
+
+    fn at(ms: u64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn each_comes_once_when_it_is_due_and_a_new_time_takes_the_place_of_the_old() {
+        let held = HeldTasks::new(Arc::default());
+        held.found(at(1000), &[task(1, 1100), task(2, 1200), task(3, 900)]);
+        held.found(at(1001), &[task(1, 1100), task(2, 1150)]);
+        assert_eq!(held.len(), 3);
+        assert_eq!(held.take(at(1010)), [task(3, 900)], "overdue: at once");
+        assert_eq!(held.take(at(1099)), []);
+        assert_eq!(held.take(at(1150)), [task(1, 1100), task(2, 1150)]);
+        assert_eq!((held.take(at(1300)), held.next_due(), held.len()), (vec![], None, 0));
+    }
+
+    #[test]
+    fn all_are_forgotten_at_once() {
+        let held = HeldTasks::new(Arc::default());
+        held.found(at(1000), &[task(1, 1100)]);
+        held.forget();
+        assert_eq!((held.take(at(2000)), held.len()), (vec![], 0));
+    }
+}

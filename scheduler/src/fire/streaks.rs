@@ -1,0 +1,84 @@
+//! Follows how tasks end whose schedules are to pause when too many fail one after the other.
+//!
+//! Bounded: so many tasks of each shard a tick, round and round. What ends them does not know of it.
+
+use super::reading::POLL;
+use super::shards::Shards;
+use domain::id::{ScheduleId, TaskId};
+use runtime::tick::TickOutcome;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::StoreError;
+use store::connect::SchedulerDb;
+use store::fire::{Followed, count_ends, followed};
+use tracing::info;
+
+/// Tasks looked at in one tick, of each shard.
+const EACH: usize = 50;
+
+pub(crate) struct StreakTick {
+    pub(crate) db: SchedulerDb,
+    pub(crate) shards: Arc<Shards>,
+    /// Up to where the last tick came; `None`: to the end.
+    pub(crate) after: Option<TaskId>,
+}
+
+impl StreakTick {
+    pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
+        let shards: Vec<_> = self.shards.owned().iter().map(|at| at.shard).collect();
+        if shards.is_empty() {
+            return Ok(TickOutcome::idle(0));
+        }
+        let limit = i64::try_from(EACH).unwrap_or(i64::MAX);
+        let page = followed(&self.db, &shards, self.after, limit).await?;
+        self.after = reached(&page);
+        let mut ends = BTreeMap::<ScheduleId, Vec<Followed>>::new();
+        for end in page.into_iter().filter(|one| !one.lives) {
+            ends.entry(end.schedule).or_default().push(end);
+        }
+        let mut counted = 0;
+        for (id, ends) in ends {
+            if let Some(paused) = count_ends(&self.db, &ends).await? {
+                let (name, failures, last) = (&paused.name, paused.failures, paused.last);
+                info!(schedule.id = %id, tenant.id = %paused.tenant, schedule.name = name, failures, task.id = %last,
+                    "Schedule `{name}` is paused: {failures} tasks in a row did not succeed, `{last}` being the last");
+            }
+            counted += ends.len() as u64;
+        }
+        Ok(TickOutcome::after(POLL, counted))
+    }
+}
+
+/// Where the next page begins: behind the last of the shard that went least far, of those that may have more.
+fn reached(page: &[Followed]) -> Option<TaskId> {
+    let mut last = BTreeMap::<i16, (usize, TaskId)>::new();
+    for one in page {
+        let of = last.entry(one.shard).or_insert((0, one.task));
+        *of = (of.0 + 1, of.1.max(one.task));
+    }
+    last.values().filter(|(count, _)| *count >= EACH).map(|(_, task)| *task).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn the_next_page_begins_where_the_fullest_shard_was_left_off() {
+        let task = |n: usize| TaskId(Uuid::from_u128(n as u128));
+        let of = |shard: i16, tasks: std::ops::Range<usize>| {
+            tasks.map(move |n| Followed {
+                shard,
+                schedule: ScheduleId(Uuid::nil()),
+                task: task(n),
+                lives: true,
+                end: None,
+            })
+        };
+        assert_eq!(reached(&[]), None);
+        assert_eq!(reached(&of(1, 0..EACH - 1).collect::<Vec<_>>()), None, "all were seen");
+        let two: Vec<_> = of(1, 0..EACH).chain(of(2, 7..EACH + 7)).chain(of(3, 0..3)).collect();
+        assert_eq!(reached(&two), Some(task(EACH - 1)));
+    }
+}

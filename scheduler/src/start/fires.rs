@@ -1,0 +1,126 @@
+//! The loops that fire schedules.
+
+use super::Loops;
+use crate::fire::{
+    DbClock, FireTick, Judge, KeepFires, MissedTick, Part, READ_POLL, ReadTick, Shards, StreakTick,
+    Timers,
+};
+use bus::Topic;
+use runtime::config::SchedulesConfig;
+use runtime::tick::{TickPolicy, Ticker};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Loops that fire schedules, each for its part of the shards. Their names, which must differ.
+const FIRING: [&str; 2] = ["fire_even", "fire_odd"];
+/// How often due times that were missed are looked for.
+const MISSED_INTERVAL: Duration = Duration::from_secs(5);
+
+impl Loops {
+    /// Fires schedules: owns shards, reads what is due soon, writes what has come.
+    pub(super) fn fire(&self, settings: &SchedulesConfig, cancel_grace: Duration) {
+        let clock = Arc::clone(&self.clock);
+        let owning = (settings.lease, settings.shards);
+        let node = self.leader.node();
+        let (db, bus) = (self.db.clone(), self.bus.clone());
+        let shards = Arc::new(Shards::new(db, bus, node, owning, Arc::clone(&clock)));
+        let judge = Arc::new(Judge::new(settings.misfire_after));
+        let parts: Vec<_> = (0..FIRING.len())
+            .map(|index| Arc::new(Part::new(index, FIRING.len(), Timers::new())))
+            .collect();
+        self.own_shards(settings.lease, &shards);
+        self.read_due(settings, &shards, &clock, &parts);
+        for (name, part) in FIRING.into_iter().zip(&parts) {
+            let tick = FireTick {
+                db: self.db.clone(),
+                bus: self.bus.clone(),
+                shards: Arc::clone(&shards),
+                clock: Arc::clone(&clock),
+                part: Arc::clone(part),
+                judge: Arc::clone(&judge),
+                batch: settings.fire_batch,
+                cancel_grace,
+                waiting: Vec::new(),
+            };
+            self.fire_part(name, part, tick);
+        }
+        self.follow(Arc::clone(&shards));
+        self.keep_fires(KeepFires::new(self.db.clone(), self.bus.clone(), shards, clock, judge));
+        self.tell_missed(settings.missed_after);
+    }
+
+    fn own_shards(&self, lease: Duration, shards: &Arc<Shards>) {
+        let policy = TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) };
+        let ticker = Ticker::new("schedule_shards", policy).health(&self.health);
+        let (shutdown, shards) = (self.shutdown.clone(), Arc::clone(shards));
+        // Waited for: while it is not told, others wait for the term to end.
+        drop(self.tasks.spawn("schedule_shards", async move {
+            ticker.run(shutdown, || shards.tick()).await;
+            // Now, not after the last of the other loops.
+            shards.leave().await;
+        }));
+    }
+
+    fn read_due(
+        &self,
+        settings: &SchedulesConfig,
+        shards: &Arc<Shards>,
+        clock: &Arc<DbClock>,
+        parts: &[Arc<Part>],
+    ) {
+        let (db, shards, clock) = (self.db.clone(), Arc::clone(shards), Arc::clone(clock));
+        let read = ReadTick::new(db, shards, clock, parts.to_vec(), settings.clone());
+        let read = tokio::sync::Mutex::new(read);
+        let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
+        let policy =
+            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
+        let ticker = Ticker::new("schedule_window", policy)
+            .wake(wakeups.notify(Topic::ShardOwner))
+            .health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("schedule_window", async move {
+            let _listening = wakeups;
+            ticker.run(shutdown, || async { read.lock().await.tick().await }).await;
+        });
+    }
+
+    fn fire_part(&self, name: &'static str, part: &Arc<Part>, tick: FireTick) {
+        let policy =
+            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
+        let ticker = Ticker::new(name, policy).wake(part.notify()).health(&self.health);
+        let (shutdown, tick) = (self.shutdown.clone(), tokio::sync::Mutex::new(tick));
+        drop(self.tasks.spawn(name, async move {
+            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
+        }));
+    }
+
+    fn keep_fires(&self, keep: KeepFires) {
+        let ticker =
+            Ticker::new("schedule_keep", TickPolicy::every(READ_POLL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("schedule_keep", async move {
+            ticker.run(shutdown, || keep.tick()).await;
+        });
+    }
+
+    fn tell_missed(&self, after: Duration) {
+        let missed = MissedTick { db: self.db.clone(), after };
+        let ticker =
+            Ticker::new("missed_fires", TickPolicy::every(MISSED_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("missed_fires", async move {
+            ticker.run(shutdown, || missed.tick()).await;
+        });
+    }
+
+    fn follow(&self, shards: Arc<Shards>) {
+        let streaks = StreakTick { db: self.db.clone(), shards, after: None };
+        let streaks = tokio::sync::Mutex::new(streaks);
+        let ticker =
+            Ticker::new("schedule_streaks", TickPolicy::every(READ_POLL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("schedule_streaks", async move {
+            ticker.run(shutdown, || async { streaks.lock().await.tick().await }).await;
+        });
+    }
+}
