@@ -32,10 +32,10 @@ pub struct ResourceManagerConfig {
     pub claim_batch: usize,
     /// Results settled in one statement.
     pub settle_batch: usize,
-    /// Retries that a first attempt pays for.
-    pub retry_per_first_attempt: f64,
+    /// Retries that 100 first attempts pay for.
+    pub retry_percent_of_first_attempts: u32,
     /// Retries to a target a second in any case.
-    pub retry_per_second: f64,
+    pub retry_per_second: u32,
     /// Retries to a target paid for in advance.
     pub retry_burst: u32,
     /// Failures in a row that open the breaker of a target.
@@ -68,8 +68,8 @@ impl ResourceManagerConfig {
     #[must_use]
     pub fn retry_budget(&self) -> BudgetRule {
         BudgetRule {
-            per_first_attempt: self.retry_per_first_attempt,
-            per_second: self.retry_per_second,
+            per_first_attempt: f64::from(self.retry_percent_of_first_attempts) / 100.0,
+            per_second: f64::from(self.retry_per_second),
             burst: f64::from(self.retry_burst),
             open_after: self.breaker_failures,
             probe_interval: self.breaker_probe_interval,
@@ -82,10 +82,9 @@ impl ResourceManagerConfig {
         checks.duration("resource_manager.hint_hold", self.hint_hold, ms(0)..=ms(250));
         checks.number("resource_manager.claim_batch", self.claim_batch, 1..=10_000);
         checks.number("resource_manager.settle_batch", self.settle_batch, 1..=10_000);
-        let of_first = self.retry_per_first_attempt;
-        checks.number("resource_manager.retry_per_first_attempt", of_first, 0.0..=1.0);
-        let per_second = self.retry_per_second;
-        checks.number("resource_manager.retry_per_second", per_second, 0.0..=1000.0);
+        let percent = self.retry_percent_of_first_attempts;
+        checks.number("resource_manager.retry_percent_of_first_attempts", percent, 0..=100);
+        checks.number("resource_manager.retry_per_second", self.retry_per_second, 0..=1000);
         checks.number("resource_manager.retry_burst", self.retry_burst, 1..=10_000);
         checks.number("resource_manager.breaker_failures", self.breaker_failures, 2..=1_000_000);
         let probe = self.breaker_probe_interval;

@@ -78,13 +78,8 @@ async fn a_task_that_has_moved_on_stays_as_it_is_and_its_row_goes() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let leases = hold(&world, tenant, 3).await;
-    let cancelled = transition::cancel_requested(
-        &world.api,
-        &TenantScope::new(tenant),
-        &[leases[0].task],
-        Duration::from_secs(40),
-    );
-    cancelled.await.unwrap();
+    let (scope, kill_grace) = (TenantScope::new(tenant), Duration::from_secs(40));
+    transition::cancel_requested(&world.api, &scope, &[leases[0].task], kill_grace).await.unwrap();
     // Another attempt has failed since.
     world.sql(format!("update task set attempt = 2 where id = '{}'", leases[1].task.uuid())).await;
     let gone = let_go(&world.rm, &[(key(tenant), 9)]).await.unwrap();
@@ -110,6 +105,7 @@ async fn everybody_learns_for_which_targets_tasks_wait_and_what_is_over_is_clear
     let world = World::new().await;
     let (one, other) = (world.tenant().await, world.tenant().await);
     hold(&world, one, 3).await;
+    world.sql("delete from leadership").await;
     hold(&world, other, 1).await;
     let known = waiting(&world.rm, 10).await.unwrap();
     let mut targets = known.targets.clone();
