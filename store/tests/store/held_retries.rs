@@ -1,6 +1,6 @@
 //! Retries that wait for their target: held with the end of their attempt, let go in their order, and never lost.
 
-use crate::support::{World, ended};
+use crate::support::{Leader, Owned, World, ended};
 use domain::budget::TargetKey;
 use domain::explain::{Reason, explain};
 use domain::id::{NodeId, TenantId};
@@ -27,6 +27,15 @@ fn held(lease: LeaseKey, back_off: Duration) -> FailedAttempt {
 /// So many tasks that are held, with no back-off.
 async fn hold(world: &World, tenant: TenantId, count: usize) -> Vec<LeaseKey> {
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    hold_of(world, (leader, owned), tenant, count).await
+}
+
+async fn hold_of(
+    world: &World,
+    (leader, owned): (Leader, Owned),
+    tenant: TenantId,
+    count: usize,
+) -> Vec<LeaseKey> {
     let leases = world.run(leader, owned, tenant, count).await;
     let failed: Vec<_> = leases.iter().map(|lease| held(*lease, Duration::ZERO)).collect();
     let answers = transition::attempt_failed(&world.rm, &failed).await.unwrap();
@@ -104,9 +113,9 @@ async fn a_report_that_comes_twice_or_too_late_holds_nothing() {
 async fn everybody_learns_for_which_targets_tasks_wait_and_what_is_over_is_cleared_away() {
     let world = World::new().await;
     let (one, other) = (world.tenant().await, world.tenant().await);
-    hold(&world, one, 3).await;
-    world.sql("delete from leadership").await;
-    hold(&world, other, 1).await;
+    let by = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    hold_of(&world, by, one, 3).await;
+    hold_of(&world, by, other, 1).await;
     let known = waiting(&world.rm, 10).await.unwrap();
     let mut targets = known.targets.clone();
     targets.sort();
