@@ -13,6 +13,7 @@ mod output;
 mod place;
 mod reap;
 mod report;
+mod retry;
 mod settle;
 mod start;
 mod stop;

@@ -44,6 +44,25 @@ pub(crate) static SETTLED: LazyLock<CounterVec> = LazyLock::new(|| {
         &["event", "answer"],
     )
 });
+pub(crate) static RETRIES: LazyLock<CounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "berth_target_retries_total",
+        "Retries to targets that are known: granted, held_budget or held_breaker, and let_go after having been held",
+        &["what"],
+    )
+});
+pub(crate) static HELD_TARGETS: LazyLock<Gauge> = LazyLock::new(|| {
+    metrics::gauge("berth_retry_targets_waited_for", "Targets for which held retries wait", &[])
+        .with(&[])
+});
+pub(crate) static OPEN_BREAKERS: LazyLock<Gauge> = LazyLock::new(|| {
+    metrics::gauge(
+        "berth_retry_breakers_open",
+        "Targets that this process sends nothing again but probes",
+        &[],
+    )
+    .with(&[])
+});
 pub(crate) static LAPSED: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter(
         "berth_lapsed_total",

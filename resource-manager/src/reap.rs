@@ -10,6 +10,7 @@ use domain::id::{NodeId, SessionId};
 use protocol::Refused;
 use protocol::refused::Reason;
 use runtime::clock::{self, Instant};
+use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +19,11 @@ use store::connect::RmDb;
 use store::lease::overdue;
 use store::session::{end, lapse};
 use tracing::info;
+
+/// Sessions are about to be ended.
+static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.reap.before_commit");
+/// Sessions and their leases are over, and nobody was told.
+static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.reap.committed");
 
 /// Sessions ended in one round.
 const BATCH: i64 = 16;
@@ -54,7 +60,11 @@ impl Reaper {
             return Ok(TickOutcome::idle(0));
         }
         self.fence(overdue).await?;
+        BEFORE_COMMIT.hit().await?;
         let lapsed = lapse(&self.db, self.term, BATCH).await?;
+        if !lapsed.sessions.is_empty() {
+            COMMITTED.hit().await?;
+        }
         LAPSED.with(&["sessions"]).inc_by(lapsed.sessions.len() as u64);
         LAPSED.with(&["leases"]).inc_by(lapsed.leases);
         for session in &lapsed.sessions {

@@ -8,6 +8,7 @@ use crate::fleet::Fleet;
 use crate::place::{PoolWorker, run_workers};
 use crate::reap::Reaper;
 use crate::report::Reporter;
+use crate::retry::{Budgets, RELEASE_INTERVAL, Releaser};
 use crate::settle::{Reported, Settler};
 use crate::stream::StreamService;
 use crate::{heartbeat, output, stop};
@@ -77,6 +78,7 @@ struct Parts {
     node: NodeId,
     fleet: Fleet,
     ends: Ends,
+    budgets: Budgets,
     health: Health,
     settings: ResourceManagerConfig,
     prefetch: u16,
@@ -107,6 +109,7 @@ impl ResourceManager {
             node: NodeId::fresh(),
             fleet: Fleet::default(),
             ends: Ends::default(),
+            budgets: Budgets::new(settings.retry_budget(), settings.retry_max_hold),
             health: Health::new(),
             settings: settings.clone(),
             prefetch: config.bus.prefetch,
@@ -129,6 +132,7 @@ impl ResourceManager {
         parts.tell_stops();
         parts.report();
         parts.tell_ends();
+        parts.release_retries();
         parts.health.set_ready(true);
         info!(%addr, node = %parts.node, "The resource manager listens on {addr}");
         let Parts { db, node, fleet, health, tasks, loops, .. } = parts;
@@ -220,6 +224,7 @@ impl Parts {
             bus: self.bus.clone(),
             output,
             ends: self.ends.clone(),
+            budgets: self.budgets.clone(),
             batch: self.settings.settle_batch,
         };
         self.tasks.spawn_detached("settle", settler.run(reported));
@@ -295,6 +300,22 @@ impl Parts {
         let shutdown = self.shutdown.clone();
         self.loops.spawn_detached("report", async move {
             ticker.run(shutdown, || reporter.tick()).await
+        });
+    }
+
+    fn release_retries(&self) {
+        let releaser = Releaser {
+            db: self.db.clone(),
+            bus: self.bus.clone(),
+            budgets: self.budgets.clone(),
+            looked: Mutex::new(None),
+            pruned: Mutex::new(None),
+        };
+        let ticker =
+            Ticker::new("retries", TickPolicy::every(RELEASE_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.loops.spawn_detached("retries", async move {
+            ticker.run(shutdown, || releaser.tick()).await;
         });
     }
 

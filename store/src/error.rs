@@ -1,5 +1,7 @@
 //! What can go wrong with the database, by what the caller can do about it.
 
+use runtime::fault::InjectedFault;
+
 /// A failed statement.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -63,6 +65,13 @@ impl StoreError {
             | Self::Config(_)
             | Self::Migrate(_) => None,
         }
+    }
+}
+
+/// As a connection that broke: nothing is known of what was asked before.
+impl From<InjectedFault> for StoreError {
+    fn from(fault: InjectedFault) -> Self {
+        Self::Unavailable(sqlx::Error::Protocol(fault.to_string()))
     }
 }
 

@@ -13,6 +13,7 @@ pub mod concurrency;
 pub mod connect;
 mod error;
 pub mod fire;
+pub mod held_retry;
 pub mod idempotency;
 pub mod key;
 pub mod leadership;

@@ -13,7 +13,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("runtime", &["domain"]),
     ("store", &["domain", "runtime"]),
@@ -44,6 +44,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     // Test support and measurements: never shipped, so they may look behind any wall but another's test code.
     ("testkit", &["domain", "runtime", "store"]),
     ("e2e", &["domain", "runtime", "store", "bus", "client", "testkit"]),
+    ("faults", &["runtime", "testkit", "e2e"]),
     ("bench", &["domain", "runtime", "store", "bus", "client", "testkit", "e2e"]),
 ];
 
@@ -113,7 +114,7 @@ fn why(from: &str, to: &str) -> &'static str {
         ("domain", _) => {
             "`domain` is pure; everything may depend on it, so it can depend on nothing of ours"
         }
-        (_, "testkit" | "e2e" | "bench") => "test code must not be shipped",
+        (_, "testkit" | "e2e" | "faults" | "bench") => "test code must not be shipped",
         ("executor", "store" | "bus") => {
             "an executor runs customers' work and must hold no database or broker access"
         }

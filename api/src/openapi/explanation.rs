@@ -34,7 +34,7 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 }
 
 /// Every reason, in the order in which they are told.
-const REASONS: [(&str, &str, &[Field]); 15] = [
+const REASONS: [(&str, &str, &[Field]); 17] = [
     ("due", "Its time has not come.", &[has("at", Time, "When it comes")]),
     (
         "retry",
@@ -45,6 +45,23 @@ const REASONS: [(&str, &str, &[Field]); 15] = [
             has("max_attempts", Whole, "Attempts that count, at most"),
             may_have("last_outcome", Text, "How the last attempt ended"),
             may_have("last_reason", Text, "Why it ended so"),
+        ],
+    ),
+    (
+        "retry_budget",
+        "Its next attempt waits because its target fails and was called again often enough for now.",
+        &[has("target", Text, "Scheme, host and port of what it calls")],
+    ),
+    (
+        "breaker_open",
+        "Its next attempt waits because its target has failed many times in a row.",
+        &[
+            has("target", Text, "Scheme, host and port of what it calls"),
+            has(
+                "next_probe_at",
+                Time,
+                "When one retry, perhaps this one, is sent to see whether it answers",
+            ),
         ],
     ),
     (

@@ -22,6 +22,13 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
                 ahead(*at, now)
             )
         }
+        Reason::RetryBudget { target } => format!(
+            "It waits to be tried again because `{target}` fails and was called again often enough for now."
+        ),
+        Reason::BreakerOpen { target, next_probe_at } => format!(
+            "It waits to be tried again because `{target}` has failed many times in a row; one retry is sent {} to see whether it answers.",
+            ahead(*next_probe_at, now)
+        ),
         Reason::TenantSuspended { since } => {
             let since = since.as_ref().map(|at| format!(" ({})", when(at)));
             format!("Your account is suspended{}: nothing of it starts.", since.unwrap_or_default())
@@ -105,6 +112,9 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
         (Basis::Caps, Some(at), _) => {
             Some(format!("There will be a place for it {} at the latest.", ahead(at, now)))
         }
+        (Basis::Target, Some(at), _) => {
+            Some(format!("It is tried {} at the latest.", ahead(at, now)))
+        }
         (_, Some(at), None) => Some(format!("It will probably start {}.", ahead(at, now))),
         (_, Some(at), Some(earliest)) => Some(format!(
             "It will probably start {}, {} at the earliest.",
@@ -124,6 +134,7 @@ const fn unknown(basis: Basis) -> Option<&'static str> {
         Basis::Key => {
             "When it will start is not known: others with the key go before it, or what holds the key has not started."
         }
+        Basis::Target => "When its target may be called again is not known.",
         Basis::Room => "When there will be room for its size is not known.",
         Basis::SpareRoom => "When room will be spare is not known.",
         Basis::NoPace => {
@@ -165,6 +176,22 @@ mod tests {
     fn turn(tasks_before: u64, tenants_before: Option<u32>) -> Value {
         json!({"reason": "turn", "tasks_before": tasks_before, "at_least": tasks_before == 10_000, "late": tasks_before == 7,
             "shared": false, "tenants_before": tenants_before, "rate": 1.0})
+    }
+
+    #[test]
+    fn what_its_target_holds_up_is_told_with_the_next_probe_and_the_latest_time() {
+        let latest = |earliest| eta(earliest, Some("12:10:00"), "target");
+        let open = json!({"reason": "breaker_open", "target": "http://a:80", "next_probe_at": "2030-01-31T12:00:02Z"});
+        assert_eq!(
+            said(open, latest(Some("12:00:02"))),
+            "It waits to be tried again because `http://a:80` has failed many times in a row; one retry is sent in 2s to see whether it answers. \
+             It is tried in 10m at the latest."
+        );
+        assert_eq!(
+            said(json!({"reason": "retry_budget", "target": "http://a:80"}), latest(None)),
+            "It waits to be tried again because `http://a:80` fails and was called again often enough for now. \
+             It is tried in 10m at the latest."
+        );
     }
 
     #[test]

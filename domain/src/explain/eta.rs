@@ -40,6 +40,8 @@ pub enum Basis {
     People,
     /// No times: an executor has to come that can hold it.
     Executors,
+    /// Its target has to answer before it is called again: at the latest at the estimate the task is tried all the same.
+    Target,
     /// No times: room for its size has to come free.
     Room,
     /// No times: nobody knows when room will be spare.
@@ -54,7 +56,7 @@ pub enum Basis {
 
 impl Basis {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Time,
         Self::Pace,
         Self::Caps,
@@ -62,6 +64,7 @@ impl Basis {
         Self::Key,
         Self::People,
         Self::Executors,
+        Self::Target,
         Self::Room,
         Self::SpareRoom,
         Self::NoPace,
@@ -80,6 +83,7 @@ impl Basis {
             Self::Key => "key",
             Self::People => "people",
             Self::Executors => "executors",
+            Self::Target => "target",
             Self::Room => "room",
             Self::SpareRoom => "spare_room",
             Self::NoPace => "no_pace",
@@ -102,6 +106,10 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
         Some(turn)
     });
     match reasons.first() {
+        Some(Reason::RetryBudget { .. }) => of_target(at, None, reasons),
+        Some(Reason::BreakerOpen { next_probe_at, .. }) => {
+            of_target(at, Some(*next_probe_at), reasons)
+        }
         Some(Reason::Due { at: due } | Reason::Retry { at: due, .. }) => {
             Eta { earliest: Some(at.max(*due)), estimate: None, basis: Basis::Time }
         }
@@ -120,6 +128,16 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
             turn.map_or(Eta::unknown(Basis::NoFigures), |turn| of_turn(at, turn))
         }
     }
+}
+
+/// Not before the next probe, and at the latest when the retry is due by itself.
+fn of_target(at: Timestamp, next_probe: Option<Timestamp>, reasons: &[Reason]) -> Eta {
+    let latest = reasons.iter().find_map(|reason| {
+        let Reason::Retry { at, .. } = reason else { return None };
+        Some(*at)
+    });
+    let [earliest, estimate] = [next_probe, latest].map(|time| time.map(|time| at.max(time)));
+    Eta { earliest, estimate, basis: Basis::Target }
 }
 
 /// When one more with the key may start, at the latest.
@@ -224,6 +242,25 @@ mod tests {
     fn a_time_of_its_own_is_the_earliest_and_never_gone_by() {
         assert_eq!(of(Reason::Due { at: at(200) }), known(Some(200), None, Basis::Time));
         assert_eq!(of(Reason::Due { at: at(50) }), known(Some(100), None, Basis::Time));
+    }
+
+    #[test]
+    fn a_retry_that_is_held_goes_after_the_next_probe_and_at_the_latest_by_itself() {
+        let retry = Reason::Retry {
+            at: at(700),
+            failures: 1,
+            max_attempts: 3,
+            last_outcome: None,
+            last_reason: None,
+        };
+        let target = || "http://a:80".to_owned();
+        let open = Reason::BreakerOpen { target: target(), next_probe_at: at(101) };
+        assert_eq!(
+            eta(at(100), &[open, retry.clone()]),
+            known(Some(101), Some(700), Basis::Target)
+        );
+        let budget = Reason::RetryBudget { target: target() };
+        assert_eq!(eta(at(100), &[budget, retry]), known(None, Some(700), Basis::Target));
     }
 
     #[test]

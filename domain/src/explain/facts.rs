@@ -21,6 +21,8 @@ pub struct Facts {
     pub expires_at: Option<Timestamp>,
     /// What its own row says: its time, its place, its end. `None` for one that is ready.
     pub own: Option<Reason>,
+    /// What holds its next attempt up, which would else be due by now: [`Reason::RetryBudget`] or [`Reason::BreakerOpen`].
+    pub held: Option<Reason>,
     /// What stands before it; `None` once it was handed out.
     pub waits: Option<Waits>,
 }

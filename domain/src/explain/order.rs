@@ -1,6 +1,6 @@
 //! What holds a task up, in order.
 //!
-//! First what its own row says, then what stops it whatever its turn: people, executors, limits. Its turn comes last, because
+//! First what holds a retry up and what its own row says, then what stops it whatever its turn: people, executors, limits. Its turn comes last, because
 //! it only counts once nothing else holds the task up.
 
 use super::facts::{Facts, Ready, Waits};
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 /// The reasons, the decisive one first; at least one.
 pub(super) fn reasons(facts: &Facts) -> Vec<Reason> {
-    let mut reasons: Vec<Reason> = facts.own.iter().cloned().collect();
+    let mut reasons: Vec<Reason> = facts.held.iter().chain(&facts.own).cloned().collect();
     if let Some(waits) = &facts.waits {
         reasons.extend(stopped(waits));
         reasons.extend(waits.ready.iter().flat_map(|ready| its_turn(facts.at, waits, ready)));
@@ -124,7 +124,7 @@ mod tests {
 
     fn explained(own: Option<Reason>, waits: Option<Waits>) -> Explanation {
         let (id, state) = (TaskId::fresh(), State::Ready);
-        explain(Facts { id, state, at: at(0), expires_at: None, own, waits })
+        explain(Facts { id, state, at: at(0), expires_at: None, own, held: None, waits })
     }
 
     /// The names of the reasons, and what the start rests on.

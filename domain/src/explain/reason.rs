@@ -28,6 +28,20 @@ pub enum Reason {
         /// Why it ended so, for people.
         last_reason: Option<String>,
     },
+    /// Its next attempt waits because its target fails and was called again often enough for now. It goes when the target
+    /// answers better, and at the latest when `retry` says.
+    RetryBudget {
+        /// Scheme, host and port of what it calls.
+        target: String,
+    },
+    /// Its next attempt waits because its target has failed many times in a row: until it answers, one task that waits for it is
+    /// sent now and then. It goes at the latest when `retry` says.
+    BreakerOpen {
+        /// Scheme, host and port of what it calls.
+        target: String,
+        /// When the next probe is sent: a retry of this tenant to this target, perhaps of this task.
+        next_probe_at: Timestamp,
+    },
     /// Nothing of its tenant starts.
     TenantSuspended {
         /// Since when.
@@ -111,9 +125,11 @@ pub enum Reason {
 
 impl Reason {
     /// Every name, in the order in which reasons are told.
-    pub const NAMES: [&'static str; 15] = [
+    pub const NAMES: [&'static str; 17] = [
         "due",
         "retry",
+        "retry_budget",
+        "breaker_open",
         "tenant_suspended",
         "pool_paused",
         "no_executor",

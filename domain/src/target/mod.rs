@@ -5,11 +5,13 @@
 //! address a moment later. [`CheckedAddress`] can only be had from [`TargetPolicy::check`].
 
 mod address;
+mod origin;
 mod policy;
 mod port;
 mod url;
 
 pub use address::{AddressKind, kind_of};
+pub use origin::{ORIGIN_BYTES, origin_of_run};
 pub use policy::{CheckedAddress, RefusedTarget, TargetPolicy};
 pub use port::service_of;
 pub use url::{MAX_URL, UrlProblem, parse_url, redirect_url};

@@ -29,6 +29,8 @@ pub(super) struct Inbox {
     pub(super) shutdown: Shutdown,
 }
 
+/// A word of the resource manager has come, such as an assignment or an answer, and is not heeded yet.
+static HEARD: FaultPoint = FaultPoint::new("executor.heard");
 /// Results are on disk and were not sent.
 static SPOOLED: FaultPoint = FaultPoint::new("executor.spooled");
 
@@ -52,9 +54,12 @@ impl Agent {
             }
             self.dial_if_wanted();
             let happened = self.wait(&mut inbox, now).await;
-            if matches!(happened, Happened::Written(_)) {
-                SPOOLED.hit().await.ok();
-            }
+            // Only kills make sense at both: there is nobody to whom an error could be told.
+            match &happened {
+                Happened::Event(Event::Stream(_)) => HEARD.hit().await.ok(),
+                Happened::Written(_) => SPOOLED.hit().await.ok(),
+                _ => None,
+            };
             let now = clock::monotonic();
             self.keep_the_lease(now);
             self.heed(happened, &mut inbox, now);

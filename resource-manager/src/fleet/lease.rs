@@ -2,9 +2,11 @@
 
 use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
+use domain::target::origin_of_run;
 use domain::task::RetryPolicy;
 use runtime::otlp;
 use runtime::trace::TraceContext;
+use std::sync::Arc;
 use store::lease::{LeaseKey, LiveLease};
 use store::task::transition::Placed;
 
@@ -27,6 +29,8 @@ pub(crate) struct HeldLease {
     /// `None` is the default policy.
     pub retry_json: Option<String>,
     pub at_most_once: bool,
+    /// What it calls, where that is known.
+    pub target: Option<Arc<str>>,
     /// The trace of its submit, where spans are exported; not known of an adopted lease.
     pub trace: Option<TraceContext>,
     /// The executor said it took it up.
@@ -46,6 +50,7 @@ impl HeldLease {
             max_attempts: placed.max_attempts,
             retry_json: placed.retry_json.clone(),
             at_most_once: placed.at_most_once,
+            target: origin_of_run(&placed.run_json).map(Arc::from),
             trace: trace_of(placed),
             accepted: false,
             ending: false,
@@ -62,6 +67,7 @@ impl HeldLease {
             max_attempts: live.max_attempts,
             retry_json: live.retry_json.clone(),
             at_most_once: live.at_most_once,
+            target: live.target.as_deref().map(Arc::from),
             trace: None,
             accepted: true,
             ending: false,

@@ -14,6 +14,7 @@ use domain::task::AttemptOutcome;
 use runtime::backoff::Backoff;
 use runtime::clock::{self, Instant};
 use runtime::config::ResourceManagerConfig;
+use runtime::fault::FaultPoint;
 use runtime::shutdown::Shutdown;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -25,6 +26,13 @@ use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
 const PAUSE_AFTER: Duration = Duration::from_millis(50);
+
+/// Hints were delivered and none of their tasks is placed.
+static DELIVERED: FaultPoint = FaultPoint::new("resource_manager.claim.delivered");
+/// Leases are granted, and no executor was told.
+static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.claim.committed");
+/// Executors were told, and the deliveries are not acked.
+static ASSIGNED: FaultPoint = FaultPoint::new("resource_manager.claim.assigned");
 
 pub(crate) struct PoolWorker {
     pub pool: PoolName,
@@ -142,7 +150,9 @@ impl PoolWorker {
             epochs.into_iter().map(|(session, epoch)| SessionEpoch { session, epoch }).collect();
         let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
         let grace = self.settings.hard_end_grace();
+        DELIVERED.hit().await?;
         let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
+        COMMITTED.hit().await?;
         let mut by_task: HashMap<_, _> =
             granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
         let (mut grants, mut refused): (Vec<Grant>, Vec<Placement>) = (Vec::new(), Vec::new());
@@ -170,6 +180,8 @@ impl PoolWorker {
             .filter_map(|(_, placed)| Some((trace_of(placed)?, placed.lease, placed.waited_ms)))
             .collect();
         let (broken, untold) = self.fleet.assign(grants);
+        // What was sent cannot fail any more: only a kill makes sense here.
+        ASSIGNED.hit().await.ok();
         for (submit, lease, waited_ms) in traced {
             began.iter().for_each(|began| trace::placed(submit, &lease, waited_ms, *began));
         }

@@ -1,4 +1,4 @@
-//! Sorts results by the event they raise. Pure but for the random number of a retry's jitter.
+//! Sorts results by the event they raise.
 
 use super::settler::Reported;
 use domain::task::{AttemptOutcome, Event, RetryDecision, decide_retry};

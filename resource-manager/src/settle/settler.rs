@@ -3,11 +3,12 @@
 //! The answer goes out after the commit. A result that cannot be settled now is answered RETRY and
 //! stays in its executor's spool; nothing is lost by dying here.
 
-use super::group::meaning;
+use super::next::{Next, next};
 use crate::ends::Ends;
 use crate::fleet::{Fleet, HeldLease, Stream};
 use crate::metrics::{LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
+use crate::retry::Budgets;
 use crate::trace;
 use bus::{Bus, Topic};
 use domain::id::SessionId;
@@ -16,6 +17,7 @@ use domain::time::Timestamp;
 use protocol::result_answer::Verdict;
 use protocol::{ResultAnswer, ResultAnswers, session_bytes};
 use runtime::clock;
+use runtime::fault::FaultPoint;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
@@ -27,6 +29,11 @@ use store::task::transition::{
 };
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
+
+/// Results have come and none is written.
+static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.settle.before_commit");
+/// Results are written, and their executors were not told.
+static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.settle.committed");
 
 /// One result, to be settled and answered on its stream.
 #[derive(Debug)]
@@ -47,6 +54,7 @@ pub(crate) struct Settler {
     pub bus: Bus,
     pub output: OutputQueue,
     pub ends: Ends,
+    pub budgets: Budgets,
     pub batch: usize,
 }
 
@@ -79,13 +87,11 @@ impl Settler {
         if let Err(error) = &learned {
             warn!(%error, "Leases of earlier sessions could not be read; their results are asked for again");
         }
-        let mut by_event: BTreeMap<Event, Vec<(Reported, Duration)>> = BTreeMap::new();
+        let mut by_event: BTreeMap<Event, Vec<(Reported, Next)>> = BTreeMap::new();
         let mut unknown = Vec::new();
         for reported in group {
-            match meaning(&reported, unit()) {
-                Some(meaning) => {
-                    by_event.entry(meaning.event).or_default().push((reported, meaning.retry_after))
-                }
+            match next(&self.budgets, &reported, unit) {
+                Some((event, next)) => by_event.entry(event).or_default().push((reported, next)),
                 None => unknown.push(reported),
             }
         }
@@ -141,10 +147,10 @@ impl Settler {
     }
 
     /// Raises one event over its results; one verdict each.
-    async fn raise(&self, event: Event, results: &[(Reported, Duration)]) -> Vec<Verdict> {
+    async fn raise(&self, event: Event, results: &[(Reported, Next)]) -> Vec<Verdict> {
         let keys: Vec<LeaseKey> =
             results.iter().map(|(reported, _)| reported.ended.lease).collect();
-        match self.statement(event, results).await {
+        match self.written(event, results).await {
             Ok(answers) => {
                 // A lease that stands is not given free, whatever was reported of it.
                 let over = answers
@@ -168,10 +174,21 @@ impl Settler {
         }
     }
 
+    async fn written(
+        &self,
+        event: Event,
+        results: &[(Reported, Next)],
+    ) -> Result<Vec<Answer>, StoreError> {
+        BEFORE_COMMIT.hit().await?;
+        let answers = self.statement(event, results).await?;
+        COMMITTED.hit().await?;
+        Ok(answers)
+    }
+
     async fn statement(
         &self,
         event: Event,
-        results: &[(Reported, Duration)],
+        results: &[(Reported, Next)],
     ) -> Result<Vec<Answer>, StoreError> {
         let ended: Vec<EndedAttempt> =
             results.iter().map(|(reported, _)| reported.ended.clone()).collect();
@@ -187,9 +204,10 @@ impl Settler {
             Event::AttemptFailed => {
                 let failed: Vec<_> = results
                     .iter()
-                    .map(|(reported, after)| FailedAttempt {
+                    .map(|(reported, next)| FailedAttempt {
                         ended: reported.ended.clone(),
-                        retry_after: *after,
+                        retry_after: next.retry_after,
+                        held: next.held.clone(),
                     })
                     .collect();
                 attempt_failed(db, &failed).await
@@ -213,7 +231,7 @@ impl Settler {
     /// may run once only.
     async fn stopped_or_handed_back(
         &self,
-        results: &[(Reported, Duration)],
+        results: &[(Reported, Next)],
         ended: &[EndedAttempt],
     ) -> Result<Vec<Answer>, StoreError> {
         let mut answers = stopped(&self.db, ended).await?;
@@ -249,7 +267,7 @@ impl Settler {
 }
 
 /// The spans of what was settled just now.
-fn export(results: &[(Reported, Duration)], verdicts: &[Verdict], began: Timestamp) {
+fn export(results: &[(Reported, Next)], verdicts: &[Verdict], began: Timestamp) {
     let applied = results.iter().zip(verdicts).filter(|(_, v)| **v == Verdict::Applied);
     for ((reported, _), _) in applied {
         if let Some(submit) = reported.held.as_ref().and_then(|held| held.trace) {
@@ -294,6 +312,6 @@ fn answer(
 }
 
 /// A random number in 0.0..1.0, from the random bits of a UUID.
-fn unit() -> f64 {
+pub(crate) fn unit() -> f64 {
     (uuid::Uuid::new_v4().as_u128() & 0xffff_ffff) as f64 / f64::from(u32::MAX)
 }

@@ -2,8 +2,9 @@
 //!
 //! Read by `resource-manager` at start-up.
 
-use super::checks::{Checks, ms, secs};
+use super::checks::{Checks, hours, ms, secs};
 use super::values::{address, duration};
+use domain::budget::BudgetRule;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -31,6 +32,20 @@ pub struct ResourceManagerConfig {
     pub claim_batch: usize,
     /// Results settled in one statement.
     pub settle_batch: usize,
+    /// Retries that 100 first attempts pay for.
+    pub retry_percent_of_first_attempts: u32,
+    /// Retries to a target a second in any case.
+    pub retry_per_second: u32,
+    /// Retries to a target paid for in advance.
+    pub retry_burst: u32,
+    /// Failures in a row that open the breaker of a target.
+    pub breaker_failures: u32,
+    /// Time between two probes of a target whose breaker is open.
+    #[serde(deserialize_with = "duration")]
+    pub breaker_probe_interval: Duration,
+    /// The longest that a retry waits for its target.
+    #[serde(deserialize_with = "duration")]
+    pub retry_max_hold: Duration,
     /// Output written in one statement, bytes.
     pub output_batch_bytes: usize,
     /// Time to settle and hand over after SIGTERM.
@@ -49,12 +64,33 @@ impl ResourceManagerConfig {
         self.kill_grace + LEASE_SLACK
     }
 
+    /// What each target may be sent again, over all resource managers.
+    #[must_use]
+    pub fn retry_budget(&self) -> BudgetRule {
+        BudgetRule {
+            per_first_attempt: f64::from(self.retry_percent_of_first_attempts) / 100.0,
+            per_second: f64::from(self.retry_per_second),
+            burst: f64::from(self.retry_burst),
+            open_after: self.breaker_failures,
+            probe_interval: self.breaker_probe_interval,
+        }
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
         checks.duration("resource_manager.lease_term", self.lease_term, secs(3)..=secs(300));
         checks.duration("resource_manager.kill_grace", self.kill_grace, secs(0)..=secs(300));
         checks.duration("resource_manager.hint_hold", self.hint_hold, ms(0)..=ms(250));
         checks.number("resource_manager.claim_batch", self.claim_batch, 1..=10_000);
         checks.number("resource_manager.settle_batch", self.settle_batch, 1..=10_000);
+        let percent = self.retry_percent_of_first_attempts;
+        checks.number("resource_manager.retry_percent_of_first_attempts", percent, 0..=100);
+        checks.number("resource_manager.retry_per_second", self.retry_per_second, 0..=1000);
+        checks.number("resource_manager.retry_burst", self.retry_burst, 1..=10_000);
+        checks.number("resource_manager.breaker_failures", self.breaker_failures, 2..=1_000_000);
+        let probe = self.breaker_probe_interval;
+        checks.duration("resource_manager.breaker_probe_interval", probe, ms(100)..=secs(300));
+        let hold = self.retry_max_hold;
+        checks.duration("resource_manager.retry_max_hold", hold, secs(1)..=hours(24));
         let output = self.output_batch_bytes;
         checks.number("resource_manager.output_batch_bytes", output, 65_536..=67_108_864);
         checks.duration(

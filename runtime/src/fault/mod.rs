@@ -4,9 +4,9 @@
 //! Without the feature `fault-points` a hit is an empty inline function and the name is gone from the binary;
 //! with it, a test sets an action for each point: fail, kill the process, or wait.
 //!
-//! There are four: `api.submit.before_insert` and `api.submit.after_commit` around the statement that stores a
-//! group of submits, `executor.ended` when a command has ended and nobody knows it, `executor.spooled` when its
-//! result is on disk and not reported. The other steps are tested by killing real processes and cutting connections.
+//! They stand on both sides of what each step commits: a submit, the batcher's mark and its hints, a fire, a claim, a
+//! settlement, a reaping. The crate `faults` lists them all, with what each means and a test that fails and kills there; a point
+//! that is not in its list fails that crate's tests.
 
 #[cfg(feature = "fault-points")]
 mod active;

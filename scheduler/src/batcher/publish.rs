@@ -5,11 +5,17 @@
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
 use domain::id::PoolName;
+use runtime::fault::FaultPoint;
 use runtime::trace::TraceContext;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::transition;
 use tracing::{Instrument, debug, error, info_span};
+
+/// Tasks are `queued` and nobody was told.
+static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
+/// Hints are with the broker, and what it did not take is not taken back yet.
+static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
 /// Publishes `hints` in messages of `per_message`; says how many tasks were taken back.
 pub(super) async fn publish(
@@ -28,8 +34,10 @@ pub(super) async fn publish(
             debug!(task.id = %hint.task, trace.id = batch.trace.trace_id(), hint.dispatch_epoch, "Task `{}` is queued", hint.task);
         }
     }
+    MARKED.hit().await?;
     let span = info_span!("task.dispatch", %pool, tasks = hints.len());
     let outcomes = bus.publish(pool, batches.clone()).instrument(span).await;
+    PUBLISHED.hit().await?;
     let mut back = Vec::new();
     for (batch, outcome) in batches.iter().zip(&outcomes) {
         if !outcome.is_confirmed() {

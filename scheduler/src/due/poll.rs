@@ -7,11 +7,15 @@ use crate::metrics::MOVED;
 use bus::{Bus, Topic};
 use domain::id::{TaskId, TenantId};
 use domain::task::State;
+use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::{Woken, due_for_a_look, transition};
 use tracing::debug;
+
+/// What had come due is `ready`, and the batcher was not woken.
+static MOVED_ON: FaultPoint = FaultPoint::new("scheduler.due.committed");
 
 pub(crate) struct DueTick {
     db: SchedulerDb,
@@ -49,6 +53,7 @@ impl DueTick {
             count("expired", transition::expired(&self.db, &late).await?);
         }
         if ready > 0 {
+            MOVED_ON.hit().await?;
             self.bus.wake(Topic::Batcher);
             debug!(ready, "Tasks became ready");
         }

@@ -9,6 +9,7 @@ use super::judge::Judge;
 use super::shards::Shards;
 use super::timers::Timers;
 use bus::{Bus, Topic};
+use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,11 @@ use store::connect::SchedulerDb;
 use store::fire::{Due, Firing, Written, write};
 use tokio::sync::Notify;
 use tracing::{debug, info};
+
+/// Due times have come and none is written.
+static BEFORE_COMMIT: FaultPoint = FaultPoint::new("scheduler.fire.before_commit");
+/// Fires and their tasks are written, and the timers do not know.
+static COMMITTED: FaultPoint = FaultPoint::new("scheduler.fire.committed");
 
 /// One part of the shards: their timers, and what wakes the loop that fires them.
 pub(crate) struct Part {
@@ -107,7 +113,11 @@ impl FireTick {
     ) -> Result<Written, StoreError> {
         self.judge.prepare(&self.db, group).await?;
         let firing = Firing { node: self.shards.node(), shards, cancel_grace: self.cancel_grace };
-        write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await
+        BEFORE_COMMIT.hit().await?;
+        let written =
+            write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await?;
+        COMMITTED.hit().await?;
+        Ok(written)
     }
 
     /// Takes note of what was written.

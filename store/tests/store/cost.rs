@@ -99,6 +99,7 @@ impl Bench {
             .map(|lease| FailedAttempt {
                 ended: ended(*lease, Event::AttemptFailed),
                 retry_after: Duration::ZERO,
+                held: None,
             })
             .collect();
         self.timed("attempt_failed", count, transition::attempt_failed(&rm, &failed))

@@ -14,6 +14,7 @@ mod counts;
 mod ends;
 mod explain;
 mod grants;
+mod held_retries;
 mod leadership;
 mod matrix;
 mod migrations;

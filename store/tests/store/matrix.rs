@@ -39,7 +39,8 @@ impl Stage {
             Event::Completed => one(transition::completed(rm, &told).await.unwrap()),
             Event::AttemptFailed => {
                 let [ended] = told;
-                let failed = [FailedAttempt { ended, retry_after: Duration::from_secs(60) }];
+                let failed =
+                    [FailedAttempt { ended, retry_after: Duration::from_secs(60), held: None }];
                 one(transition::attempt_failed(rm, &failed).await.unwrap())
             }
             Event::AttemptsExhausted => {

@@ -92,7 +92,7 @@ async fn attempts_are_listed_in_order_with_the_one_that_runs() {
         let ended = ended(lease, event);
         match event {
             Event::AttemptFailed => {
-                let failed = FailedAttempt { ended, retry_after: Duration::ZERO };
+                let failed = FailedAttempt { ended, retry_after: Duration::ZERO, held: None };
                 transition::attempt_failed(&world.rm, &[failed]).await.unwrap();
                 transition::due(&world.scheduler, &[(tenant, task)]).await.unwrap();
             }

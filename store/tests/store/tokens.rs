@@ -13,7 +13,7 @@ async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, Answer)> {
     let told = |event| [ended(lease, event)];
     let failed = |event| {
         let [ended] = told(event);
-        [FailedAttempt { ended, retry_after: Duration::ZERO }]
+        [FailedAttempt { ended, retry_after: Duration::ZERO, held: None }]
     };
     let answers = [
         (Event::Completed, transition::completed(rm, &told(Event::Completed)).await),

@@ -50,7 +50,8 @@ async fn a_retry_is_due_after_its_wait_with_a_fresh_deadline_and_counts_the_fail
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let lease = world.run(leader, owned, tenant, 1).await[0];
     let retry_after = Duration::from_secs(90);
-    let failed = FailedAttempt { ended: ended(lease, Event::AttemptFailed), retry_after };
+    let failed =
+        FailedAttempt { ended: ended(lease, Event::AttemptFailed), retry_after, held: None };
     transition::attempt_failed(&world.rm, &[failed]).await.unwrap();
     let wait = world.number(of(&lease, "extract(epoch from run_at - now())", "task")).await;
     assert!((80..=90).contains(&wait), "{wait}");

@@ -27,5 +27,13 @@ pub(super) async fn read(
     })?;
     let ended =
         Reason::Ended { at: row.finished_at, exit_code: row.exit_code, because: row.reason };
-    Ok(Some(Facts { id, state, at: row.at, expires_at: None, own: Some(ended), waits: None }))
+    Ok(Some(Facts {
+        id,
+        state,
+        at: row.at,
+        expires_at: None,
+        own: Some(ended),
+        held: None,
+        waits: None,
+    }))
 }

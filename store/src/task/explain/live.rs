@@ -33,7 +33,7 @@ pub(super) struct Live {
     pub running_tasks: u64,
     /// What the batcher said of its tenant in the last seconds.
     pub tenant: Option<TenantFigures>,
-    attempt: u32,
+    pub attempt: u32,
     failures: u32,
     max_attempts: u32,
     wake_at: Option<Timestamp>,

@@ -5,6 +5,7 @@
 
 mod before;
 mod ended;
+mod held;
 mod key;
 mod live;
 mod rooms;
@@ -37,6 +38,10 @@ pub async fn explain(
         return ended::read(&mut tx, scope, id).await;
     };
     let own = task.own(&mut tx, scope).await?;
+    let held = match task.state {
+        State::Retrying => held::read(&mut tx, scope, &task).await?,
+        _ => None,
+    };
     let (state, at) = (task.state, task.at);
     let expires_at = task.expires.then_some(task.start_deadline);
     let waits = match state {
@@ -45,7 +50,7 @@ pub async fn explain(
         }
         _ => None,
     };
-    Ok(Some(Facts { id, state, at, expires_at, own, waits }))
+    Ok(Some(Facts { id, state, at, expires_at, own, held, waits }))
 }
 
 async fn waits(

@@ -1,15 +1,18 @@
 //! `attempt_failed`: the attempt failed and another will come.
 //!
 //! From running the task goes to retrying, due after the back-off, with a fresh start deadline; from
-//! cancelling it ends cancelled.
+//! cancelling it ends cancelled. Where its target is not to be called again yet, what it waits for is written in the same
+//! transaction: see [`crate::held_retry`].
 
 use super::Answer;
 use super::lease_end::{EndedAttempt, to_go_on};
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::repeated;
-use domain::task::Event;
+use crate::held_retry::hold;
+use crate::statement::{named, repeated};
+use domain::task::{Event, State};
 use domain::time::millis;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A failed attempt and the wait before the next.
@@ -19,6 +22,17 @@ pub struct FailedAttempt {
     pub ended: EndedAttempt,
     /// Wait before the task is due again, as [`domain::task::decide_retry`] gave it.
     pub retry_after: Duration,
+    /// It waits for its target, and goes earlier than `retry_after` when that may be called again.
+    pub held: Option<HeldRetry>,
+}
+
+/// What a retry waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldRetry {
+    /// Scheme, host and port; see [`domain::target::origin_of_run`].
+    pub target: Arc<str>,
+    /// It does not go before this has passed, however well its target does.
+    pub back_off: Duration,
 }
 
 /// Raises the event over many leases, each under its own fence; answers in order.
@@ -31,8 +45,25 @@ pub async fn attempt_failed(
 ) -> Result<Vec<Answer>, StoreError> {
     let ended: Vec<_> = failed.iter().map(|f| f.ended.clone()).collect();
     let delays: Vec<_> = failed.iter().map(|f| millis(f.retry_after)).collect();
+    if failed.iter().all(|f| f.held.is_none()) {
+        return repeated(|| async {
+            to_go_on(&mut *db.pool().acquire().await?, Event::AttemptFailed, &ended, &delays).await
+        })
+        .await;
+    }
     repeated(|| async {
-        to_go_on(&mut *db.pool().acquire().await?, Event::AttemptFailed, &ended, &delays).await
+        let mut tx = named("begin", db.pool().begin()).await?;
+        let answers = to_go_on(&mut tx, Event::AttemptFailed, &ended, &delays).await?;
+        let waits = |answer: &Answer| *answer == Answer::Applied(State::Retrying);
+        let held = failed.iter().zip(&answers).filter(|(_, answer)| waits(answer));
+        let held: Vec<_> = held
+            .filter_map(|(f, _)| Some((f.ended.lease, f.held.as_ref()?, f.retry_after)))
+            .collect();
+        if !held.is_empty() {
+            hold(&mut tx, &held).await?;
+        }
+        named("commit", tx.commit()).await?;
+        Ok(answers)
     })
     .await
 }

@@ -175,7 +175,7 @@ impl World {
             State::Cancelling => self.cancel(put).await,
             State::Retrying => {
                 let ended = ended(put.lease, Event::AttemptFailed);
-                let failed = [FailedAttempt { ended, retry_after: Duration::ZERO }];
+                let failed = [FailedAttempt { ended, retry_after: Duration::ZERO, held: None }];
                 transition::attempt_failed(&self.rm, &failed).await.map(drop).unwrap();
             }
             State::Succeeded => {

@@ -59,8 +59,10 @@ impl World {
             Event::HandedBack => applied(transition::handed_back(rm, &told).await.unwrap()),
             Event::AttemptFailed => {
                 let retry_after = Duration::ZERO;
-                let failed: Vec<_> =
-                    told.into_iter().map(|ended| FailedAttempt { ended, retry_after }).collect();
+                let failed: Vec<_> = told
+                    .into_iter()
+                    .map(|ended| FailedAttempt { ended, retry_after, held: None })
+                    .collect();
                 applied(transition::attempt_failed(rm, &failed).await.unwrap())
             }
             Event::LeaseLapsed => {

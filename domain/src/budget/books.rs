@@ -1,0 +1,138 @@
+//! The accounts of one resource manager.
+//!
+//! An account is only opened when something fails, and closed when it says no more than a new one: what goes well costs nothing.
+//! Their number is bounded, for a tenant and in all. What finds no place is granted: a bound on memory must not hold up tasks.
+
+use super::account::{Account, Ask};
+use super::rule::BudgetRule;
+use crate::id::TenantId;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Targets of one tenant, at most.
+const MOST_OF_A_TENANT: usize = 1000;
+/// Targets of all, at most.
+const MOST: usize = 20_000;
+/// What nobody called for so long is forgotten.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// Whose target.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TargetKey {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Scheme, host and port; see [`crate::target::origin_of_run`].
+    pub target: Arc<str>,
+}
+
+/// All accounts.
+#[derive(Debug, Default)]
+pub struct Books {
+    tenants: HashMap<TenantId, HashMap<Arc<str>, Account>>,
+    len: usize,
+}
+
+impl Books {
+    /// An attempt ended; `first` where the task had not failed before.
+    pub fn attempt_ended(
+        &mut self,
+        rule: &BudgetRule,
+        now: Duration,
+        key: &TargetKey,
+        (first, success): (bool, bool),
+    ) {
+        let account = if success {
+            self.tenants.get_mut(&key.tenant).and_then(|of| of.get_mut(&key.target))
+        } else {
+            self.open(key, || Account::new(rule, now))
+        };
+        if let Some(account) = account {
+            account.attempt_ended(rule, now, first, success);
+        }
+    }
+
+    /// May a retry go?
+    pub fn ask(&mut self, rule: &BudgetRule, now: Duration, key: &TargetKey) -> Ask {
+        let account = self.open(key, || Account::new(rule, now));
+        account.map_or(Ask::Granted, |account| account.ask(rule, now))
+    }
+
+    /// Retries wait for `key`, as is known from the database. Without a place for it none would be let go before they are due
+    /// by themselves.
+    pub fn know_waiting(&mut self, now: Duration, key: &TargetKey) {
+        if let Some(account) = self.open(key, || Account::with_waiting(now)) {
+            account.set_waiting();
+        }
+    }
+
+    /// How many of those that wait go now, by target; called some times a second. `unit` gives random numbers in 0.0..1.0.
+    pub fn let_go(
+        &mut self,
+        rule: &BudgetRule,
+        now: Duration,
+        mut unit: impl FnMut() -> f64,
+    ) -> Vec<(TargetKey, u32)> {
+        let mut going = Vec::new();
+        for (tenant, accounts) in &mut self.tenants {
+            for (target, account) in accounts.iter_mut() {
+                let waiting = account.is_waiting();
+                let count = if waiting { account.let_go(rule, now, unit()) } else { 0 };
+                account.tick(rule);
+                if count > 0 {
+                    going.push((TargetKey { tenant: *tenant, target: Arc::clone(target) }, count));
+                }
+            }
+        }
+        going
+    }
+
+    /// So many of those that were let go were not there; `more` tells whether any still wait.
+    pub fn not_there(&mut self, rule: &BudgetRule, key: &TargetKey, count: u32, more: bool) {
+        if let Some(account) =
+            self.tenants.get_mut(&key.tenant).and_then(|of| of.get_mut(&key.target))
+        {
+            account.not_there(rule, count, more);
+        }
+    }
+
+    /// Targets for which retries wait, each with the time of its next probe, where its breaker is open.
+    pub fn waiting(&self) -> impl Iterator<Item = (TargetKey, Option<Duration>)> {
+        self.tenants.iter().flat_map(|(tenant, accounts)| {
+            accounts.iter().filter(|(_, account)| account.is_waiting()).map(|(target, account)| {
+                let key = TargetKey { tenant: *tenant, target: Arc::clone(target) };
+                (key, account.next_probe())
+            })
+        })
+    }
+
+    /// Closes the accounts that say no more than new ones.
+    pub fn forget(&mut self, rule: &BudgetRule, now: Duration) {
+        self.tenants.retain(|_, accounts| {
+            accounts.retain(|_, a| !a.is_as_new(rule, now) && !a.is_idle(now, IDLE));
+            !accounts.is_empty()
+        });
+        self.len = self.tenants.values().map(HashMap::len).sum();
+    }
+
+    /// Accounts, and those of them whose breaker is open.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let all = self.tenants.values().flat_map(HashMap::values);
+        (self.len, all.filter(|account| account.is_open()).count())
+    }
+
+    /// The account of `key`; `None` where there is no place for another.
+    fn open(&mut self, key: &TargetKey, new: impl FnOnce() -> Account) -> Option<&mut Account> {
+        let known = self.tenants.get(&key.tenant);
+        if known.is_none_or(|of| !of.contains_key(&key.target)) {
+            if self.len >= MOST || known.is_some_and(|of| of.len() >= MOST_OF_A_TENANT) {
+                return None;
+            }
+            self.len += 1;
+            let of = self.tenants.entry(key.tenant).or_default();
+            of.insert(Arc::clone(&key.target), new());
+        }
+        self.tenants.get_mut(&key.tenant)?.get_mut(&key.target)
+    }
+}

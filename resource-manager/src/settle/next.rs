@@ -1,0 +1,51 @@
+//! What follows a result: its event, and where that is another attempt, when and what it waits for.
+
+use super::group::meaning;
+use super::settler::Reported;
+use crate::retry::Budgets;
+use domain::task::{AttemptOutcome, Event};
+use std::time::Duration;
+use store::task::transition::HeldRetry;
+
+/// What a settlement writes of a result beside how it ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Next {
+    pub retry_after: Duration,
+    pub held: Option<HeldRetry>,
+}
+
+/// The event of one result and what follows; `None` where the task's policy must be known and is not. `unit` gives random
+/// numbers in 0.0..1.0.
+///
+/// The target's account is told here, before the settlement is known to count: a report that comes twice is counted twice.
+pub(super) fn next(
+    budgets: &Budgets,
+    reported: &Reported,
+    mut unit: impl FnMut() -> f64,
+) -> Option<(Event, Next)> {
+    let meaning = meaning(reported, unit())?;
+    let mut next = Next { retry_after: meaning.retry_after, held: None };
+    let target = reported.held.as_ref().and_then(|held| Some((held, held.target.as_ref()?)));
+    let success = match reported.ended.outcome {
+        AttemptOutcome::Succeeded => Some(true),
+        AttemptOutcome::Failed | AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => {
+            Some(false)
+        }
+        // The target is not at fault, nor is it known to be well.
+        AttemptOutcome::Stopped
+        | AttemptOutcome::Lost
+        | AttemptOutcome::HandedBack
+        | AttemptOutcome::NotStarted => None,
+    };
+    if let (Some((lease, target)), Some(success)) = (target, success) {
+        let again = meaning.event == Event::AttemptFailed;
+        let tenant = reported.ended.lease.tenant;
+        let hold = budgets.ended(tenant, target, (lease.failures == 0, success), again);
+        if let Some(hold) = hold {
+            next.held = Some(HeldRetry { target: target.clone(), back_off: meaning.retry_after });
+            // Between half of it and all: those that were held together do not go together.
+            next.retry_after = meaning.retry_after + hold.mul_f64(0.5 + unit() / 2.0);
+        }
+    }
+    Some((meaning.event, next))
+}
