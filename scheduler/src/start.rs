@@ -4,12 +4,14 @@
 //! once, so that another takes over without waiting for the lease to end.
 
 use crate::batcher::Batcher;
+use crate::doctor::DoctorTick;
 use crate::due::DueTick;
 use crate::fire::{
     DbClock, FireTick, Judge, KeepFires, MissedTick, Part, READ_POLL, ReadTick, Shards, Timers,
 };
 use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
+use crate::malformed::MalformedTick;
 use crate::tenants::{QuotaTick, TenantTick};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -23,6 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SchedulerDb;
+use store::doctor::{DoctorDb, Look};
 
 /// How late a due task is noticed at worst; no wake-up tells of it.
 const DUE_POLL: Duration = Duration::from_millis(50);
@@ -39,6 +42,11 @@ const MISSED_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How often quotas that are nearly used up are looked for.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How often rows are looked for that nobody can work with, where it does not say itself.
+const MALFORMED_INTERVAL: Duration = Duration::from_secs(1);
+/// How often all is looked at that must hold.
+const DOCTOR_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +106,9 @@ impl Scheduler {
         loops.seal_audit();
         loops.keep_house(&config.limits);
         loops.watch_quotas();
+        loops.end_malformed();
+        let doctor = DoctorDb::connect(&config.database)?;
+        loops.examine(doctor, Look::of_a_minute(&config.limits));
         loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
         Ok(Self { health_addr, tasks, db })
     }
@@ -294,6 +305,28 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("quotas", async move {
             ticker.run(shutdown, || async { quotas.lock().await.tick().await }).await;
+        });
+    }
+
+    fn end_malformed(&self) {
+        let tick = MalformedTick::new(self.db.clone(), Arc::clone(&self.leader));
+        let tick = tokio::sync::Mutex::new(tick);
+        let ticker =
+            Ticker::new("malformed", TickPolicy::every(MALFORMED_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("malformed", async move {
+            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
+        });
+    }
+
+    fn examine(&self, db: DoctorDb, how: Look) {
+        let tick = DoctorTick::new(db.clone(), self.bus.clone(), Arc::clone(&self.leader), how);
+        let tick = tokio::sync::Mutex::new(tick);
+        let ticker = Ticker::new("doctor", TickPolicy::every(DOCTOR_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("doctor", async move {
+            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
+            db.close().await;
         });
     }
 

@@ -6,6 +6,7 @@
 use super::clock::DbClock;
 use super::counted::{FIRES, LATENESS};
 use super::judge::Judge;
+use super::malformed::pause_unreadable;
 use super::shards::Shards;
 use super::timers::Timers;
 use bus::{Bus, Topic};
@@ -107,7 +108,9 @@ impl FireTick {
     ) -> Result<Written, StoreError> {
         self.judge.prepare(&self.db, group).await?;
         let firing = Firing { node: self.shards.node(), shards, cancel_grace: self.cancel_grace };
-        write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await
+        let written = write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await?;
+        pause_unreadable(&self.db, self.judge.unreadable()).await?;
+        Ok(written)
     }
 
     /// Takes note of what was written.
