@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
 
+mod doctor;
 mod edits;
 mod misfires;
 mod overlaps;
