@@ -15,6 +15,7 @@ use runtime::clock;
 use runtime::config::{self, BusConfig, BusKind};
 use serde_json::{Value, json};
 use std::time::Duration;
+use store::StoreError;
 use store::doctor::{DoctorDb, Look, look, pools};
 
 /// The longest wait for the broker: for a connection, and then for what it says.
@@ -26,14 +27,14 @@ const COULD_NOT_LOOK: Exit = Exit::Usage;
 /// Looks, and prints what is found. An error where something is, or where not all could be looked at.
 pub async fn run(settings: &SettingsArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(settings.config.as_deref())?;
-    let failed = |error| {
+    let failed = |error: StoreError| {
         let failure = database::failure(&error);
         Failure::new(COULD_NOT_LOOK, failure.to_string())
     };
     let db = DoctorDb::connect(&config.database).map_err(failed)?;
     let seen = async {
         let lines = look(&db, &Look::of_a_person(&config.limits)).await?;
-        Ok((lines, pools(&db).await?))
+        Ok::<_, StoreError>((lines, pools(&db).await?))
     };
     let seen = seen.await;
     db.close().await;

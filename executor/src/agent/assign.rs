@@ -10,7 +10,7 @@ use super::state::Agent;
 use super::work::{Kind, NewCommand, NewHttp, Running};
 use crate::command::UNABLE_HOLD;
 use crate::spool::ResultKey;
-use domain::task::{AttemptOutcome, NoopRun, Run};
+use domain::task::{AttemptOutcome, NoopRun, Run, Unusable, read_run};
 use protocol::{Assignment, Assignments, LeaseKey};
 use runtime::clock::{self, Instant};
 use std::time::Duration;

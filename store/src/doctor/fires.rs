@@ -95,5 +95,5 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
 }
 
 fn schedule_id(uuid: &str) -> String {
-    uuid.parse().map_or_else(|_| uuid.to_owned(), |id| ScheduleId(id).to_string())
+    uuid.parse::<uuid::Uuid>().map_or_else(|_| uuid.to_owned(), |id| ScheduleId(id).to_string())
 }

@@ -83,5 +83,5 @@ pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Foun
 
 /// A task's id as everybody else shows it.
 pub(super) fn task_id(uuid: &str) -> String {
-    uuid.parse().map_or_else(|_| uuid.to_owned(), |id| TaskId(id).to_string())
+    uuid.parse::<Uuid>().map_or_else(|_| uuid.to_owned(), |id| TaskId(id).to_string())
 }

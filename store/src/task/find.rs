@@ -67,7 +67,7 @@ pub async fn find(
     for _ in 0..FILLS {
         let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
         let rows = page(db, scope, &filter, left).await?;
-        let (last, full) = (rows.last().map(|row| row.get("id")), rows.len() >= left as usize);
+        let (last, full) = (rows.last().map(|row| row.get::<Uuid, _>("id")), rows.len() >= left as usize);
         let before = tasks.len();
         tasks.extend(rows.iter().filter_map(read));
         let unread = rows.len() - (tasks.len() - before);
@@ -81,7 +81,7 @@ pub async fn find(
 }
 
 fn read(row: &PgRow) -> Option<TaskRecord> {
-    let id = || TaskId(row.get("id")).to_string();
+    let id = || TaskId(row.get::<Uuid, _>("id")).to_string();
     let read = Row::from_row(row).map_err(StoreError::from).and_then(TaskRecord::try_from);
     read.map_err(|_| tell("task", &id(), "a row that was asked for")).ok()
 }
