@@ -144,10 +144,16 @@ mod tests {
     fn a_finding_is_shown_with_an_example_and_what_to_do() {
         let all = lines(vec![Seen::Found { count: 2, example: "task_x".to_owned() }, Seen::Sound]);
         let page = page(&all);
-        assert!(page.contains("scheduled_overdue  2      task_x\nqueued_stale       ok\n"), "{page}");
+        assert!(
+            page.contains("scheduled_overdue  2      task_x\nqueued_stale       ok\n"),
+            "{page}"
+        );
         assert!(page.ends_with(&format!("  {}\n", Check::ScheduledOverdue.what_to_do())), "{page}");
         let document = document(&all);
-        assert_eq!((&document["healthy"], &document["checks"][0]["count"]), (&json!(false), &json!(2)));
+        assert_eq!(
+            (&document["healthy"], &document["checks"][0]["count"]),
+            (&json!(false), &json!(2))
+        );
         assert_eq!(document["checks"][1], json!({"check": "queued_stale", "seen": "ok"}));
     }
 }

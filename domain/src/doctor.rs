@@ -219,7 +219,9 @@ impl Check {
             Self::PartitionsMissing => {
                 "is a scheduler up? Its tick `keep` makes them; a long transaction can hold it up"
             }
-            Self::PartitionStrays => "some clock is days off: look at clock_offset on every machine",
+            Self::PartitionStrays => {
+                "some clock is days off: look at clock_offset on every machine"
+            }
             Self::ClockOffset => "set the clocks right on this machine and the database's (NTP)",
             Self::QueueArguments => {
                 "delete the queue named: it is declared anew within seconds, and what it held is swept up"

@@ -31,13 +31,15 @@ fn of<'a>(page: &'a Value, check: &str) -> &'a Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_doctor_says_what_is_wrong_what_to_do_and_where_it_could_not_look() -> anyhow::Result<()> {
+async fn the_doctor_says_what_is_wrong_what_to_do_and_where_it_could_not_look() -> anyhow::Result<()>
+{
     let shape = Shape::default().with(Role::Scheduler, 1).with(Role::ResourceManager, 1);
     let cluster = Cluster::start(shape).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let tasks = vec![json!({"run": {"noop": {"sleep": "100ms"}}}); 500];
     customer.submit_batch(&tasks, "load").await?;
-    let (url, amqp) = (cluster.database().owner_url().to_owned(), cluster.broker().url().to_owned());
+    let (url, amqp) =
+        (cluster.database().owner_url().to_owned(), cluster.broker().url().to_owned());
 
     let (code, page, remarks) = doctor(&cluster, &url, &amqp).await?;
     assert_eq!(code, 0, "beside load: {page} {remarks}");
@@ -53,8 +55,12 @@ async fn the_doctor_says_what_is_wrong_what_to_do_and_where_it_could_not_look() 
         asked.is_ok_and(|(code, page, _)| {
             code == 1
                 && of(&page, "capacity_exceeded")["seen"] == "found"
-                && of(&page, "capacity_exceeded")["what_to_do"].as_str().is_some_and(|what| what.contains("drain"))
-                && of(&page, "queue_arguments")["example"].as_str().is_some_and(|what| what.ends_with("hints.nowhere is not there"))
+                && of(&page, "capacity_exceeded")["what_to_do"]
+                    .as_str()
+                    .is_some_and(|what| what.contains("drain"))
+                && of(&page, "queue_arguments")["example"]
+                    .as_str()
+                    .is_some_and(|what| what.ends_with("hints.nowhere is not there"))
         })
     };
     testkit::poll::until("both are found", std::time::Duration::from_secs(60), found).await?;

@@ -35,8 +35,12 @@ const TASKS: [(&str, &str); 12] = [
     ("max_attempts = null, strand = null", "labels = '[7]'"),
 ];
 
-const SCHEDULES: [&str; 4] =
-    ["timing = '{'", "template = '{}'", "overlap = 'sideways'", "misfire = null, created_at = 'infinity'"];
+const SCHEDULES: [&str; 4] = [
+    "timing = '{'",
+    "template = '{}'",
+    "overlap = 'sideways'",
+    "misfire = null, created_at = 'infinity'",
+];
 
 fn noop(name: &str) -> Value {
     json!({"name": name, "run": {"noop": {"sleep": "20ms"}}})
@@ -97,7 +101,8 @@ async fn twenty_malformed_rows_end_or_are_paused_and_nobody_else_notices() -> an
     let good = Customer::sign_up(&cluster, "good").await?;
     let bad = Customer::sign_up(&cluster, "bad").await?;
     let limited = Customer::sign_up(&cluster, "limited").await?;
-    let schedule = json!({"timing": {"specs": [{"every": {"every": "1s"}}]}, "task": noop("scheduled")});
+    let schedule =
+        json!({"timing": {"specs": [{"every": {"every": "1s"}}]}, "task": noop("scheduled")});
     for number in 0..SCHEDULES.len() {
         let path = format!("/v1/schedules/s{number}");
         let (status, answer) = bad.call("PUT", &path, Some(&schedule), None).await?;
@@ -142,28 +147,40 @@ async fn twenty_malformed_rows_end_or_are_paused_and_nobody_else_notices() -> an
     assert_eq!(oracle.number(failed).await?, i64::try_from(TASKS.len())?);
     let charged = "select count(*) from attempt a join task_spec s on s.id = a.task_id where s.name = 'bad' and a.charged";
     assert_eq!(oracle.number(charged).await?, 0, "they cost nothing");
-    let paused = "select count(*) from schedule where paused_because like 'malformed: %' and due_at is null";
+    let paused =
+        "select count(*) from schedule where paused_because like 'malformed: %' and due_at is null";
     assert_eq!(oracle.number(paused).await?, i64::try_from(SCHEDULES.len())?);
     for name in ["before", "during", "keyed"] {
         let all = if name == "keyed" { 5 } else { 250 };
-        let succeeded = format!("select count(*) from task_history h join task_spec s on s.id = h.id where s.name = '{name}' and h.state = 'succeeded'");
+        let succeeded = format!(
+            "select count(*) from task_history h join task_spec s on s.id = h.id where s.name = '{name}' and h.state = 'succeeded'"
+        );
         assert_eq!(oracle.number(&succeeded).await?, all, "{name}");
     }
-    let (before, during) = (waited_ms(&oracle, "before").await?, waited_ms(&oracle, "during").await?);
-    println!("99 of 100 tasks of another tenant waited {before} ms before, {during} ms beside malformed rows");
+    let (before, during) =
+        (waited_ms(&oracle, "before").await?, waited_ms(&oracle, "during").await?);
+    println!(
+        "99 of 100 tasks of another tenant waited {before} ms before, {during} ms beside malformed rows"
+    );
     assert!(during <= (2 * before).max(250), "{before} ms before, {during} ms during");
     // Their owner sees why.
     let (status, shown) = bad.call("GET", "/v1/tasks?limit=100", None, None).await?;
     assert_eq!(status, 200, "{shown}");
     let shown = shown["data"].as_array().context("a list")?;
-    let told = shown.iter().filter(|task| task["reason"].as_str().is_some_and(|why| why.starts_with("malformed: ")));
+    let told = shown
+        .iter()
+        .filter(|task| task["reason"].as_str().is_some_and(|why| why.starts_with("malformed: ")));
     assert_eq!(told.count(), TASKS.len());
     let (status, _) = bad.call("GET", "/v1/schedules", None, None).await?;
     assert_eq!(status, 200);
 
     assert_eq!(cluster.panicked(), Vec::<String>::new());
     for role in Role::ALL {
-        assert_eq!(sum(&mut cluster, role, "berth_tick_total", &["result=\"panic\""]).await?, 0.0, "{role:?}");
+        assert_eq!(
+            sum(&mut cluster, role, "berth_tick_total", &["result=\"panic\""]).await?,
+            0.0,
+            "{role:?}"
+        );
         assert_eq!(sum(&mut cluster, role, "berth_task_panics_total", &[]).await?, 0.0, "{role:?}");
     }
     assert!(sum(&mut cluster, Role::Scheduler, "berth_malformed_rows_total", &[]).await? >= 12.0);

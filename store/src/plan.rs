@@ -62,7 +62,13 @@ struct Reader {
 }
 
 impl Reader {
-    fn int(&mut self, name: &'static str, stored: Option<i32>, range: (i32, i32), usual: u32) -> u32 {
+    fn int(
+        &mut self,
+        name: &'static str,
+        stored: Option<i32>,
+        range: (i32, i32),
+        usual: u32,
+    ) -> u32 {
         match stored.filter(|value| (range.0..=range.1).contains(value)) {
             Some(value) => value.unsigned_abs(),
             None => self.not_used(name, usual),
@@ -79,13 +85,38 @@ impl From<Columns> for PlanLimits {
     fn from(c: Columns) -> Self {
         let (usual, mut read) = (Self::default(), Reader { wrong: Vec::new() });
         let limits = Self {
-            submits_per_second: read.int("submits_per_second", c.submits_per_second, (1, 1_000_000), usual.submits_per_second),
-            submit_burst: read.int("submit_burst", c.submit_burst, (1, 10_000_000), usual.submit_burst),
-            submits_per_hour: read.int("submits_per_hour", c.submits_per_hour, (0, 2_000_000_000), usual.submits_per_hour),
-            running_tasks: read.int("running_tasks", c.running_tasks, (1, 10_000_000), usual.running_tasks),
+            submits_per_second: read.int(
+                "submits_per_second",
+                c.submits_per_second,
+                (1, 1_000_000),
+                usual.submits_per_second,
+            ),
+            submit_burst: read.int(
+                "submit_burst",
+                c.submit_burst,
+                (1, 10_000_000),
+                usual.submit_burst,
+            ),
+            submits_per_hour: read.int(
+                "submits_per_hour",
+                c.submits_per_hour,
+                (0, 2_000_000_000),
+                usual.submits_per_hour,
+            ),
+            running_tasks: read.int(
+                "running_tasks",
+                c.running_tasks,
+                (1, 10_000_000),
+                usual.running_tasks,
+            ),
             backlog: read.int("backlog", c.backlog, (1, 100_000_000), usual.backlog),
             schedules: read.int("schedules", c.schedules, (0, 10_000_000), usual.schedules),
-            payload_bytes: read.int("payload_bytes", c.payload_bytes, (1024, 16_777_216), usual.payload_bytes),
+            payload_bytes: read.int(
+                "payload_bytes",
+                c.payload_bytes,
+                (1024, 16_777_216),
+                usual.payload_bytes,
+            ),
             stored_output_bytes: match c.stored_output_bytes {
                 Some(bytes @ 0..=1_125_899_906_842_624) => bytes.unsigned_abs(),
                 _ => read.not_used("stored_output_bytes", usual.stored_output_bytes),

@@ -12,10 +12,7 @@ use lapin::options::QueueDeclareOptions;
 use lapin::types::FieldTable;
 
 /// What is wrong with the queues of these pools, and with that of the dead.
-pub(crate) async fn look(
-    session: &Session,
-    pools: &[PoolName],
-) -> Result<Vec<QueueFault>, Fault> {
+pub(crate) async fn look(session: &Session, pools: &[PoolName]) -> Result<Vec<QueueFault>, Fault> {
     let settings = &session.settings;
     let mut faults = Vec::new();
     for pool in pools {
@@ -34,7 +31,8 @@ async fn look_at(
     // Each on a channel of its own, because a refusal closes the channel.
     let declare = async |passive: bool, arguments: FieldTable| {
         let channel = session.channel().await?;
-        let options = QueueDeclareOptions { durable: true, passive, ..QueueDeclareOptions::default() };
+        let options =
+            QueueDeclareOptions { durable: true, passive, ..QueueDeclareOptions::default() };
         let work = channel.queue_declare(queue.as_str().into(), options, arguments);
         within(session.limit(), work).await?;
         // Whether it closes cleanly changes nothing.

@@ -108,7 +108,8 @@ impl FireTick {
     ) -> Result<Written, StoreError> {
         self.judge.prepare(&self.db, group).await?;
         let firing = Firing { node: self.shards.node(), shards, cancel_grace: self.cancel_grace };
-        let written = write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await?;
+        let written =
+            write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await?;
         pause_unreadable(&self.db, self.judge.unreadable()).await?;
         Ok(written)
     }

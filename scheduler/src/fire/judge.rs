@@ -58,7 +58,11 @@ impl Judge {
             .filter_map(|facts| match self.known.parsed(facts) {
                 Ok(parsed) => Some(self.verdict(facts, &parsed)),
                 Err(error) => {
-                    let what = if let StoreError::Malformed { what, .. } = error { what } else { "schedule" };
+                    let what = if let StoreError::Malformed { what, .. } = error {
+                        what
+                    } else {
+                        "schedule"
+                    };
                     let (schedule, version) = (facts.due.schedule, facts.version);
                     let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
                     all.push(Unreadable { schedule, version, what });

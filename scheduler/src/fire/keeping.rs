@@ -67,7 +67,8 @@ impl KeepFires {
             let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
             self.judge.prepare(&self.db, &[of]).await?;
             let room = self.judge.room(tenant);
-            let step = match backfill_step(&self.db, self.shards.node(), *at, schedule, room).await {
+            let step = match backfill_step(&self.db, self.shards.node(), *at, schedule, room).await
+            {
                 Err(StoreError::Malformed { what, .. }) => {
                     // It harms no other: theirs go on.
                     self.pause(schedule, None, what).await?;

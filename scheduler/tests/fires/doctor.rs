@@ -17,7 +17,9 @@ async fn what_the_doctor_finds_is_in_the_metrics_and_so_is_when_it_looked() {
     let running = world.scheduler().await;
     let found = async || shown("berth_doctor_findings{check=\"schedules_malformed\"} 1");
     testkit::poll::until("it is found", Duration::from_secs(30), found).await.unwrap();
-    for sound in ["fire_early", "batcher_missing", "shards_unowned", "leases_overlap", "queue_arguments"] {
+    for sound in
+        ["fire_early", "batcher_missing", "shards_unowned", "leases_overlap", "queue_arguments"]
+    {
         assert!(shown(&format!("berth_doctor_findings{{check=\"{sound}\"}} 0")), "{sound}");
         assert!(shown(&format!("berth_doctor_not_seen{{check=\"{sound}\"}} 0")), "{sound}");
     }
@@ -43,13 +45,16 @@ async fn schedules_that_cannot_be_read_are_paused_once_and_the_others_fire() {
     let running = world.scheduler().await;
     let paused = "select count(*) = 4 from schedule where paused_because like 'malformed: %' and due_at is null and name <> 'good'";
     world.until("they are paused", Duration::from_secs(20), paused).await;
-    let versions = "select string_agg(version::text, ' ' order by name) from schedule where name <> 'good'";
+    let versions =
+        "select string_agg(version::text, ' ' order by name) from schedule where name <> 'good'";
     let before = world.sql(versions).await;
     let fired = "select count(*) >= 3 from schedule_fire f join schedule s on s.id = f.schedule_id where s.name = 'good'";
     world.until("the good one fires", Duration::from_secs(20), fired).await;
     assert_eq!(world.sql(versions).await, before, "paused once");
     let others = "select count(*) from schedule_fire f join schedule s on s.id = f.schedule_id where s.name <> 'good'";
     assert_eq!(world.number(others).await, 0);
-    assert!(!render().lines().any(|line| line.starts_with("berth_tick_total{") && line.contains("panic") && !line.ends_with(" 0")));
+    assert!(!render().lines().any(|line| line.starts_with("berth_tick_total{")
+        && line.contains("panic")
+        && !line.ends_with(" 0")));
     running.stop().await;
 }

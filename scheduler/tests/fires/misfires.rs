@@ -93,8 +93,16 @@ async fn what_nobody_fires_is_told_within_a_minute_by_name() {
     let stuck = world.put(&scope, &schedule("stuck", every("1s"))).await;
     // Nobody owns its shard, which is none of theirs.
     let id = stuck.id.uuid();
-    world.sql(&format!("insert into schedule_shard (shard, open, owner) values (999, false, '{id}')")).await;
-    world.sql(&format!("insert into scheduler_node (id, expires_at) values ('{id}', now() + interval '1 hour')")).await;
+    world
+        .sql(&format!(
+            "insert into schedule_shard (shard, open, owner) values (999, false, '{id}')"
+        ))
+        .await;
+    world
+        .sql(&format!(
+            "insert into scheduler_node (id, expires_at) values ('{id}', now() + interval '1 hour')"
+        ))
+        .await;
     world.sql(&format!("update schedule set shard = 999 where id = '{id}'")).await;
     world.put(&scope, &schedule("good", every("1s"))).await;
     let running = world.scheduler().await;

@@ -63,7 +63,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                 ) a
             ), twice as (
                 select e.id from ended e
-                where exists (select from task t where t.tenant_id = e.tenant_id and t.id = e.id)
+                where (select true from task t where t.tenant_id = e.tenant_id and t.id = e.id limit 1) is true
                     or (select count(*) from task_history o where o.tenant_id = e.tenant_id and o.id = e.id
                         and o.finished_at > now() - interval '2 days') > 1
             )
@@ -110,7 +110,11 @@ pub(super) async fn usage(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found
     );
     let row = named("doctor.usage", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
-        Found { check: Check::UsageWrong, count: row.wrong, example: row.of.as_deref().map(task_id) },
+        Found {
+            check: Check::UsageWrong,
+            count: row.wrong,
+            example: row.of.as_deref().map(task_id),
+        },
         Found {
             check: Check::AttemptWithoutTask,
             count: row.orphans,

@@ -1,7 +1,7 @@
 //! What is granted on each executor against what it has.
 
-use super::{Found, one};
 use super::tasks::task_id;
+use super::{Found, one};
 use crate::StoreError;
 use crate::statement::named;
 use domain::doctor::Check;

@@ -24,7 +24,8 @@ pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<F
                 order by n.fire_at limit 10000) s"#,
         overdue
     );
-    let late = named("doctor.schedule_overdue", query.fetch_optional(&mut *tx)).await.and_then(one)?;
+    let late =
+        named("doctor.schedule_overdue", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let query = sqlx::query!(
         r#"with still as materialized (
                 select s.id, s.tenant_id, s.awaits, coalesce(s.paused_because like 'malformed%', false) as malformed

@@ -178,7 +178,9 @@ pub async fn look(db: &DoctorDb, how: &Look) -> Result<Vec<Line>, StoreError> {
                 Err(error) => Err(ErrorChain(&error).to_string()),
             }
         };
-        lines.extend(part.checks().iter().map(|check| Line { check: *check, seen: of(*check, &found) }));
+        lines.extend(
+            part.checks().iter().map(|check| Line { check: *check, seen: of(*check, &found) }),
+        );
     }
     named("doctor.end", tx.rollback()).await?;
     lines.sort_by_key(|line| line.check);
@@ -198,11 +200,7 @@ fn of(check: Check, found: &Result<Vec<Found>, String>) -> Seen {
 }
 
 /// Looks at one part, under a savepoint.
-async fn seen(
-    tx: &mut PgConnection,
-    part: Part,
-    how: &Look,
-) -> Result<Vec<Found>, StoreError> {
+async fn seen(tx: &mut PgConnection, part: Part, how: &Look) -> Result<Vec<Found>, StoreError> {
     let mut point = named("doctor.savepoint", tx.begin()).await?;
     settle(&mut point, how.statement).await?;
     let found = part.look(&mut point, how).await;

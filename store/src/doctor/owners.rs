@@ -27,7 +27,11 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
     );
     let row = named("doctor.owners", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
-        Found { check: Check::BatcherMissing, count: row.batcher, example: Some("batcher".to_owned()) },
+        Found {
+            check: Check::BatcherMissing,
+            count: row.batcher,
+            example: Some("batcher".to_owned()),
+        },
         Found {
             check: Check::ShardsUnowned,
             count: row.shards,

@@ -9,12 +9,8 @@ use domain::time::millis;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub(super) const WAITING: [Check; 4] = [
-    Check::ScheduledOverdue,
-    Check::QueuedStale,
-    Check::RetryingOverdue,
-    Check::ExpiryOverdue,
-];
+pub(super) const WAITING: [Check; 4] =
+    [Check::ScheduledOverdue, Check::QueuedStale, Check::RetryingOverdue, Check::ExpiryOverdue];
 
 /// What waits for a time that has long come. `wake_at` of a queued task is when the sweep takes it back.
 pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
@@ -74,7 +70,9 @@ pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Foun
             where p.paused_at is null and l.free > 0
                 and (u.at is null or u.at < now() - $1 * interval '1 millisecond' or u.stopped = 'nothing_waits')"#,
         millis(how.overdue) as f64,
-        Uuid::from_u128((made_before.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80)
+        Uuid::from_u128(
+            (made_before.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80
+        )
     );
     let row = named("doctor.unseen", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);

@@ -48,8 +48,10 @@ pub async fn pause_unreadable(
         what
     );
     let rows = named("fire.pause_unreadable", query.fetch_all(db.pool())).await?;
-    let paused =
-        rows.into_iter().map(|row| PausedSchedule { schedule: ScheduleId(row.id), tenant: TenantId(row.tenant_id) });
+    let paused = rows.into_iter().map(|row| PausedSchedule {
+        schedule: ScheduleId(row.id),
+        tenant: TenantId(row.tenant_id),
+    });
     Ok(paused.collect())
 }
 

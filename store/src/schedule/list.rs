@@ -40,7 +40,9 @@ pub async fn list(
 
 fn read(row: Row) -> Option<ScheduleRecord> {
     let id = ScheduleId(row.id).to_string();
-    ScheduleRecord::try_from(row).map_err(|_| tell("schedule", &id, "a row that was asked for")).ok()
+    ScheduleRecord::try_from(row)
+        .map_err(|_| tell("schedule", &id, "a row that was asked for"))
+        .ok()
 }
 
 async fn page(

@@ -67,7 +67,8 @@ pub async fn find(
     for _ in 0..FILLS {
         let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
         let rows = page(db, scope, &filter, left).await?;
-        let (last, full) = (rows.last().map(|row| row.get::<Uuid, _>("id")), rows.len() >= left as usize);
+        let (last, full) =
+            (rows.last().map(|row| row.get::<Uuid, _>("id")), rows.len() >= left as usize);
         let before = tasks.len();
         tasks.extend(rows.iter().filter_map(read));
         let unread = rows.len() - (tasks.len() - before);

@@ -128,7 +128,8 @@ async fn tasks_that_stand_still_are_found() {
         ("queued", Check::QueuedStale),
         ("retrying", Check::RetryingOverdue),
     ] {
-        let pick = format!("id in (select id from task where state = '{state}' order by id limit 1)");
+        let pick =
+            format!("id in (select id from task where state = '{state}' order by id limit 1)");
         busy.breaks(
             &[check],
             &format!("update task set wake_at = now() - interval '1 hour' where {pick}"),
@@ -166,7 +167,9 @@ async fn what_the_batcher_passes_by_is_found_where_there_is_room() {
             'id', berth_first_id_of(current_date - 1), 'run_at', now() - interval '1 day'))).* from gone g";
     let young = "update task set dispatch_epoch = 1 where id = berth_first_id_of(current_date - 1)";
     busy.breaks(&[Check::ReadyUnseen], old, young).await;
-    busy.world.sql("update task set dispatch_epoch = 0 where id = berth_first_id_of(current_date - 1)").await;
+    busy.world
+        .sql("update task set dispatch_epoch = 0 where id = berth_first_id_of(current_date - 1)")
+        .await;
     for held in [
         "update pool_turn set stopped = 'limits'",
         "update pool_turn set stopped = 'nothing_waits'; update pool set paused_at = now()",
@@ -254,7 +257,9 @@ async fn attempts_that_do_not_add_up_are_found() {
         &format!(
             "update task_history set attempt = 2 where id = (select task_id from ({of}) a);
             {}",
-            more("jsonb_build_object('attempt', 2, 'placed_at', a.placed_at - interval '1 second')")
+            more(
+                "jsonb_build_object('attempt', 2, 'placed_at', a.placed_at - interval '1 second')"
+            )
         ),
         &format!("{back}; update task_history set attempt = 1 where attempt = 2"),
     )
@@ -312,21 +317,36 @@ async fn schedules_and_fires_that_do_not_match_are_found() {
     let one = "id = (select id from schedule where name = 'later' order by id limit 1)";
     let due = "due_at = now() + interval '1 day', fire_at = now() + interval '1 day'";
     for (check, broken) in [
-        (Check::ScheduleOverdue, "due_at = now() - interval '1 hour', fire_at = now() - interval '1 hour'"),
+        (
+            Check::ScheduleOverdue,
+            "due_at = now() - interval '1 hour', fire_at = now() - interval '1 hour'",
+        ),
         (Check::ScheduleWithoutDue, "due_at = null, fire_at = null"),
         (Check::ScheduleWithoutDue, "due_at = null, fire_at = null, awaits = gen_random_uuid()"),
-        (Check::SchedulesMalformed, "due_at = null, fire_at = null, paused_at = now(), paused_because = 'malformed: timing cannot be read'"),
+        (
+            Check::SchedulesMalformed,
+            "due_at = null, fire_at = null, paused_at = now(), paused_because = 'malformed: timing cannot be read'",
+        ),
     ] {
-        let back = format!("update schedule set {due}, awaits = null, paused_at = null, paused_because = null where {one}");
+        let back = format!(
+            "update schedule set {due}, awaits = null, paused_at = null, paused_because = null where {one}"
+        );
         busy.breaks(&[check], &format!("update schedule set {broken} where {one}"), &back).await;
     }
-    let waits = format!("update schedule set due_at = null, fire_at = null, awaits = (
-        select k.id from task k where k.tenant_id = schedule.tenant_id limit 1) where {one}");
+    let waits = format!(
+        "update schedule set due_at = null, fire_at = null, awaits = (
+        select k.id from task k where k.tenant_id = schedule.tenant_id limit 1) where {one}"
+    );
     busy.world.sql(waits).await;
     assert_eq!(busy.checks().await, BTreeSet::new(), "one may wait for a task that lives");
-    busy.world.sql("create table kept as select * from schedule_fire order by schedule_id limit 1").await;
-    let fire = "(tenant_id, schedule_id, due_at) in (select tenant_id, schedule_id, due_at from kept)";
-    let back = format!("delete from schedule_fire where {fire}; insert into schedule_fire select * from kept");
+    busy.world
+        .sql("create table kept as select * from schedule_fire order by schedule_id limit 1")
+        .await;
+    let fire =
+        "(tenant_id, schedule_id, due_at) in (select tenant_id, schedule_id, due_at from kept)";
+    let back = format!(
+        "delete from schedule_fire where {fire}; insert into schedule_fire select * from kept"
+    );
     busy.breaks(
         &[Check::FireWithoutTask],
         &format!("update schedule_fire set task_id = gen_random_uuid() where {fire}"),
@@ -379,12 +399,26 @@ async fn limits_that_nobody_can_use_are_found() {
         alter table plan alter column backlog drop not null; alter table tenant alter column state drop not null").await;
     let tenant = busy.tenant.uuid();
     for (broken, back) in [
-        ("update plan set backlog = null where name = 'free'".to_owned(), "update plan set backlog = 9 where name = 'free'".to_owned()),
-        ("update plan set weight = 'NaN' where name = 'free'".to_owned(), "update plan set weight = 1 where name = 'free'".to_owned()),
-        (format!("update tenant set weight = -1 where id = '{tenant}'"), format!("update tenant set weight = null where id = '{tenant}'")),
-        (format!("update tenant set state = 'merry' where id = '{tenant}'"), format!("update tenant set state = 'active' where id = '{tenant}'")),
         (
-            format!("insert into concurrency_limit (tenant_id, key, running) values ('{tenant}', 'k', -5)"),
+            "update plan set backlog = null where name = 'free'".to_owned(),
+            "update plan set backlog = 9 where name = 'free'".to_owned(),
+        ),
+        (
+            "update plan set weight = 'NaN' where name = 'free'".to_owned(),
+            "update plan set weight = 1 where name = 'free'".to_owned(),
+        ),
+        (
+            format!("update tenant set weight = -1 where id = '{tenant}'"),
+            format!("update tenant set weight = null where id = '{tenant}'"),
+        ),
+        (
+            format!("update tenant set state = 'merry' where id = '{tenant}'"),
+            format!("update tenant set state = 'active' where id = '{tenant}'"),
+        ),
+        (
+            format!(
+                "insert into concurrency_limit (tenant_id, key, running) values ('{tenant}', 'k', -5)"
+            ),
             "delete from concurrency_limit".to_owned(),
         ),
     ] {
@@ -396,7 +430,10 @@ async fn limits_that_nobody_can_use_are_found() {
 async fn what_postgres_needs_and_lacks_is_found() {
     let busy = Busy::new().await;
     let world = &busy.world;
-    let tomorrow = world.text("select to_char((now() at time zone 'UTC')::date + 1, 'YYYYMMDD')").await.unwrap();
+    let tomorrow = world
+        .text("select to_char((now() at time zone 'UTC')::date + 1, 'YYYYMMDD')")
+        .await
+        .unwrap();
     busy.breaks(
         &[Check::PartitionsMissing],
         &format!("drop table attempt_{tomorrow}"),
@@ -413,12 +450,15 @@ async fn what_postgres_needs_and_lacks_is_found() {
 
     let mut open = world.owner.begin().await.unwrap();
     sqlx::raw_sql("select 1").execute(&mut *open).await.unwrap();
-    let short = Look { transaction: Duration::from_millis(50), idle: Duration::from_millis(50), ..how() };
+    let short =
+        Look { transaction: Duration::from_millis(50), idle: Duration::from_millis(50), ..how() };
     let old = async || {
         let found = busy.found(&short).await;
         found.contains_key(&Check::OldTransaction) && found.contains_key(&Check::IdleInTransaction)
     };
-    testkit::poll::until("the open transaction is found", Duration::from_secs(10), old).await.unwrap();
+    testkit::poll::until("the open transaction is found", Duration::from_secs(10), old)
+        .await
+        .unwrap();
     open.rollback().await.unwrap();
     let none = async || busy.found(&short).await.is_empty();
     testkit::poll::until("nothing is open any more", Duration::from_secs(10), none).await.unwrap();
@@ -427,7 +467,9 @@ async fn what_postgres_needs_and_lacks_is_found() {
         delete from worn").await;
     let bloat = async || {
         let found = busy.found(&how()).await;
-        found.get(&Check::Bloat).is_some_and(|(count, example)| *count == 1 && example.starts_with("worn: 5000 dead"))
+        found
+            .get(&Check::Bloat)
+            .is_some_and(|(count, example)| *count == 1 && example.starts_with("worn: 5000 dead"))
     };
     testkit::poll::until("the dead rows are found", Duration::from_secs(20), bloat).await.unwrap();
 }
@@ -447,7 +489,13 @@ async fn a_clock_that_is_off_is_found_and_one_check_that_takes_too_long_spoils_n
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     for line in lines {
         let is_held = line.check == Check::LimitsMalformed;
-        assert_eq!(matches!(line.seen, Seen::NotSeen(_)), is_held, "{}: {:?}", line.check, line.seen);
+        assert_eq!(
+            matches!(line.seen, Seen::NotSeen(_)),
+            is_held,
+            "{}: {:?}",
+            line.check,
+            line.seen
+        );
     }
     holding.rollback().await.unwrap();
     let none = look(&busy.doctor, &Look { whole: Duration::ZERO, ..how() }).await.unwrap();

@@ -56,7 +56,12 @@ async fn each_bad_task_ends_failed_and_the_good_ones_beside_it_stay() {
     let bad = world.store_ready(tenant, BAD.len()).await;
     for ((_, task), wrong) in bad.iter().zip(BAD) {
         // The first are looked at by the sweep of what is due, too.
-        world.sql(format!("update task set wake_at = now() - interval '1 second', {wrong} where id = '{}'", task.uuid())).await;
+        world
+            .sql(format!(
+                "update task set wake_at = now() - interval '1 second', {wrong} where id = '{}'",
+                task.uuid()
+            ))
+            .await;
     }
     // Nobody who meets them fails.
     assert_eq!(due_for_a_look(&world.scheduler, 100).await.unwrap().len(), BAD.len());
@@ -79,7 +84,10 @@ async fn each_bad_task_ends_failed_and_the_good_ones_beside_it_stay() {
     sorted.sort_unstable();
     assert_eq!((sorted, next), (expected, 0));
     let what = domain::task::Malformed::Row;
-    assert_eq!(transition::malformed(&world.scheduler, &found, what).await.unwrap(), BAD.len() as u64);
+    assert_eq!(
+        transition::malformed(&world.scheduler, &found, what).await.unwrap(),
+        BAD.len() as u64
+    );
     assert_eq!(malformed_of_pages(&world.scheduler, ALL, 100).await.unwrap().0, vec![]);
     for (_, task) in &good {
         assert_eq!(world.state(*task).await, Some(State::Running));
@@ -137,7 +145,11 @@ async fn each_bad_schedule_is_paused_with_the_reason_and_can_be_deleted() {
     for (number, wrong) in bad.iter().enumerate() {
         world.sql(format!("update schedule set {wrong} where name = 's{number}'")).await;
     }
-    assert_eq!(list(&world.api, &scope, None, 100).await.unwrap().len(), 1, "the good one is listed");
+    assert_eq!(
+        list(&world.api, &scope, None, 100).await.unwrap().len(),
+        1,
+        "the good one is listed"
+    );
     let (paused, next) = pause_unsound(&world.scheduler, ALL, 100).await.unwrap();
     assert_eq!((paused.len(), next), (bad.len(), 0));
     assert_eq!(pause_unsound(&world.scheduler, ALL, 100).await.unwrap().0, vec![], "once");
@@ -160,13 +172,18 @@ async fn bad_limits_fall_back_and_stop_no_other_tenant() {
     }
     let usual = PlanLimits::default();
     world.sql("update plan set running_tasks = null, weight = 'NaN', backlog = -1 where name = 'free'").await;
-    let of = |tenant: TenantId, set: &str| format!("update tenant set {set} where id = '{}'", tenant.uuid());
+    let of = |tenant: TenantId, set: &str| {
+        format!("update tenant set {set} where id = '{}'", tenant.uuid())
+    };
     world.sql(of(first, "plan = 'free'")).await;
     world.sql(of(second, "weight = -3")).await;
     world.sql(of(third, "state = 'merry'")).await;
     let terms = store::tenant::terms(&world.scheduler, &[first, second, third]).await.unwrap();
     let terms = |tenant| *terms.iter().find(|terms| terms.tenant == tenant).unwrap();
-    assert_eq!((terms(first).running_tasks, terms(first).weight), (usual.running_tasks, usual.weight));
+    assert_eq!(
+        (terms(first).running_tasks, terms(first).weight),
+        (usual.running_tasks, usual.weight)
+    );
     assert_eq!(terms(second).weight, usual.weight);
     assert!(!terms(third).state.may_run(), "nobody knows whether it may");
     let watched = store::tenant::watched(&world.scheduler, None, 10).await.unwrap();
@@ -176,7 +193,10 @@ async fn bad_limits_fall_back_and_stop_no_other_tenant() {
     assert!(rooms.iter().all(|(_, room)| *room > 0), "{rooms:?}");
     let plans = store::plan::list(&world.admin).await.unwrap();
     let free = plans.iter().find(|plan| plan.name.as_str() == "free").unwrap();
-    assert_eq!((free.limits.backlog, free.limits.running_tasks), (usual.backlog, usual.running_tasks));
+    assert_eq!(
+        (free.limits.backlog, free.limits.running_tasks),
+        (usual.backlog, usual.running_tasks)
+    );
     assert_eq!(free.limits.submits_per_second, 10, "what is good of it holds");
     assert_eq!(free.limits.check(), Ok(()));
 }
@@ -210,7 +230,10 @@ impl World {
     ) -> Vec<(TenantId, domain::id::TaskId, i32)> {
         let mut held = Vec::new();
         for (tenant, task) in tasks {
-            let sql = format!("select coalesce(dispatch_epoch, 0)::text from task where id = '{}'", task.uuid());
+            let sql = format!(
+                "select coalesce(dispatch_epoch, 0)::text from task where id = '{}'",
+                task.uuid()
+            );
             held.push((*tenant, *task, self.text(sql).await.unwrap().parse().unwrap()));
         }
         held
@@ -228,7 +251,13 @@ impl World {
             rows: 100,
             per_strand: 100,
             fewer: &[],
-            largest: Resources { cpu_millis: 64_000, memory_mib: 64_000, disk_mib: 640_000, iops: 64_000, ports: 64 },
+            largest: Resources {
+                cpu_millis: 64_000,
+                memory_mib: 64_000,
+                disk_mib: 640_000,
+                iops: 64_000,
+                ports: 64,
+            },
             lacks: &Shapes::default(),
         };
         store::task::candidates(&self.scheduler, &"default".parse().unwrap(), look).await.unwrap()
@@ -245,7 +274,8 @@ async fn times_beyond_all_clocks_are_read_without_a_panic() {
     assert_eq!(seen.strands.iter().map(|strand| strand.rows.len()).sum::<usize>(), 2);
     world.sql("update task set start_deadline = '-infinity'; update task_spec set created_at = 'infinity'").await;
     world.look_at_default().await;
-    let shown = find(&world.api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
+    let shown =
+        find(&world.api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
     assert_eq!(shown.len(), 2);
     let one = store::task::get(&world.api, &TenantScope::new(tenant), shown[0].id).await.unwrap();
     assert!(one.is_some());

@@ -72,9 +72,7 @@ impl Stage {
                 let (db, what) = (&world.scheduler, Malformed::Row);
                 Told::Moved(transition::malformed(db, &task, what).await.unwrap())
             }
-            Event::AttemptMalformed => {
-                one(transition::attempt_malformed(rm, &told).await.unwrap())
-            }
+            Event::AttemptMalformed => one(transition::attempt_malformed(rm, &told).await.unwrap()),
         }
     }
 
