@@ -58,7 +58,11 @@ impl Busy {
         busy.world
             .sql("update task t set assignment = n.number, port_first = 20000 + n.number * 4
                 from (select id, row_number() over (order by id) as number from task where session_id is not null) n
-                where n.id = t.id")
+                where n.id = t.id;
+                -- However long the test takes.
+                update task set wake_at = now() + interval '1 hour' where wake_at is not null;
+                update executor_session set expires_at = now() + interval '1 hour';
+                update leadership set expires_at = now() + interval '1 hour'")
             .await;
         busy
     }
