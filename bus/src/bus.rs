@@ -8,12 +8,14 @@ use crate::error::ConnectError;
 use crate::hint::HintBatch;
 use crate::in_process::InProcess;
 use crate::outcome::{ConnectionState, PublishOutcome};
+use crate::queues::QueuesSeen;
 use crate::rabbit::{Broker, Settings};
 use crate::topic::Topic;
 use crate::wakeups::{Raised, Wakeups};
 use domain::id::PoolName;
 use runtime::clock;
 use runtime::config::{BusConfig, BusKind};
+use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::sync::{Arc, Once};
@@ -131,6 +133,18 @@ impl Bus {
                 });
             }
         });
+    }
+
+    /// Looks whether the queues of these pools are there and as this release declares them; changes nothing. Takes a few round trips
+    /// a pool.
+    pub async fn queues(&self, pools: &[PoolName]) -> QueuesSeen {
+        match &self.inner.carrier {
+            Carrier::Rabbit(broker) => match broker.queue_faults(pools).await {
+                Ok(faults) => QueuesSeen::Looked(faults),
+                Err(fault) => QueuesSeen::Unreachable(ErrorChain(&fault).to_string()),
+            },
+            Carrier::InProcess(_) => QueuesSeen::NoBroker,
+        }
     }
 
     /// Whether messages can be published now, and every change of it.

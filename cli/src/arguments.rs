@@ -27,8 +27,8 @@ use std::path::PathBuf;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  it was tried and failed; or the task waited for ended failed, aborted or killed
-  2  arguments, settings or the task are not usable; or some tasks of a file were refused
+  1  it was tried and failed; or the task waited for ended failed, aborted or killed; or the doctor found something
+  2  arguments, settings or the task are not usable; or some tasks of a file were refused; or the doctor could not look
   3  what was named does not exist
   4  the API key is missing, wrong or may not do this
   5  the server or the database cannot be reached, or has no time now
@@ -82,6 +82,11 @@ pub enum Command {
         after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
     )]
     Migrate(SettingsArguments),
+    /// Look whether all that must hold does, in the database and the broker, and say what to do where it does not.
+    #[command(
+        after_help = "Reads only, and is safe beside load. Exit code 0: healthy; 1: something was found; 2: not all could be looked at.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"
+    )]
+    Doctor(SettingsArguments),
     /// What the platform's operators do, straight in the database.
     #[command(subcommand)]
     Admin(AdminCommand),

@@ -6,6 +6,7 @@
 mod admin;
 mod arguments;
 mod customer;
+mod doctor;
 mod failure;
 mod manual;
 mod output;
@@ -63,6 +64,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::ResourceManager(settings) => Box::pin(role::resource_manager(&settings)).await,
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
+        Command::Doctor(settings) => Box::pin(doctor::run(&settings, format)).await,
         Command::Admin(AdminCommand::Tenant(command)) => Box::pin(tenant(command, format)).await,
         Command::Admin(AdminCommand::Plan(command)) => Box::pin(plan(command, format)).await,
         Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {

@@ -6,10 +6,12 @@
 #![warn(missing_docs)]
 
 mod batcher;
+mod doctor;
 mod due;
 mod fire;
 mod keep;
 mod leader;
+mod malformed;
 mod metrics;
 mod start;
 mod tenants;

@@ -71,3 +71,15 @@ pub(crate) static STRAYS: LazyLock<Gauge> = LazyLock::new(|| {
         "Rows outside any day's partition: a clock is days off, or partitions are not made ahead";
     metrics::gauge("berth_partition_stray_rows", help, &[]).with(&[])
 });
+pub(crate) static DOCTOR_FINDINGS: LazyLock<GaugeVec> = LazyLock::new(|| {
+    let help = "What the doctor found at its last look, by check; 0 on all but the active batcher";
+    metrics::gauge("berth_doctor_findings", help, &["check"])
+});
+pub(crate) static DOCTOR_NOT_SEEN: LazyLock<GaugeVec> = LazyLock::new(|| {
+    let help = "1 where the doctor could not look the last time, by check";
+    metrics::gauge("berth_doctor_not_seen", help, &["check"])
+});
+pub(crate) static DOCTOR_LAST_RUN: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "When this scheduler's doctor last looked, Unix time; 0: never";
+    metrics::gauge("berth_doctor_last_run_timestamp_seconds", help, &[]).with(&[])
+});

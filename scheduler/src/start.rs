@@ -7,9 +7,11 @@ mod due;
 mod fires;
 
 use crate::batcher::Batcher;
+use crate::doctor::DoctorTick;
 use crate::fire::DbClock;
 use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
+use crate::malformed::MalformedTick;
 use crate::tenants::{QuotaTick, TenantTick};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -23,6 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SchedulerDb;
+use store::doctor::{DoctorDb, Look};
 
 /// Above the longest polite stop of a task, until its executor's session is fenced.
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
@@ -31,6 +34,11 @@ const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How often quotas that are nearly used up are looked for.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How often rows are looked for that nobody can work with, where it does not say itself.
+const MALFORMED_INTERVAL: Duration = Duration::from_secs(1);
+/// How often all is looked at that must hold.
+const DOCTOR_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +99,9 @@ impl Scheduler {
         loops.seal_audit();
         loops.keep_house(&config.limits);
         loops.watch_quotas();
+        loops.end_malformed();
+        let doctor = DoctorDb::connect(&config.database)?;
+        loops.examine(doctor, Look::of_a_minute(&config.limits));
         loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
         Ok(Self { health_addr, tasks, db })
     }
@@ -180,6 +191,28 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("quotas", async move {
             ticker.run(shutdown, || async { quotas.lock().await.tick().await }).await;
+        });
+    }
+
+    fn end_malformed(&self) {
+        let tick = MalformedTick::new(self.db.clone(), Arc::clone(&self.leader));
+        let tick = tokio::sync::Mutex::new(tick);
+        let ticker =
+            Ticker::new("malformed", TickPolicy::every(MALFORMED_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("malformed", async move {
+            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
+        });
+    }
+
+    fn examine(&self, db: DoctorDb, how: Look) {
+        let tick = DoctorTick::new(db.clone(), self.bus.clone(), Arc::clone(&self.leader), how);
+        let tick = tokio::sync::Mutex::new(tick);
+        let ticker = Ticker::new("doctor", TickPolicy::every(DOCTOR_INTERVAL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("doctor", async move {
+            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
+            db.close().await;
         });
     }
 

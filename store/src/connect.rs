@@ -263,7 +263,7 @@ impl SchedulerDb {
     }
 }
 
-fn open(
+pub(crate) fn open(
     config: &DatabaseConfig,
     role: ServiceRole,
     connections: u32,

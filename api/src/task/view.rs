@@ -123,7 +123,8 @@ impl<'a> TaskView<'a> {
             pool: task.pool.as_str(),
             tier: task.tier,
             resources: task.resources,
-            run: stored(&task.run_json)?,
+            // What cannot be read ended its task `malformed`; its owner sees the rest.
+            run: stored(&task.run_json).or_else(|_| stored("null"))?,
             created_at: task.created_at,
             run_at: task.run_at,
             start_deadline: task.start_deadline,
@@ -137,7 +138,7 @@ impl<'a> TaskView<'a> {
             attempts: task.attempts,
             failures: task.failures,
             retry: match &task.retry_json {
-                Some(json) => Retry::Stored(stored(json)?),
+                Some(json) => stored(json).map_or(Retry::Usual, Retry::Stored),
                 None => Retry::Usual,
             },
             delivery: task.delivery,

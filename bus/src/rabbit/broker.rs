@@ -5,14 +5,17 @@
 
 use super::consumer::HintReceiver;
 use super::dead_letters;
+use super::fault::Fault;
 use super::link::Link;
 use super::publisher::Publisher;
+use super::queue_look;
 use super::settings::Settings;
 use super::wake_receiver::WakeReceiver;
 use super::wake_sender::WakeSender;
 use crate::hint::HintBatch;
 use crate::inbox::Inbox;
 use crate::outcome::{ConnectionState, PublishOutcome};
+use crate::queues::QueueFault;
 use crate::topic::Topic;
 use crate::wakeups::Raised;
 use domain::id::PoolName;
@@ -101,6 +104,12 @@ impl Broker {
                 end.shut_down();
             }
         });
+    }
+
+    /// What is wrong with the queues of these pools, and with that of the dead.
+    pub(crate) async fn queue_faults(&self, pools: &[PoolName]) -> Result<Vec<QueueFault>, Fault> {
+        let session = self.link.session().ok_or(Fault::NoSession)?;
+        queue_look::look(&session, pools).await
     }
 
     pub(crate) fn watch_dead_letters(&self) {

@@ -19,9 +19,18 @@ pub(crate) enum Fault {
 impl Fault {
     /// True where a queue exists with other arguments than ours.
     pub(crate) fn is_precondition_failed(&self) -> bool {
+        self.is(AMQPSoftError::PRECONDITIONFAILED)
+    }
+
+    /// True where there is no such queue.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.is(AMQPSoftError::NOTFOUND)
+    }
+
+    fn is(&self, refusal: AMQPSoftError) -> bool {
         let Self::Amqp(error) = self else { return false };
         matches!(error.kind(), lapin::ErrorKind::ProtocolError(error)
-            if *error.kind() == AMQPErrorKind::Soft(AMQPSoftError::PRECONDITIONFAILED))
+            if *error.kind() == AMQPErrorKind::Soft(refusal))
     }
 }
 

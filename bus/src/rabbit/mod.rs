@@ -14,6 +14,7 @@ mod healer;
 mod in_flight;
 mod link;
 mod publisher;
+mod queue_look;
 mod receiving;
 mod session;
 mod settings;

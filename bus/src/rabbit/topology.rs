@@ -7,6 +7,7 @@
 
 use super::fault::{Fault, within};
 use super::session::Session;
+use super::settings::Settings;
 use domain::id::PoolName;
 use lapin::options::{ExchangeDeclareOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable};
@@ -44,25 +45,33 @@ pub(crate) fn wake_exchange(prefix: &str) -> String {
 pub(crate) async fn declare_pool(session: &Session, pool: &PoolName) -> Result<(), Fault> {
     declare_dead(session).await?;
     let settings = &session.settings;
-    let arguments = table([
+    declare_queue(session, &hint_queue(&settings.prefix, pool), hint_arguments(settings)).await
+}
+
+/// What a pool's queue is declared with.
+pub(crate) fn hint_arguments(settings: &Settings) -> FieldTable {
+    table([
         ("x-queue-type", text("quorum")),
         ("x-message-ttl", millis(settings.hint_ttl)),
         ("x-max-length", number(settings.hint_max_length)),
         ("x-delivery-limit", number(DELIVERY_LIMIT)),
         ("x-dead-letter-exchange", text("")),
         ("x-dead-letter-routing-key", text(&dead_queue(&settings.prefix))),
-    ]);
-    declare_queue(session, &hint_queue(&settings.prefix, pool), arguments).await
+    ])
 }
 
 /// Declares the queue of the dead.
 pub(crate) async fn declare_dead(session: &Session) -> Result<(), Fault> {
-    let arguments = table([
+    declare_queue(session, &dead_queue(&session.settings.prefix), dead_arguments()).await
+}
+
+/// What the queue of the dead is declared with.
+pub(crate) fn dead_arguments() -> FieldTable {
+    table([
         ("x-queue-type", text("quorum")),
         ("x-message-ttl", millis(DEAD_TTL)),
         ("x-max-length", number(DEAD_MAX_LENGTH)),
-    ]);
-    declare_queue(session, &dead_queue(&session.settings.prefix), arguments).await
+    ])
 }
 
 /// Declares the exchange of wake-ups. Not durable: after a restart everybody declares it again.

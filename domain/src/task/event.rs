@@ -39,11 +39,15 @@ pub enum Event {
     Stopped,
     /// Its start deadline passed before it first ran, and it asked to expire (scheduler).
     Expired,
+    /// What is stored of it cannot be worked with (scheduler).
+    Malformed,
+    /// The same, found out by who gave it a lease (resource manager).
+    AttemptMalformed,
 }
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Due,
         Self::Dispatched,
         Self::DispatchStale,
@@ -61,6 +65,8 @@ impl Event {
         Self::CancelRequested,
         Self::Stopped,
         Self::Expired,
+        Self::Malformed,
+        Self::AttemptMalformed,
     ];
 
     /// Its name in logs, metrics, docs, and as a file in `store/src/task/transition/`.
@@ -84,6 +90,8 @@ impl Event {
             Self::CancelRequested => "cancel_requested",
             Self::Stopped => "stopped",
             Self::Expired => "expired",
+            Self::Malformed => "malformed",
+            Self::AttemptMalformed => "attempt_malformed",
         }
     }
 
@@ -92,7 +100,11 @@ impl Event {
     pub const fn mover(self) -> &'static str {
         match self {
             Self::CancelRequested => "api",
-            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired => "scheduler",
+            Self::Due
+            | Self::Dispatched
+            | Self::DispatchStale
+            | Self::Expired
+            | Self::Malformed => "scheduler",
             Self::Unplaced
             | Self::Placed
             | Self::Completed
@@ -104,7 +116,8 @@ impl Event {
             | Self::LeaseLapsedForGood
             | Self::HandedBack
             | Self::NotStarted
-            | Self::Stopped => "resource-manager",
+            | Self::Stopped
+            | Self::AttemptMalformed => "resource-manager",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod event;
 mod http;
+mod malformed;
 mod outcome;
 mod retry;
 mod retry_after;
@@ -15,6 +16,7 @@ pub use http::{
     HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,
     ParseMethodError, check_header,
 };
+pub use malformed::{DRIVERS, Malformed, Unusable, read_run};
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
 pub use retry::{Backoff, Delivery, ParseDeliveryError, RetryDecision, RetryPolicy, decide_retry};
 pub use retry_after::{MAX_RETRY_AFTER, parse_http_date, parse_retry_after};

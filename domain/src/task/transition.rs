@@ -32,7 +32,10 @@ pub const fn next(from: State, event: Event) -> Option<State> {
 
         (E::Completed, S::Running | S::Cancelling) => S::Succeeded,
         (E::AttemptFailed | E::LeaseLapsed, S::Running) => S::Retrying,
-        (E::AttemptsExhausted | E::LeaseLapsedForGood, S::Running) => S::Failed,
+        (E::AttemptsExhausted | E::LeaseLapsedForGood | E::AttemptMalformed, S::Running) => {
+            S::Failed
+        }
+        (E::Malformed, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Failed,
         (E::AttemptAborted, S::Running) => S::Aborted,
         (E::AttemptKilled, S::Running) => S::Killed,
         (E::HandedBack | E::NotStarted, S::Running) => S::Ready,
@@ -45,6 +48,7 @@ pub const fn next(from: State, event: Event) -> Option<State> {
             | E::LeaseLapsedForGood
             | E::HandedBack
             | E::NotStarted
+            | E::AttemptMalformed
             | E::Stopped,
             S::Cancelling,
         ) => S::Cancelled,

@@ -3,7 +3,6 @@
 //! Numbers at or below the last one are repeats and change nothing. An attempt that is refused here never
 //! ran and costs the task nothing; one that is taken up is told as accepted before anything else of it.
 
-use super::driver::{self, Unusable};
 use super::ending::Ending;
 use super::event::Event;
 use super::finish::Finished;
@@ -11,7 +10,7 @@ use super::state::Agent;
 use super::work::{Kind, NewCommand, NewHttp, Running};
 use crate::command::UNABLE_HOLD;
 use crate::spool::ResultKey;
-use domain::task::{AttemptOutcome, NoopRun, Run};
+use domain::task::{AttemptOutcome, NoopRun, Run, Unusable, read_run};
 use protocol::{Assignment, Assignments, LeaseKey};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
@@ -53,7 +52,7 @@ impl Agent {
         if let Some(reason) = self.cannot_keep_results() {
             return self.not_started_soon(lease, reason);
         }
-        let run = match driver::parse(&assignment.run_json) {
+        let run = match read_run(&assignment.run_json) {
             Err(unknown @ Unusable::UnknownDriver(_)) => {
                 return self.not_started_soon(lease, unknown.to_string());
             }

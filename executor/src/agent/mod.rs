@@ -6,7 +6,6 @@
 mod answers;
 mod assign;
 mod drain;
-mod driver;
 mod ending;
 mod event;
 mod fence;

@@ -71,7 +71,7 @@ impl Agent {
             session_id: session_bytes(self.session.id),
             pool: self.settings.pool.to_string(),
             capacity: Some(self.settings.capacity),
-            drivers: super::driver::DRIVERS.map(str::to_owned).to_vec(),
+            drivers: domain::task::DRIVERS.map(str::to_owned).to_vec(),
             last_assignment: self.session.last_assignment,
             held: self.held(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -74,7 +74,7 @@ impl HeldLease {
         }
     }
 
-    /// The policy; one that cannot be read counts as the default, since the API validated it.
+    /// The policy. One that cannot be read was found when it was placed, so that here it counts as the default.
     pub(crate) fn retry(&self) -> RetryPolicy {
         self.retry_json
             .as_deref()

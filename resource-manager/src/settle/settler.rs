@@ -223,7 +223,9 @@ impl Settler {
             | Event::Unplaced
             | Event::Placed
             | Event::CancelRequested
-            | Event::Expired => Ok(vec![Answer::NotFound; ended.len()]),
+            | Event::Expired
+            | Event::Malformed
+            | Event::AttemptMalformed => Ok(vec![Answer::NotFound; ended.len()]),
         }
     }
 

@@ -6,6 +6,7 @@
 use super::clock::DbClock;
 use super::counted::{FIRES, LATENESS};
 use super::judge::Judge;
+use super::malformed::pause_unreadable;
 use super::shards::Shards;
 use super::timers::Timers;
 use bus::{Bus, Topic};
@@ -117,6 +118,7 @@ impl FireTick {
         let written =
             write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await?;
         COMMITTED.hit().await?;
+        pause_unreadable(&self.db, self.judge.unreadable()).await?;
         Ok(written)
     }
 

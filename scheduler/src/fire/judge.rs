@@ -6,16 +6,11 @@ use domain::id::{ScheduleId, TaskId};
 use domain::schedule::{Decision, Next, Situation, Timing, decide, jitter};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{Due, Facts, Verdict, VerdictRow};
-use tracing::error;
-
-/// Schedules that cannot be read, remembered at most.
-const MOST_UNREADABLE: usize = 10_000;
 
 /// When a due time is to be fired, behind it.
 pub(super) type NextDue = Option<(Timestamp, Timestamp)>;
@@ -24,7 +19,15 @@ pub(crate) struct Judge {
     known: Known,
     rooms: Rooms,
     misfire_after: Duration,
-    unreadable: Mutex<HashSet<(ScheduleId, i64)>>,
+    unreadable: Mutex<Vec<Unreadable>>,
+}
+
+/// A version of a schedule that cannot be read, and what of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    pub schedule: ScheduleId,
+    pub version: i64,
+    pub what: &'static str,
 }
 
 impl Judge {
@@ -33,13 +36,9 @@ impl Judge {
         Self { known, rooms, misfire_after, unreadable: Mutex::default() }
     }
 
-    /// True the first time that this version cannot be read.
-    fn unreadable(&self, id: ScheduleId, version: i64) -> bool {
-        let mut seen = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= MOST_UNREADABLE {
-            seen.clear();
-        }
-        seen.insert((id, version))
+    /// Those that could not be read since this was asked last: they are to be paused.
+    pub(super) fn unreadable(&self) -> Vec<Unreadable> {
+        std::mem::take(&mut *self.unreadable.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Learns what must be known of the tenants of `due`.
@@ -52,17 +51,21 @@ impl Judge {
         self.rooms.of(tenant)
     }
 
-    /// What becomes of each of `all`. One that cannot be read is left as it is, and harms no other.
+    /// What becomes of each of `all`. One that cannot be read is left as it is, harms no other, and is
+    /// among [`Self::unreadable`] then.
     pub(super) fn verdicts(&self, all: &[Facts]) -> Vec<Verdict> {
         all.iter()
             .filter_map(|facts| match self.known.parsed(facts) {
                 Ok(parsed) => Some(self.verdict(facts, &parsed)),
                 Err(error) => {
-                    let id = facts.due.schedule;
-                    // It comes up again at each look: told once.
-                    if self.unreadable(id, facts.version) {
-                        error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read and does not fire");
-                    }
+                    let what = if let StoreError::Malformed { what, .. } = error {
+                        what
+                    } else {
+                        "schedule"
+                    };
+                    let (schedule, version) = (facts.due.schedule, facts.version);
+                    let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.push(Unreadable { schedule, version, what });
                     None
                 }
             })

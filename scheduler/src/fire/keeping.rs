@@ -7,14 +7,18 @@ use super::reading::POLL;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
+use domain::id::ScheduleId;
 use domain::schedule::Timing;
 use runtime::tick::TickOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::fire::{Awaited, Due, awaited, backfill_step, backfills, resume_after, tell_missed};
-use tracing::{error, info, warn};
+use store::fire::{
+    Awaited, Due, awaited, backfill_step, backfills, pause_unreadable, resume_after, tell_missed,
+};
+use store::malformed::tell;
+use tracing::{info, warn};
 
 /// Schedules looked after in one statement, of each shard.
 const EACH: i64 = 200;
@@ -63,7 +67,15 @@ impl KeepFires {
             let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
             self.judge.prepare(&self.db, &[of]).await?;
             let room = self.judge.room(tenant);
-            let step = backfill_step(&self.db, self.shards.node(), *at, schedule, room).await?;
+            let step = match backfill_step(&self.db, self.shards.node(), *at, schedule, room).await
+            {
+                Err(StoreError::Malformed { what, .. }) => {
+                    // It harms no other: theirs go on.
+                    self.pause(schedule, None, what).await?;
+                    continue;
+                }
+                step => step?,
+            };
             made += step.made as u64;
             if step.done {
                 info!(schedule.id = %schedule, "The backfill of schedule `{schedule}` is done");
@@ -86,11 +98,25 @@ impl KeepFires {
             });
         match next {
             Ok(next) => Ok(resume_after(&self.db, id, ended.task, next).await?.is_some()),
-            Err(error) => {
-                error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read and goes on waiting");
+            Err(StoreError::Malformed { what, .. }) => {
+                self.pause(id, Some(ended.version), what).await?;
                 Ok(false)
             }
+            Err(error) => Err(error),
         }
+    }
+
+    /// Pauses a schedule of which `what` cannot be read.
+    async fn pause(
+        &self,
+        schedule: ScheduleId,
+        version: Option<i64>,
+        what: &'static str,
+    ) -> Result<(), StoreError> {
+        for paused in pause_unreadable(&self.db, &[(schedule, version)], what).await? {
+            tell("schedule", &paused.schedule.to_string(), what);
+        }
+        Ok(())
     }
 }
 

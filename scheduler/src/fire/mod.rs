@@ -11,6 +11,7 @@ mod firing;
 mod judge;
 mod keeping;
 mod known;
+mod malformed;
 mod reading;
 mod rendezvous;
 mod rooms;

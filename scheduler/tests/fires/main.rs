@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
 
 mod delayed;
+mod doctor;
 mod edits;
 mod misfires;
 mod overlaps;

@@ -90,12 +90,23 @@ async fn a_suspended_tenant_and_one_without_room_get_no_task_and_are_told_why() 
 async fn what_nobody_fires_is_told_within_a_minute_by_name() {
     let world = World::with(&[("BERTH_SCHEDULES__MISSED_AFTER", "2s")]).await;
     let scope = world.tenant().await;
-    world.put(&scope, &schedule("broken", every("1s"))).await;
-    // What it runs cannot be read: it is left as it is, and others are not kept from firing.
-    world.sql("update schedule set template = '{}'").await;
+    let stuck = world.put(&scope, &schedule("stuck", every("1s"))).await;
+    // Nobody owns its shard, which is none of theirs.
+    let id = stuck.id.uuid();
+    world
+        .sql(&format!(
+            "insert into schedule_shard (shard, open, owner) values (999, false, '{id}')"
+        ))
+        .await;
+    world
+        .sql(&format!(
+            "insert into scheduler_node (id, expires_at) values ('{id}', now() + interval '1 hour')"
+        ))
+        .await;
+    world.sql(&format!("update schedule set shard = 999 where id = '{id}'")).await;
     world.put(&scope, &schedule("good", every("1s"))).await;
     let running = world.scheduler().await;
-    let told = "select count(*) = 1 from tenant_event where kind = 'fire_missed' and detail ->> 'schedule' = 'broken'";
+    let told = "select count(*) = 1 from tenant_event where kind = 'fire_missed' and detail ->> 'schedule' = 'stuck'";
     world.until("it is told", SECOND * 20, told).await;
     assert!(world.number("select count(*) from schedule_fire").await >= 3);
     running.stop().await;

@@ -20,6 +20,8 @@ pub struct Awaited {
     pub timing: String,
     /// When the schedule was made.
     pub created_at: Timestamp,
+    /// Its version.
+    pub version: i64,
 }
 
 /// Those of `shards` whose task has ended, at most `limit` of a shard.
@@ -32,12 +34,12 @@ pub async fn awaited(
     limit: i64,
 ) -> Result<Vec<Awaited>, StoreError> {
     let query = sqlx::query!(
-        r#"select s.id as "id!", s.awaits as "task!", s.timing as "timing!", s.created_at as "created_at!",
+        r#"select s.id as "id!", s.awaits as "task!", s.timing as "timing!", s.created_at as "created_at!", s.version as "version!",
                 coalesce(e.finished_at, now()) as "ended_at!"
             from unnest($1::smallint[]) as h(shard)
             cross join lateral (
-                select n.id, n.tenant_id, n.awaits, n.timing, n.created_at from schedule n
-                where n.shard = h.shard and n.awaits is not null
+                select n.id, n.tenant_id, n.awaits, n.timing, n.created_at, n.version from schedule n
+                where n.shard = h.shard and n.awaits is not null and berth_schedule_is_sound(n)
                     and (select k.id from task k where k.tenant_id = n.tenant_id and k.id = n.awaits limit 1) is null
                 order by n.id limit $2) s
             left join lateral (
@@ -52,6 +54,7 @@ pub async fn awaited(
         ended_at: row.ended_at,
         timing: row.timing,
         created_at: row.created_at,
+        version: row.version,
     });
     Ok(awaited.collect())
 }

@@ -43,7 +43,8 @@ pub async fn backfills(
     let query = sqlx::query!(
         r#"select b.schedule_id, b.tenant_id, s.shard as "shard!" from schedule_backfill b
             cross join lateral (select o.shard from schedule o where o.id = b.schedule_id limit 1) s
-            where b.next_at <= clock_timestamp() and s.shard = any ($1) order by b.next_at limit $2"#,
+            where b.next_at <= clock_timestamp() and s.shard = any ($1)
+                and b.reached >= timestamptz 'epoch' and b.until < timestamptz '20000-01-01' and b.per_second <= 1000000 order by b.next_at limit $2"#,
         shards,
         limit
     );
@@ -100,7 +101,7 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
         r#"select s.tenant_id as "tenant_id!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
                 s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
                 b.per_second as "per_second!", b.key_id as "key_id!", t.state = 'active' as "may_run!"
-            from (select n.* from schedule n where n.id = $1 limit 1 for no key update) s
+            from (select n.* from schedule n where n.id = $1 and berth_schedule_is_sound(n) limit 1 for no key update) s
             cross join lateral (select n.* from schedule_backfill n where n.schedule_id = s.id limit 1 for no key update) b
             cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
         schedule.uuid()

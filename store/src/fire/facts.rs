@@ -4,6 +4,7 @@ use super::Due;
 use crate::StoreError;
 use crate::schedule::read_text;
 use crate::statement::named;
+use crate::tenant::standing;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::Overlap;
 use domain::tenant::TenantState;
@@ -52,7 +53,7 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 s.version as "version!", s.timing as "timing!", s.template as "template!", s.misfire as "misfire!",
                 s.overlap as "overlap!", s.paused_at is not null as "paused!",
                 s.pause_after_failures is not null as "followed!", s.created_at as "created_at!",
-                s.created_by as "created_by!", s.fires as "fires!", t.state as "state!", clock_timestamp() as "now!",
+                s.created_by as "created_by!", s.fires as "fires!", t.state as "state?", clock_timestamp() as "now!",
                 case when s.overlap in ('allow', 'buffer_all') then s.recent else array(
                     select r.task from unnest(s.recent) with ordinality as r(task, place)
                     cross join lateral (
@@ -60,7 +61,7 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                     order by r.place) end as "live!"
             from unnest($1::uuid[], $2::timestamptz[]) with ordinality as i(id, due_at, place)
             cross join lateral (
-                select n.* from schedule n where n.id = i.id and n.due_at = i.due_at limit 1 for no key update) s
+                select n.* from schedule n where n.id = i.id and n.due_at = i.due_at and berth_schedule_is_sound(n) limit 1 for no key update) s
             cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
         &ids,
         &times
@@ -78,7 +79,7 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 due_at,
                 fire_at: row.fire_at,
             },
-            tenant_state: read_text("tenant", id, &row.state)?,
+            tenant_state: standing(row.tenant_id, row.state),
             version: row.version,
             timing: row.timing,
             template: row.template,

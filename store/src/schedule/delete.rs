@@ -5,6 +5,7 @@ use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
+use sqlx::{Postgres, Transaction};
 
 /// What became of a schedule that was to be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +32,12 @@ pub async fn delete(
     if_version: Option<i64>,
 ) -> Result<DeleteAnswer, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
-    let Some(stored) = lock(&mut tx, scope, name).await? else {
-        return Ok(DeleteAnswer::NotFound);
+    let stored = match lock(&mut tx, scope, name).await {
+        Ok(Some(stored)) => stored,
+        Ok(None) => return Ok(DeleteAnswer::NotFound),
+        // It was locked; only what it says is unknown.
+        Err(StoreError::Malformed { .. }) => return delete_unreadable(tx, scope, name).await,
+        Err(error) => return Err(error),
     };
     if if_version.is_some_and(|wanted| wanted != stored.version) {
         return Ok(DeleteAnswer::VersionMismatch { version: stored.version });
@@ -45,6 +50,26 @@ pub async fn delete(
     named("schedule.delete", query.execute(&mut *tx)).await?;
     let act = Act::new("schedule.delete", "schedule", name).from(stored.told());
     audit::told(&mut tx, scope, act).await?;
+    named("commit", tx.commit()).await?;
+    Ok(DeleteAnswer::Deleted)
+}
+
+/// Deletes one that nobody can read, in whichever version it is.
+async fn delete_unreadable(
+    mut tx: Transaction<'static, Postgres>,
+    scope: &TenantScope,
+    name: &str,
+) -> Result<DeleteAnswer, StoreError> {
+    let query = sqlx::query!(
+        "with gone as (
+                delete from schedule where tenant_id = $1 and name = $2 returning id
+            )
+            delete from schedule_backfill b using gone g where b.schedule_id = g.id",
+        scope.tenant().uuid(),
+        name
+    );
+    named("schedule.delete_unreadable", query.execute(&mut *tx)).await?;
+    audit::told(&mut tx, scope, Act::new("schedule.delete", "schedule", name)).await?;
     named("commit", tx.commit()).await?;
     Ok(DeleteAnswer::Deleted)
 }

@@ -112,8 +112,8 @@ async fn quota_reached(
     scope: &TenantScope,
 ) -> Result<Option<u32>, StoreError> {
     let query = sqlx::query!(
-        r#"select p.schedules, (
-                select count(*) from (select from schedule s where s.tenant_id = t.id limit p.schedules) held) as "held!"
+        r#"select coalesce(greatest(p.schedules, 0), 10000) as "schedules!", (
+                select count(*) from (select from schedule s where s.tenant_id = t.id limit greatest(p.schedules, 0)) held) as "held!"
             from tenant t join plan p on p.name = t.plan where t.id = $1"#,
         scope.tenant().uuid()
     );

@@ -10,6 +10,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::malformed;
 use crate::statement::named;
 use domain::batch::{ConcurrencyKey, Priority, Strand};
 use domain::fairness::NameKey;
@@ -170,7 +171,10 @@ pub async fn candidates(
             )
             select now() as "now!", s.tenant_id as "tenant_id?", s.strand as "strand?", s.found as "found?", s.asked as "asked?",
                 h.concurrency_key as "key?", k.running as "running?", h.fits as "fits?", m.most as "most!", c.id as "id?",
-                c.late as "late?", c.run_at as "run_at?", c.start_deadline as "start_deadline?", c.cpu_millis as "cpu_millis?",
+                c.late as "late?",
+                -- Times that no clock shows would not survive being read.
+                least(greatest(c.run_at, $26), $27) as "run_at?", least(greatest(c.start_deadline, $26), $27) as "start_deadline?",
+                c.cpu_millis as "cpu_millis?",
                 c.memory_mib as "memory_mib?", c.disk_mib as "disk_mib?", c.iops as "iops?", c.ports as "ports?",
                 c.slots as "slots?", c.cap_ms as "cap_ms?", c.prepaid as "prepaid?", c.name_key as "name_key?",
                 c.priority as "priority?", c.flexible as "flexible?", c.concurrency_key as "own_key?"
@@ -195,7 +199,7 @@ pub async fn candidates(
             -- Of a key one more than may ever run: that tells that some are held back.
             cross join lateral (
                 select least(greatest($9 / nullif((select count(distinct d.tenant_id) from strand d), 0) / s.of_tenant, $24), $10, f.most,
-                    case when h.concurrency_key is not null then coalesce(k.running, $25) + 1 end) as most
+                    case when h.concurrency_key is not null then case when k.running between 0 and 1000000 then k.running else $25 end + 1 end) as most
             ) m
             left join lateral (
                 (select true as late, l.* from (
@@ -241,7 +245,9 @@ pub async fn candidates(
         &lacking[3],
         &lacking[4],
         LEAST,
-        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX)
+        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX),
+        malformed::LEAST,
+        malformed::MOST
     );
     let mut rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
     // The statement promises no order; and mostly it comes in this one.
@@ -262,7 +268,7 @@ pub async fn candidates(
         let key_of = |key: Option<String>| key.map(|key| ConcurrencyKey(key.into()));
         if seen.strands.last().is_none_or(|strand| (strand.tenant, strand.strand) != at) {
             left = [row.most; 2];
-            let limit = row.running.map_or(ConcurrencyKey::USUAL_LIMIT, i32::unsigned_abs);
+            let limit = key_limit(row.running, at.0);
             seen.strands.push(StrandRows {
                 tenant: at.0,
                 strand: at.1,
@@ -348,6 +354,18 @@ fn stretches(named: &[(TenantId, Option<Strand>)]) -> Vec<(Uuid, i64, i64)> {
         std::iter::once(beyond).chain(before)
     };
     named.iter().flat_map(of).collect()
+}
+
+/// How many tasks of a key may run at once. A stored limit that is none is not used.
+fn key_limit(stored: Option<i32>, tenant: TenantId) -> u32 {
+    match stored {
+        None => ConcurrencyKey::USUAL_LIMIT,
+        Some(limit @ 0..=1_000_000) => limit.unsigned_abs(),
+        Some(_) => {
+            malformed::tell("concurrency_limit", &tenant.to_string(), "running");
+            ConcurrencyKey::USUAL_LIMIT
+        }
+    }
 }
 
 fn priority_of(level: i16) -> Option<Priority> {

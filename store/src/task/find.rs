@@ -4,13 +4,15 @@
 
 use super::record::{Row, TaskRecord};
 use crate::connect::ApiDb;
+use crate::malformed::tell;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
-use sqlx::{Postgres, QueryBuilder};
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, Postgres, QueryBuilder, Row as _};
 use uuid::Uuid;
 
 /// Which tasks. Everything left out means all.
@@ -37,16 +39,23 @@ pub struct TaskFilter {
 }
 
 const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
-    t.ports, t.state::text, s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline, t.cap_ms,
-    t.expire_if_late, s.priority, s.flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
+    t.ports, t.state::text, coalesce(s.run, '') as run, s.retry, s.labels::text,
+    least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
+    least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
+    t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
     (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
-    t.ports, t.state::text, s.run, s.retry, s.labels::text, s.created_at, t.run_at, t.start_deadline, t.cap_ms,
-    t.expire_if_late, s.priority, s.flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
+    t.ports, t.state::text, coalesce(s.run, '') as run, s.retry, s.labels::text,
+    least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
+    least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
+    t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id";
 
-/// Tasks newest first, at most `limit`.
+/// How often a page is filled up that had rows nobody can read.
+const FILLS: usize = 3;
+
+/// Tasks newest first, at most `limit`. A row that cannot be read is left out and told of.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -56,6 +65,37 @@ pub async fn find(
     filter: &TaskFilter,
     limit: u32,
 ) -> Result<Vec<TaskRecord>, StoreError> {
+    let (mut tasks, mut filter) = (Vec::new(), filter.clone());
+    for _ in 0..FILLS {
+        let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
+        let rows = page(db, scope, &filter, left).await?;
+        let (last, full) =
+            (rows.last().map(|row| row.get::<Uuid, _>("id")), rows.len() >= left as usize);
+        let before = tasks.len();
+        tasks.extend(rows.iter().filter_map(read));
+        let unread = rows.len() - (tasks.len() - before);
+        match last {
+            // Those after what could not be read take its place, so that a page is short only at the end.
+            Some(last) if full && unread > 0 => filter.before = Some(TaskId(last)),
+            _ => break,
+        }
+    }
+    Ok(tasks)
+}
+
+fn read(row: &PgRow) -> Option<TaskRecord> {
+    let id = || TaskId(row.get::<Uuid, _>("id")).to_string();
+    let read = Row::from_row(row).map_err(StoreError::from).and_then(TaskRecord::try_from);
+    read.map_err(|_| tell("task", &id(), "a row that was asked for")).ok()
+}
+
+/// The next rows of `filter`, as they are.
+async fn page(
+    db: &ApiDb,
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    limit: u32,
+) -> Result<Vec<PgRow>, StoreError> {
     let of = |terminal: bool| {
         filter.states.is_empty()
             || filter.states.iter().any(|state| state.is_terminal() == terminal)
@@ -75,8 +115,7 @@ pub async fn find(
         _ => of_all(scope, filter, (parts.as_slice(), limit)),
     };
     let mut tx = super::scoped_read(db, scope).await?;
-    let rows = named("task.find", query.build_query_as::<Row>().fetch_all(&mut *tx)).await?;
-    rows.into_iter().map(TryInto::try_into).collect()
+    named("task.find", query.build().fetch_all(&mut *tx)).await
 }
 
 /// Columns and the table they are of.

@@ -16,7 +16,7 @@ pub async fn queued(
 ) -> Result<Vec<(TenantId, TaskId, i32)>, StoreError> {
     let tenants: Vec<_> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     let query = sqlx::query!(
-        r#"select q.tenant_id as "tenant_id!", q.id as "id!", q.dispatch_epoch as "dispatch_epoch!"
+        r#"select q.tenant_id as "tenant_id!", q.id as "id!", coalesce(q.dispatch_epoch, 0) as "dispatch_epoch!"
             from (select name from pool order by name limit 100000) p
             cross join lateral (select t.tenant_id, t.id, t.dispatch_epoch from task t
                 where t.pool = p.name and t.state = 'queued' and t.tenant_id = any ($1) limit $2) q"#,

@@ -188,10 +188,7 @@ impl TryFrom<Row> for TaskRecord {
             delay_tolerance: (row.start_deadline - row.run_at).to_std().unwrap_or_default(),
             execution_cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
             expire_if_late: row.expire_if_late,
-            priority: i8::try_from(row.priority)
-                .ok()
-                .and_then(Priority::new)
-                .ok_or_else(|| malformed("priority", &row.priority.to_string()))?,
+            priority: i8::try_from(row.priority).ok().and_then(Priority::new).unwrap_or_default(),
             flexible: row.flexible,
             concurrency_key: row.concurrency_key.map(|key| ConcurrencyKey(key.into())),
             delivery: if row.at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },

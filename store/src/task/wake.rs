@@ -29,8 +29,8 @@ pub struct Woken {
 /// When the database cannot answer.
 pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, StoreError> {
     let query = sqlx::query!(
-        r#"select tenant_id, id, state::text as "state!", dispatch_epoch,
-                (expire_if_late and first_started_at is null and start_deadline < now()) as "expires!"
+        r#"select tenant_id, id, state::text as "state!", dispatch_epoch as "dispatch_epoch?",
+                (expire_if_late and first_started_at is null and start_deadline < now()) as "expires?"
             from task
             where session_id is null and wake_at <= now()
             -- All of one session (none); naming it lets the index give the order, so that a backlog is never sorted.
@@ -45,8 +45,9 @@ pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, 
                 tenant: TenantId(row.tenant_id),
                 task: TaskId(row.id),
                 state: row.state.parse().ok()?,
-                dispatch_epoch: row.dispatch_epoch,
-                expires: row.expires,
+                // Of a row that cannot be worked with, and ends soon.
+                dispatch_epoch: row.dispatch_epoch.unwrap_or(0),
+                expires: row.expires.unwrap_or(false),
             })
         })
         .collect())

@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::TenantId;
+use domain::plan::PlanLimits;
 use uuid::Uuid;
 
 /// A quota that is nearly used up, since just now.
@@ -42,10 +43,11 @@ pub async fn watched(
     tenants: i64,
 ) -> Result<Vec<Watched>, StoreError> {
     let query = sqlx::query!(
-        "select t.id, p.backlog from tenant t join plan p on p.name = t.plan
-            where t.id > $1 and t.state <> 'deleted' order by t.id limit $2",
+        r#"select t.id, case when p.backlog > 0 then p.backlog else $3 end as "backlog!" from tenant t join plan p on p.name = t.plan
+            where t.id > $1 and t.state <> 'deleted' order by t.id limit $2"#,
         after.map_or(Uuid::nil(), TenantId::uuid),
-        tenants
+        tenants,
+        i32::try_from(PlanLimits::default().backlog).unwrap_or(i32::MAX)
     );
     let rows = named("tenant.watched", query.fetch_all(db.pool())).await?;
     let watched = rows.into_iter().map(|row| Watched {

@@ -2,7 +2,7 @@
 //!
 //! Names the batcher's own epoch: after a takeover the old batcher marks nothing. Commits without waiting for the
 //! disk: a lost mark is a lost hint, and the task is simply still ready. Whoever picks a task has charged its tenant; a
-//! dispatch that comes to nothing leaves the task prepaid.
+//! dispatch that comes to nothing leaves the task prepaid. What cannot be worked with is left where it is: it ends soon (`malformed`).
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -49,7 +49,7 @@ pub async fn dispatched(
                         wake_at = now() + $5 * interval '1 millisecond'
                     from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                        and t.state = $6::text::task_state and exists (select from lead)
+                        and t.state = $6::text::task_state and exists (select from lead) and berth_task_is_sound(t)
                     returning t.tenant_id, t.id, t.dispatch_epoch
                 )
                 select l.leads as "leads!", m.tenant_id as "tenant_id?", m.id as "id?", m.dispatch_epoch as "dispatch_epoch?"

@@ -104,7 +104,7 @@ pub async fn placed(
                         as i(tenant_id, id, dispatch_epoch, session_id, assignment, port_first)
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                         and t.state = $11::text::task_state and t.dispatch_epoch = i.dispatch_epoch
-                        and i.session_id = any (array(select h.id from held h))
+                        and i.session_id = any (array(select h.id from held h)) and berth_task_is_sound(t)
                         and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                     returning t.tenant_id, t.id, t.attempt, t.session_id, t.assignment, t.cap_ms, t.failures, t.max_attempts,
                         t.at_most_once, t.run_at

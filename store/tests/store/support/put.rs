@@ -77,7 +77,7 @@ pub fn outcome_of(event: Event) -> AttemptOutcome {
         Event::AttemptKilled => AttemptOutcome::KilledCap,
         Event::LeaseLapsed | Event::LeaseLapsedForGood => AttemptOutcome::Lost,
         Event::HandedBack => AttemptOutcome::HandedBack,
-        Event::NotStarted => AttemptOutcome::NotStarted,
+        Event::NotStarted | Event::AttemptMalformed => AttemptOutcome::NotStarted,
         Event::Stopped => AttemptOutcome::Stopped,
         _ => AttemptOutcome::Failed,
     }

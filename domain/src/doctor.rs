@@ -1,0 +1,281 @@
+//! What `berth doctor` looks at: one name a check, and what to do where it finds something.
+//!
+//! Used by `store`, which looks, by the scheduler, which does so each minute, and by the command. The names are those of the
+//! metric's label and of the JSON; they do not change their meaning. docs/operations.md lists them.
+
+use std::fmt;
+
+/// One thing that must hold in a running installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Check {
+    /// No task is `scheduled` long after its time.
+    ScheduledOverdue,
+    /// No task is `queued` long after the sweep should have taken it back.
+    QueuedStale,
+    /// No task is `retrying` long after its time.
+    RetryingOverdue,
+    /// No task that was to expire is `ready` long after its deadline.
+    ExpiryOverdue,
+    /// Whatever waits for a time has one.
+    TasksWithoutWake,
+    /// No task is `ready` for long where there is room and nothing holds it back.
+    ReadyUnseen,
+    /// Each lease is of a session that is not over.
+    LeaseWithoutSession,
+    /// No session's term is long over without the session being ended.
+    SessionsLapsed,
+    /// No task is `running` past the hard end of its lease.
+    RunningPastEnd,
+    /// No task is `cancelling` past the hard end of its lease.
+    CancellingPastEnd,
+    /// No two leases of a session have one assignment number.
+    AssignmentDoubled,
+    /// No two leases of a task overlap.
+    LeasesOverlap,
+    /// No executor has granted more than it has, in any dimension.
+    CapacityExceeded,
+    /// No two leases of a session share a port, and none lies outside of the session's.
+    PortsOverlap,
+    /// A task's attempts are numbered from 1 without gaps.
+    AttemptsMissing,
+    /// Each attempt is of a task.
+    AttemptWithoutTask,
+    /// What is not charged costs nothing, and what is charged no more than the lease lasted.
+    UsageWrong,
+    /// Each task ends once.
+    TaskEndedTwice,
+    /// No schedule's due time is long past without an outcome.
+    ScheduleOverdue,
+    /// Each schedule that is not over is due some time, or waits for a task that lives.
+    ScheduleWithoutDue,
+    /// Each fire that made a task has it.
+    FireWithoutTask,
+    /// Each due time has one outcome.
+    FireDoubled,
+    /// No due time was fired before it came.
+    FireEarly,
+    /// Some scheduler is the batcher.
+    BatcherMissing,
+    /// Each shard of schedules has an owner that lives.
+    ShardsUnowned,
+    /// Each schedule can be read.
+    SchedulesMalformed,
+    /// Each limit can be used: of plans, tenants and concurrency keys.
+    LimitsMalformed,
+    /// No table is mostly dead rows that nobody cleans up.
+    Bloat,
+    /// No transaction is open for long: it would keep every dead row.
+    OldTransaction,
+    /// No transaction is open without doing anything.
+    IdleInTransaction,
+    /// The days to come have their partitions.
+    PartitionsMissing,
+    /// No row is outside of the days' partitions.
+    PartitionStrays,
+    /// The database's clock and this machine's agree.
+    ClockOffset,
+    /// The queues of hints are there, with the settings of this release.
+    QueueArguments,
+}
+
+impl Check {
+    /// Every check, in the order in which they are shown.
+    pub const ALL: [Self; 34] = [
+        Self::ScheduledOverdue,
+        Self::QueuedStale,
+        Self::RetryingOverdue,
+        Self::ExpiryOverdue,
+        Self::TasksWithoutWake,
+        Self::ReadyUnseen,
+        Self::LeaseWithoutSession,
+        Self::SessionsLapsed,
+        Self::RunningPastEnd,
+        Self::CancellingPastEnd,
+        Self::AssignmentDoubled,
+        Self::LeasesOverlap,
+        Self::CapacityExceeded,
+        Self::PortsOverlap,
+        Self::AttemptsMissing,
+        Self::AttemptWithoutTask,
+        Self::UsageWrong,
+        Self::TaskEndedTwice,
+        Self::ScheduleOverdue,
+        Self::ScheduleWithoutDue,
+        Self::FireWithoutTask,
+        Self::FireDoubled,
+        Self::FireEarly,
+        Self::BatcherMissing,
+        Self::ShardsUnowned,
+        Self::SchedulesMalformed,
+        Self::LimitsMalformed,
+        Self::Bloat,
+        Self::OldTransaction,
+        Self::IdleInTransaction,
+        Self::PartitionsMissing,
+        Self::PartitionStrays,
+        Self::ClockOffset,
+        Self::QueueArguments,
+    ];
+
+    /// Its name in JSON, SQL, metrics and docs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ScheduledOverdue => "scheduled_overdue",
+            Self::QueuedStale => "queued_stale",
+            Self::RetryingOverdue => "retrying_overdue",
+            Self::ExpiryOverdue => "expiry_overdue",
+            Self::TasksWithoutWake => "tasks_without_wake",
+            Self::ReadyUnseen => "ready_unseen",
+            Self::LeaseWithoutSession => "lease_without_session",
+            Self::SessionsLapsed => "sessions_lapsed",
+            Self::RunningPastEnd => "running_past_end",
+            Self::CancellingPastEnd => "cancelling_past_end",
+            Self::AssignmentDoubled => "assignment_doubled",
+            Self::LeasesOverlap => "leases_overlap",
+            Self::CapacityExceeded => "capacity_exceeded",
+            Self::PortsOverlap => "ports_overlap",
+            Self::AttemptsMissing => "attempts_missing",
+            Self::AttemptWithoutTask => "attempt_without_task",
+            Self::UsageWrong => "usage_wrong",
+            Self::TaskEndedTwice => "task_ended_twice",
+            Self::ScheduleOverdue => "schedule_overdue",
+            Self::ScheduleWithoutDue => "schedule_without_due",
+            Self::FireWithoutTask => "fire_without_task",
+            Self::FireDoubled => "fire_doubled",
+            Self::FireEarly => "fire_early",
+            Self::BatcherMissing => "batcher_missing",
+            Self::ShardsUnowned => "shards_unowned",
+            Self::SchedulesMalformed => "schedules_malformed",
+            Self::LimitsMalformed => "limits_malformed",
+            Self::Bloat => "bloat",
+            Self::OldTransaction => "old_transaction",
+            Self::IdleInTransaction => "idle_in_transaction",
+            Self::PartitionsMissing => "partitions_missing",
+            Self::PartitionStrays => "partition_strays",
+            Self::ClockOffset => "clock_offset",
+            Self::QueueArguments => "queue_arguments",
+        }
+    }
+
+    /// What to do where it finds something, for an operator.
+    #[must_use]
+    pub const fn what_to_do(self) -> &'static str {
+        match self {
+            Self::ScheduledOverdue | Self::RetryingOverdue | Self::ExpiryOverdue => {
+                "is a scheduler up? Look at its tick `due`: berth_tick_last_success_timestamp_seconds{tick=\"due\"} and its log"
+            }
+            Self::QueuedStale => {
+                "the sweep does not run: is a scheduler up? Look at its tick `due` and its log"
+            }
+            Self::TasksWithoutWake => {
+                "nobody looks at these tasks again: cancel them, or set `wake_at = now()` as the owner; and report it"
+            }
+            Self::ReadyUnseen => {
+                "the batcher passes these by: look at its tick `batcher`; `berth explain` says what each waits for"
+            }
+            Self::LeaseWithoutSession => {
+                "these leases never end by themselves: cancel the tasks, end them as the owner, and report it"
+            }
+            Self::SessionsLapsed => {
+                "the reaper does not run: is a resource manager up? Its attempts run again once it does"
+            }
+            Self::RunningPastEnd | Self::CancellingPastEnd => {
+                "its session is to be fenced: is the resource manager that owns it up? Look at its tick `reap`, and at the executor"
+            }
+            Self::AssignmentDoubled | Self::LeasesOverlap => {
+                "two leases where one may be: keep the database as it is, stop the executor named, and report it"
+            }
+            Self::CapacityExceeded | Self::PortsOverlap => {
+                "drain the executor named (SIGTERM): it comes back with nothing granted; and report it"
+            }
+            Self::AttemptsMissing | Self::AttemptWithoutTask | Self::UsageWrong => {
+                "bills made of these rows are wrong: keep them, and report it"
+            }
+            Self::TaskEndedTwice => "keep both rows, and report it",
+            Self::ScheduleOverdue => {
+                "does a scheduler own its shard (berth_schedule_shards)? What was missed is fired as its misfire policy says"
+            }
+            Self::ScheduleWithoutDue => "put the schedule again: that finds its next due time",
+            Self::FireWithoutTask | Self::FireDoubled | Self::FireEarly => {
+                "keep the rows, and report it; a due time can be made up for with `berth schedule backfill`"
+            }
+            Self::BatcherMissing => {
+                "nothing is handed out: start a scheduler, or see in its log why it does not reach Postgres"
+            }
+            Self::ShardsUnowned => "start a scheduler: these schedules do not fire",
+            Self::SchedulesMalformed => {
+                "paused because they cannot be read: delete each and put it again"
+            }
+            Self::LimitsMalformed => {
+                "the defaults hold in their place: set the plan, the tenant or the concurrency limit again"
+            }
+            Self::Bloat => {
+                "autovacuum does not keep up or is held up: see old_transaction; then `vacuum` the table named"
+            }
+            Self::OldTransaction | Self::IdleInTransaction => {
+                "end it: `select pg_terminate_backend(pid)`; no service of Berth has such a transaction"
+            }
+            Self::PartitionsMissing => {
+                "is a scheduler up? Its tick `keep` makes them; a long transaction can hold it up"
+            }
+            Self::PartitionStrays => {
+                "some clock is days off: look at clock_offset on every machine"
+            }
+            Self::ClockOffset => "set the clocks right on this machine and the database's (NTP)",
+            Self::QueueArguments => {
+                "delete the queue named: it is declared anew within seconds, and what it held is swept up"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a check saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// It holds.
+    Sound,
+    /// It does not.
+    Found {
+        /// How often: at least 1.
+        count: u64,
+        /// One of them: an id, or a few words.
+        example: String,
+    },
+    /// There is nothing to look at here, and why.
+    NotHere(String),
+    /// It could not be looked at, and why.
+    NotSeen(String),
+}
+
+/// A check and what it saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Which.
+    pub check: Check,
+    /// What it saw.
+    pub seen: Seen,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const DOC: &str = include_str!("../../docs/operations.md");
+
+    #[test]
+    fn every_check_has_a_name_of_its_own_and_is_in_the_docs() {
+        let names: BTreeSet<_> = Check::ALL.iter().map(|check| check.as_str()).collect();
+        assert_eq!(names.len(), Check::ALL.len());
+        let missing: Vec<_> =
+            names.iter().filter(|name| !DOC.contains(&format!("| `{name}` |"))).collect();
+        assert!(missing.is_empty(), "not in docs/operations.md: {missing:?}");
+    }
+}

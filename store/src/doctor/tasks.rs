@@ -1,0 +1,85 @@
+//! Tasks that stand where they should have moved on.
+
+use super::{Found, Look, one};
+use crate::StoreError;
+use crate::statement::named;
+use domain::doctor::Check;
+use domain::id::TaskId;
+use domain::time::millis;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+pub(super) const WAITING: [Check; 4] =
+    [Check::ScheduledOverdue, Check::QueuedStale, Check::RetryingOverdue, Check::ExpiryOverdue];
+
+/// What waits for a time that has long come. `wake_at` of a queued task is when the sweep takes it back.
+pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
+    let query = sqlx::query!(
+        r#"select t.state::text as "state!", count(*) as "count!", min(t.id::text) as example
+            from task t
+            where t.session_id is null and t.wake_at < now() - $1 * interval '1 millisecond'
+            group by t.state"#,
+        millis(how.overdue) as f64
+    );
+    let rows = named("doctor.waiting", query.fetch_all(tx)).await?;
+    let check = |state: &str| match state {
+        "scheduled" => Check::ScheduledOverdue,
+        "queued" => Check::QueuedStale,
+        "retrying" => Check::RetryingOverdue,
+        _ => Check::ExpiryOverdue,
+    };
+    let found = rows.into_iter().map(|row| Found {
+        check: check(&row.state),
+        count: row.count,
+        example: row.example.as_deref().map(task_id),
+    });
+    Ok(found.collect())
+}
+
+/// What nobody will look at again. Reads all live tasks.
+pub(super) async fn without_wake(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError> {
+    let query = sqlx::query!(
+        r#"select count(*) as "count!", min(t.id::text) as example from task t
+            where t.wake_at is null and t.state in ('scheduled', 'queued', 'retrying')"#
+    );
+    let row = named("doctor.without_wake", query.fetch_optional(tx)).await.and_then(one)?;
+    let example = row.example.as_deref().map(task_id);
+    Ok(vec![Found { check: Check::TasksWithoutWake, count: row.count, example }])
+}
+
+/// Tasks that were never handed out, and are ready since long, in a pool with room for them, where the batcher says that nothing
+/// waits, or has not looked for long. What only waits for spare room is left out.
+pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
+    let made_before = runtime::clock::wall() - how.overdue;
+    let query = sqlx::query!(
+        r#"select count(*) as "count!", min(t.id::text) as example
+            from pool p
+            left join pool_turn u on u.pool = p.name
+            cross join lateral (
+                select coalesce(sum(l.free_slots), 0) as free, max(l.largest_cpu_millis) as cpu, max(l.largest_memory_mib) as memory,
+                    max(l.largest_disk_mib) as disk, max(l.largest_iops) as iops, max(l.largest_ports) as ports
+                from pool_load l where l.pool = p.name and l.reported_at > clock_timestamp() - interval '3 seconds') l
+            cross join lateral (
+                select r.id, r.tenant_id from task r
+                where r.pool = p.name and r.state = 'ready' and r.dispatch_epoch = 0 and not r.flexible
+                    and r.run_at < now() - $1 * interval '1 millisecond' and r.id < $2
+                    and r.slots <= l.free and r.cpu_millis <= l.cpu and r.memory_mib <= l.memory and r.disk_mib <= l.disk
+                    and r.iops <= l.iops and r.ports <= l.ports and not (r.expire_if_late and r.start_deadline < now())
+                limit 1000) t
+            join tenant n on n.id = t.tenant_id and n.state = 'active'
+            where p.paused_at is null and l.free > 0
+                and (u.at is null or u.at < now() - $1 * interval '1 millisecond' or u.stopped = 'nothing_waits')"#,
+        millis(how.overdue) as f64,
+        Uuid::from_u128(
+            (made_before.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80
+        )
+    );
+    let row = named("doctor.unseen", query.fetch_optional(tx)).await.and_then(one)?;
+    let example = row.example.as_deref().map(task_id);
+    Ok(vec![Found { check: Check::ReadyUnseen, count: row.count, example }])
+}
+
+/// A task's id as everybody else shows it.
+pub(super) fn task_id(uuid: &str) -> String {
+    uuid.parse::<Uuid>().map_or_else(|_| uuid.to_owned(), |id| TaskId(id).to_string())
+}

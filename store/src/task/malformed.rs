@@ -1,0 +1,40 @@
+//! Finds live tasks that no statement can work with, page by page.
+//!
+//! The table's checks keep such rows out. One that came in past them is left out by the statements that would fail on it
+//! (`berth_task_is_sound`), so that it harms nobody; who looks here finds it, wherever in the table it is, and ends it.
+
+use crate::StoreError;
+use crate::connect::SchedulerDb;
+use crate::malformed::{Page, at};
+use crate::statement::named;
+use domain::id::{TaskId, TenantId};
+
+/// Waiting tasks of the pages of `page` that cannot be worked with, at most `limit`; and the page after which to go on, 0: from
+/// the start.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn malformed_of_pages(
+    db: &SchedulerDb,
+    page: Page,
+    limit: i64,
+) -> Result<(Vec<(TenantId, TaskId)>, i64), StoreError> {
+    let query = sqlx::query!(
+        r#"select z.pages as "pages!", b.tenant_id as "tenant_id?", b.id as "id?"
+            from (select pg_relation_size('public.task'::regclass) / current_setting('block_size')::bigint as pages) z
+            left join lateral (
+                select t.tenant_id, t.id from task t
+                where t.ctid >= $1::text::tid and t.ctid < $2::text::tid and t.session_id is null
+                    and t.state in ('scheduled', 'ready', 'queued', 'retrying')
+                    and not (berth_task_is_sound(t) and exists (select from pool p where p.name = t.pool))
+                limit $3) b on true"#,
+        at(page.from),
+        at(page.from + page.pages),
+        limit
+    );
+    let rows = named("task.malformed_of_pages", query.fetch_all(db.pool())).await?;
+    let end = rows.first().map_or(0, |row| row.pages);
+    let next = if page.from + page.pages < end { page.from + page.pages } else { 0 };
+    let bad = rows.into_iter().filter_map(|row| Some((TenantId(row.tenant_id?), TaskId(row.id?))));
+    Ok((bad.collect(), next))
+}
