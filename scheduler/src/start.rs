@@ -82,6 +82,7 @@ impl Scheduler {
                 .map_err(|source| StartError::Listen { address: settings.listen, source })?;
         let leader = Arc::new(Leader::new(db.clone(), NodeId::fresh(), settings.batcher_lease));
         bus.watch_dead_letters();
+        watch_database(&db, &health, &tasks, shutdown);
         let loops = Loops {
             db: db.clone(),
             bus,
@@ -109,6 +110,13 @@ impl Scheduler {
         }
         self.db.close().await;
     }
+}
+
+fn watch_database(db: &SchedulerDb, health: &Health, tasks: &TaskGroup, shutdown: &Shutdown) {
+    let (db, health, shutdown) = (db.clone(), health.clone(), shutdown.clone());
+    tasks.spawn_detached("scheduler_database_check", async move {
+        store::watch("scheduler_database_check", health, shutdown, || db.ping()).await;
+    });
 }
 
 struct Loops {
