@@ -146,6 +146,15 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
     };
     until_some("three processes that count in Redis", Duration::from_secs(30), all("0 3")).await?;
 
+    let policy = async || {
+        let answer = reqwest::Client::new()
+            .get(format!("{}/v1/limits", cluster.api_urls()[0]))
+            .bearer_auth(customer.key())
+            .send()
+            .await?;
+        let policy = answer.headers().get("ratelimit-policy").cloned();
+        anyhow::Ok(format!("{policy:?}"))
+    };
     // 3 s for the burst to be gone, the outage, and 6 s afterwards.
     let (calm, after) = (Duration::from_secs(5), Duration::from_secs(6));
     let began = clock::monotonic();
@@ -157,6 +166,11 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let gone = began.elapsed();
         until_some("shares", Duration::from_secs(10), all("1 3")).await?;
+        let told = policy().await?;
+        anyhow::ensure!(
+            told.contains("berth-local"),
+            "nobody is told that limits are shares: {told}"
+        );
         clock::sleep_until(began + calm + away).await;
         match how {
             Outage::Killed => redis.restart().await?,
@@ -164,6 +178,8 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let back = began.elapsed();
         until_some("Redis to count again", Duration::from_secs(10), all("0 3")).await?;
+        let told = policy().await?;
+        anyhow::ensure!(!told.contains("berth-local"), "told of shares that are over: {told}");
         anyhow::Ok((gone, back, began.elapsed()))
     };
     let (flow, outage) = tokio::join!(flood(&customer, began, calm + away + after), outage);

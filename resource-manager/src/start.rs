@@ -5,12 +5,12 @@
 
 use crate::ends::{Ends, TELL_INTERVAL, Teller};
 use crate::fleet::Fleet;
+use crate::heartbeat::{Beat, Renewer};
 use crate::place::{PoolWorker, run_workers};
 use crate::reap::Reaper;
 use crate::report::Reporter;
 use crate::settle::{Reported, Settler};
 use crate::stream::StreamService;
-use crate::heartbeat::{Beat, Renewer};
 use crate::{output, stop};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -265,8 +265,7 @@ impl Parts {
     }
 
     fn watch_database(&self) {
-        let (db, health, shutdown) =
-            (self.db.clone(), self.health.clone(), self.shutdown.clone());
+        let (db, health, shutdown) = (self.db.clone(), self.health.clone(), self.shutdown.clone());
         self.tasks.spawn_detached("rm_database_check", async move {
             store::watch("rm_database_check", health, shutdown, || db.ping()).await;
         });

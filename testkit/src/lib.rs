@@ -7,6 +7,7 @@
 pub mod collector;
 pub mod cpu;
 pub mod db;
+pub mod fill;
 pub mod ledger;
 pub mod memory;
 pub mod poll;

@@ -53,7 +53,10 @@ pub(crate) fn keep_up(
     let (l, until) = of();
     tasks.spawn("api.heartbeat", heartbeat(l, until, ticker("api_heartbeat", HEARTBEAT)));
     let (l, until) = of();
-    tasks.spawn("api.limit_checkpoint", checkpoint(l, until, ticker("api_limit_checkpoint", CHECKPOINT)));
+    tasks.spawn(
+        "api.limit_checkpoint",
+        checkpoint(l, until, ticker("api_limit_checkpoint", CHECKPOINT)),
+    );
     let (l, until) = of();
     let plans = ticker("api_limit_plans", READ_PLANS);
     tasks.spawn("api.limit_plans", async move {

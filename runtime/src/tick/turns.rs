@@ -114,7 +114,10 @@ mod tests {
         turns.turn(async { panic!("a bad item") }).await;
         turns.turn(async { true }).await;
         let metrics = crate::metrics::render();
-        assert!(metrics.contains("berth_task_panics_total{task=\"test_turns_panic\"} 1"), "{metrics}");
+        assert!(
+            metrics.contains("berth_task_panics_total{task=\"test_turns_panic\"} 1"),
+            "{metrics}"
+        );
         assert!(health.live().ok);
     }
 }
