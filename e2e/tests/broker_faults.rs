@@ -58,7 +58,7 @@ async fn restarted(shape: Shape, per_second: u32, times: usize) -> anyhow::Resul
     let restarts = async {
         let mut returns = Vec::new();
         for _ in 0..times {
-            clock::sleep(3 * SECOND).await;
+            clock::sleep(2 * SECOND).await;
             rabbit.restart().await?;
             returns.push(now_ms());
         }

@@ -263,12 +263,12 @@ async fn standby() -> anyhow::Result<()> {
         clock::sleep(Duration::from_millis(50)).await;
     }
     eprintln!("all said after {:?} that they work on no standby", refused.elapsed());
-    let (status, said) = customer.call("POST", "/v1/tasks", Some(&task), Some("on it")).await?;
+    let (status, said) = customer.call("POST", "/v1/tasks", Some(&task), Some("on-it")).await?;
     assert_eq!((status, said["retryable"].as_bool()), (503, Some(true)), "{said}");
 
     psql::run(&postgres.url()?, "select pg_promote()").await?;
     let promoted = clock::monotonic();
-    submitted.push(customer.submit_until_answered(&task, "on it").await?);
+    submitted.push(customer.submit_until_answered(&task, "on-it").await?);
     let oracle = Oracle::of(&cluster);
     oracle.drained(RESUMED).await?;
     eprintln!("work flowed {:?} after the promotion", promoted.elapsed());

@@ -113,7 +113,7 @@ async fn every_flow_goes_on_when_counters_have_passed_32_bits() -> anyhow::Resul
     })
     .await?;
     caller.call("POST", "/v1/schedules/often/trigger", None).await?;
-    caller.call("POST", "/v1/schedules/often/pause", None).await?;
+    caller.call("POST", "/v1/schedules/often/pause", Some(json!({}))).await?;
     for path in [
         "/v1/schedules",
         "/v1/schedules/often",

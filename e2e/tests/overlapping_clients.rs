@@ -63,7 +63,7 @@ async fn overlap(tasks: usize, each: usize) -> anyhow::Result<()> {
         *counts.entry(format!("{status} {done}, ends {state}")).or_default() += 1;
         let kept = match done.as_str() {
             "cancelled" => state == "cancelled",
-            "requested" => matches!(state, "cancelled" | "succeeded"),
+            "requested" | "already_requested" => matches!(state, "cancelled" | "succeeded"),
             "already_ended" => matches!(state, "cancelled" | "succeeded" | "failed"),
             _ => false,
         };

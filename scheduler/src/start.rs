@@ -307,8 +307,11 @@ impl Loops {
 
     fn keep_house(&self, limits: &LimitsConfig) {
         let keep = KeepTick::new(self.db.clone(), limits.clone());
-        let ticker =
-            Ticker::new("keep", TickPolicy::every(Duration::from_secs(60))).health(&self.health);
+        let minute = Duration::from_secs(60);
+        // No sooner after a failure: whoever waits for a table's lock holds up all that come after.
+        let policy =
+            TickPolicy { backoff_min: minute, backoff_max: minute, ..TickPolicy::every(minute) };
+        let ticker = Ticker::new("keep", policy).health(&self.health);
         let (shutdown, health) = (self.shutdown.clone(), self.health.clone());
         health.set_ready(true);
         self.tasks.spawn_detached("keep", async move {

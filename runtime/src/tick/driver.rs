@@ -93,9 +93,7 @@ impl Ticker {
             }
         }
         let measure = Measure::of(self.name);
-        // Loops with long intervals, too, go on soon after an outage.
-        let first = self.policy.interval.clamp(Duration::from_millis(10), Duration::from_secs(1));
-        let mut backoff = Backoff::new(first, self.policy.backoff_max);
+        let mut backoff = Backoff::new(self.policy.backoff_min, self.policy.backoff_max);
         let mut failures = 0_u64;
         while !shutdown.is_cancelled() {
             self.forget_wake_up();
