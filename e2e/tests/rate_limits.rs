@@ -110,6 +110,13 @@ async fn gauges(customer: &Cluster) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
+/// What a customer is told of its limit.
+async fn policy(cluster: &Cluster, customer: &Customer) -> anyhow::Result<String> {
+    let url = format!("{}/v1/limits", cluster.api_urls()[0]);
+    let answer = reqwest::Client::new().get(url).bearer_auth(customer.key()).send().await?;
+    Ok(format!("{:?}", answer.headers().get("ratelimit-policy")))
+}
+
 /// How Redis goes.
 #[derive(Clone, Copy)]
 enum Outage {
@@ -146,15 +153,6 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
     };
     until_some("three processes that count in Redis", Duration::from_secs(30), all("0 3")).await?;
 
-    let policy = async || {
-        let answer = reqwest::Client::new()
-            .get(format!("{}/v1/limits", cluster.api_urls()[0]))
-            .bearer_auth(customer.key())
-            .send()
-            .await?;
-        let policy = answer.headers().get("ratelimit-policy").cloned();
-        anyhow::Ok(format!("{policy:?}"))
-    };
     // 3 s for the burst to be gone, the outage, and 6 s afterwards.
     let (calm, after) = (Duration::from_secs(5), Duration::from_secs(6));
     let began = clock::monotonic();
@@ -166,7 +164,7 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let gone = began.elapsed();
         until_some("shares", Duration::from_secs(10), all("1 3")).await?;
-        let told = policy().await?;
+        let told = policy(&cluster, &customer).await?;
         anyhow::ensure!(
             told.contains("berth-local"),
             "nobody is told that limits are shares: {told}"
@@ -178,7 +176,7 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let back = began.elapsed();
         until_some("Redis to count again", Duration::from_secs(10), all("0 3")).await?;
-        let told = policy().await?;
+        let told = policy(&cluster, &customer).await?;
         anyhow::ensure!(!told.contains("berth-local"), "told of shares that are over: {told}");
         anyhow::Ok((gone, back, began.elapsed()))
     };
