@@ -179,7 +179,7 @@ impl Code {
     #[must_use]
     pub const fn of_store(error: &StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) => Self::Unavailable,
+            StoreError::Unavailable(_) | StoreError::Standby => Self::Unavailable,
             StoreError::Busy | StoreError::Contended => Self::Overloaded,
             StoreError::Timeout => Self::Timeout,
             StoreError::Malformed { .. }

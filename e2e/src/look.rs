@@ -11,6 +11,23 @@ pub fn now_ns() -> anyhow::Result<i64> {
     Ok(Line::now("now", 1, Mark::Start)?.monotonic_ns)
 }
 
+/// Now, in milliseconds since 1970: by the clock of Postgres too, which runs on this machine.
+pub fn now_ms() -> i64 {
+    clock::wall().timestamp_millis()
+}
+
+/// What a process answers on a path of its probes, such as `/readyz`: status and text.
+pub async fn page(cluster: &mut Cluster, at: usize, path: &str) -> anyhow::Result<(u16, String)> {
+    let addresses = cluster.process(at)?.ready(Duration::from_secs(30)).await?;
+    let address = addresses
+        .get("health")
+        .or_else(|| addresses.get("listen"))
+        .context("it answers no probes")?;
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).no_proxy().build()?;
+    let answer = client.get(format!("http://{address}{path}")).send().await?;
+    Ok((answer.status().as_u16(), answer.text().await?))
+}
+
 /// The sum of a metric's samples at one process, over those whose line contains every text of `labels`; 0 where it
 /// has none yet.
 pub async fn metric(
@@ -19,13 +36,7 @@ pub async fn metric(
     name: &str,
     labels: &[&str],
 ) -> anyhow::Result<f64> {
-    let addresses = cluster.process(at)?.ready(Duration::from_secs(30)).await?;
-    let address = addresses
-        .get("health")
-        .or_else(|| addresses.get("listen"))
-        .context("it serves no metrics")?;
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).no_proxy().build()?;
-    let page = client.get(format!("http://{address}/metrics")).send().await?.text().await?;
+    let (_, page) = page(cluster, at, "/metrics").await?;
     let samples = page.lines().filter(|line| {
         let rest = line.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with(['{', ' ']))

@@ -160,6 +160,27 @@ impl<'a> Oracle<'a> {
         }
     }
 
+    /// How long after `at_ms` (since 1970) the first attempt (`a`, of a task with spec `s`) came to an end of its own, of those
+    /// whose `column` is later; fails where there is none: then there was no work to resume.
+    pub async fn first_end_after(&self, at_ms: i64, column: &str) -> anyhow::Result<Duration> {
+        let sql = format!(
+            "select ceil(extract(epoch from min(a.ended_at)) * 1000)::bigint - {at_ms}
+            from attempt a join task_spec s on s.id = a.task_id
+            where {column} >= to_timestamp({at_ms} / 1000.0) and a.outcome in ('succeeded', 'failed')"
+        );
+        Ok(Duration::from_millis(self.number(&sql).await?.try_into()?))
+    }
+
+    /// Tasks that ended in the `lasting` from `at_ms` (since 1970) on, a second.
+    pub async fn ended_per_second(&self, at_ms: i64, lasting: Duration) -> anyhow::Result<f64> {
+        let seconds = lasting.as_secs_f64();
+        let sql = format!(
+            "select count(*) from task_history where finished_at >= to_timestamp({at_ms} / 1000.0)
+                and finished_at < to_timestamp({at_ms} / 1000.0 + {seconds})"
+        );
+        Ok(self.number(&sql).await? as f64 / seconds)
+    }
+
     /// How attempts ended, for people: outcome, whether charged, why, how often.
     pub async fn endings(&self) -> anyhow::Result<String> {
         let sql = "select outcome, charged, left(reason, 100), count(*) from attempt group by 1, 2, 3 order by 4 desc limit 20";

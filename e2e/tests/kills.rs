@@ -4,7 +4,7 @@
 //! submitted since ends within lease term + 2 s, and what a killed executor held is placed again within that time; after
 //! each return of the broker a task that was placed since ends within 10 s.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape};
+use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, now_ms};
 use runtime::clock;
 use std::time::Duration;
 use testkit::db::TestDatabase;
@@ -52,7 +52,7 @@ async fn carousel(tasks: usize, pause: Duration) -> anyhow::Result<()> {
     oracle.drained(Duration::from_secs(60)).await?;
     assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
     for Kill { role, number, at_ms } in kills {
-        let resumed = first_end_after(&oracle, at_ms, "s.created_at").await?;
+        let resumed = oracle.first_end_after(at_ms, "s.created_at").await?;
         eprintln!("{role:?} {number} killed: a task submitted since ended after {resumed:?}");
         assert!(resumed <= AFTER_A_KILL, "work resumed only {resumed:?} after {role:?} {number}");
         if role == Role::Executor {
@@ -101,7 +101,7 @@ async fn broker(tasks: usize) -> anyhow::Result<()> {
     oracle.drained(Duration::from_secs(60)).await?;
     assert_eq!(oracle.violations(&submitted, &ledger).await?, Vec::<String>::new());
     for (empty, at_ms) in returns {
-        let resumed = first_end_after(&oracle, at_ms, "a.placed_at").await?;
+        let resumed = oracle.first_end_after(at_ms, "a.placed_at").await?;
         eprintln!("broker back (empty: {empty}): a task placed since ended after {resumed:?}");
         assert!(resumed <= AFTER_A_RETURN, "work resumed only {resumed:?} after the return");
     }
@@ -109,25 +109,6 @@ async fn broker(tasks: usize) -> anyhow::Result<()> {
         assert!(!cluster.process(at)?.log().contains("panicked"));
     }
     Ok(())
-}
-
-fn now_ms() -> i64 {
-    clock::wall().timestamp_millis()
-}
-
-/// How long after `at_ms` the first attempt (`a`, of a task with spec `s`) came to an end of its own, of those whose
-/// `column` is later; fails where there is none: then there was no work to resume.
-async fn first_end_after(
-    oracle: &Oracle<'_>,
-    at_ms: i64,
-    column: &str,
-) -> anyhow::Result<Duration> {
-    let sql = format!(
-        "select ceil(extract(epoch from min(a.ended_at)) * 1000)::bigint - {at_ms}
-        from attempt a join task_spec s on s.id = a.task_id
-        where {column} >= to_timestamp({at_ms} / 1000.0) and a.outcome in ('succeeded', 'failed')"
-    );
-    Ok(Duration::from_millis(oracle.number(&sql).await?.try_into()?))
 }
 
 /// What the executor with this number held at `at_ms` and did not end: how many tasks, and how much later the last of

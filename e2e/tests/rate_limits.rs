@@ -110,6 +110,13 @@ async fn gauges(customer: &Cluster) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
+/// What a customer is told of its limit.
+async fn policy(cluster: &Cluster, customer: &Customer) -> anyhow::Result<String> {
+    let url = format!("{}/v1/limits", cluster.api_urls()[0]);
+    let answer = reqwest::Client::new().get(url).bearer_auth(customer.key()).send().await?;
+    Ok(format!("{:?}", answer.headers().get("ratelimit-policy")))
+}
+
 /// How Redis goes.
 #[derive(Clone, Copy)]
 enum Outage {
@@ -157,6 +164,11 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let gone = began.elapsed();
         until_some("shares", Duration::from_secs(10), all("1 3")).await?;
+        let told = policy(&cluster, &customer).await?;
+        anyhow::ensure!(
+            told.contains("berth-local"),
+            "nobody is told that limits are shares: {told}"
+        );
         clock::sleep_until(began + calm + away).await;
         match how {
             Outage::Killed => redis.restart().await?,
@@ -164,6 +176,8 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let back = began.elapsed();
         until_some("Redis to count again", Duration::from_secs(10), all("0 3")).await?;
+        let told = policy(&cluster, &customer).await?;
+        anyhow::ensure!(!told.contains("berth-local"), "told of shares that are over: {told}");
         anyhow::Ok((gone, back, began.elapsed()))
     };
     let (flow, outage) = tokio::join!(flood(&customer, began, calm + away + after), outage);

@@ -9,6 +9,7 @@ use domain::id::{NodeId, SessionId};
 use protocol::refused::Reason;
 use protocol::{HeartbeatAnswer, Lease, Refused};
 use runtime::clock;
+use runtime::tick::Turns;
 use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
@@ -26,23 +27,34 @@ pub(crate) struct Beat {
     pub draining: bool,
 }
 
-/// Answers heartbeats until the queue is closed.
-pub(crate) async fn run(
-    db: RmDb,
-    node: NodeId,
-    fleet: Fleet,
-    term: Duration,
-    mut beats: mpsc::Receiver<Beat>,
-) {
-    let mut group = Vec::new();
-    while beats.recv_many(&mut group, 1000).await > 0 {
-        let began = clock::monotonic();
-        if let Err(error) = answer(&db, node, &fleet, term, &group).await {
-            // No answer is an answer: the executor asks again, and stops its work if nobody can confirm.
-            warn!(%error, beats = group.len(), "Heartbeats could not be confirmed");
+/// Who renews.
+pub(crate) struct Renewer {
+    pub db: RmDb,
+    pub node: NodeId,
+    pub fleet: Fleet,
+    pub term: Duration,
+}
+
+impl Renewer {
+    /// Answers heartbeats until the queue is closed.
+    pub(crate) async fn run(self, turns: Turns, mut beats: mpsc::Receiver<Beat>) {
+        let mut group = Vec::new();
+        while turns.wait(beats.recv_many(&mut group, 1000)).await > 0 {
+            let began = clock::monotonic();
+            turns.turn(self.confirm(&group)).await;
+            LOOP_SECONDS.with(&["heartbeat"]).observe_duration(began.elapsed());
+            group.clear();
         }
-        LOOP_SECONDS.with(&["heartbeat"]).observe_duration(began.elapsed());
-        group.clear();
+        turns.end();
+    }
+
+    async fn confirm(&self, beats: &[Beat]) -> bool {
+        let confirmed = answer(&self.db, self.node, &self.fleet, self.term, beats).await;
+        if let Err(error) = &confirmed {
+            // No answer is an answer: the executor asks again, and stops its work if nobody can confirm.
+            warn!(%error, beats = beats.len(), "Heartbeats could not be confirmed");
+        }
+        confirmed.is_ok()
     }
 }
 

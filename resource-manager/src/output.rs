@@ -9,6 +9,7 @@ use bus::{Bus, Topic};
 use protocol::{MAX_UNANSWERED_OUTPUT, OutputAnswer};
 use runtime::backoff::Backoff;
 use runtime::clock;
+use runtime::tick::Turns;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,9 +106,9 @@ impl OutputQueue {
 
 impl OutputWriter {
     /// Stores output until the queue is closed.
-    pub(crate) async fn run(mut self, db: RmDb, bus: Bus, batch_bytes: usize) {
+    pub(crate) async fn run(mut self, turns: Turns, (db, bus): (RmDb, Bus), batch_bytes: usize) {
         let mut stored = 0;
-        while let Some(first) = self.receiver.recv().await {
+        while let Some(first) = turns.wait(self.receiver.recv()).await {
             let began = clock::monotonic();
             let mut groups = vec![first];
             let mut bytes = groups[0].bytes;
@@ -126,7 +127,8 @@ impl OutputWriter {
                 chunks.extend(group);
                 rooms.push(room);
             }
-            store_all(&db, &chunks).await;
+            // Counted as stored whatever comes of it, or nothing would ever be settled again.
+            turns.turn(store_all(&db, &chunks, &turns)).await;
             stored += count;
             let _ = self.stored.send(stored);
             for (stream, stored_bytes) in per_stream.into_values() {
@@ -136,12 +138,13 @@ impl OutputWriter {
             bus.wake(Topic::Output);
             LOOP_SECONDS.with(&["output"]).observe_duration(began.elapsed());
         }
+        turns.end();
     }
 }
 
 /// Tries until the database takes all of it but what it refuses: one bad chunk must not cost the others theirs, so a
 /// refused lot is halved until the bad one is alone.
-async fn store_all(db: &RmDb, chunks: &[NewChunk]) {
+async fn store_all(db: &RmDb, chunks: &[NewChunk], turns: &Turns) -> bool {
     let mut backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
     let mut lots = vec![chunks];
     while let Some(lot) = lots.pop() {
@@ -149,6 +152,7 @@ async fn store_all(db: &RmDb, chunks: &[NewChunk]) {
             Ok(_) => {}
             Err(error) if error.is_retryable() => {
                 warn!(%error, chunks = lot.len(), "Output could not be stored yet");
+                turns.fails();
                 clock::sleep(backoff.pause()).await;
                 lots.push(lot);
             }
@@ -164,4 +168,5 @@ async fn store_all(db: &RmDb, chunks: &[NewChunk]) {
             },
         }
     }
+    true
 }

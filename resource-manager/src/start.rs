@@ -5,13 +5,14 @@
 
 use crate::ends::{Ends, TELL_INTERVAL, Teller};
 use crate::fleet::Fleet;
+use crate::heartbeat::{Beat, Renewer};
 use crate::place::{PoolWorker, run_workers};
 use crate::reap::Reaper;
 use crate::report::Reporter;
 use crate::retry::{Budgets, RELEASE_INTERVAL, Releaser};
 use crate::settle::{Reported, Settler};
 use crate::stream::StreamService;
-use crate::{heartbeat, output, stop};
+use crate::{output, stop};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
 use protocol::GoAway;
@@ -23,7 +24,7 @@ use runtime::health::Health;
 use runtime::health_server;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
-use runtime::tick::{TickPolicy, Ticker};
+use runtime::tick::{TickPolicy, Ticker, Turns};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -128,6 +129,7 @@ impl ResourceManager {
             listen("resource_manager.health_listen", settings.health_listen, source)
         })?;
         parts.serve(listener, secret, serving);
+        parts.watch_database();
         parts.reap();
         parts.tell_stops();
         parts.report();
@@ -215,7 +217,7 @@ impl Parts {
         &self,
         output: output::OutputQueue,
         writer: output::OutputWriter,
-        beats: mpsc::Receiver<heartbeat::Beat>,
+        beats: mpsc::Receiver<Beat>,
         reported: mpsc::Receiver<Vec<Reported>>,
     ) {
         let settler = Settler {
@@ -227,22 +229,30 @@ impl Parts {
             budgets: self.budgets.clone(),
             batch: self.settings.settle_batch,
         };
-        self.tasks.spawn_detached("settle", settler.run(reported));
+        let turns = |name| Turns::of(name, &self.health);
+        self.tasks.spawn_detached("settle", settler.run(turns("settle"), reported));
         self.tasks.spawn_detached(
             "output",
-            writer.run(self.db.clone(), self.bus.clone(), self.settings.output_batch_bytes),
+            writer.run(
+                turns("output"),
+                (self.db.clone(), self.bus.clone()),
+                self.settings.output_batch_bytes,
+            ),
         );
-        let term = self.settings.lease_term;
-        self.tasks.spawn_detached(
-            "heartbeat",
-            heartbeat::run(self.db.clone(), self.node, self.fleet.clone(), term, beats),
-        );
+        let renewer = Renewer {
+            db: self.db.clone(),
+            node: self.node,
+            fleet: self.fleet.clone(),
+            term: self.settings.lease_term,
+        };
+        self.tasks.spawn_detached("heartbeat", renewer.run(turns("heartbeat"), beats));
     }
 
     fn place(&self, pools: mpsc::UnboundedReceiver<domain::id::PoolName>) {
         let (db, node, bus, fleet) =
             (self.db.clone(), self.node, self.bus.clone(), self.fleet.clone());
         let (settings, prefetch) = (self.settings.clone(), self.prefetch);
+        let health = self.health.clone();
         let worker = move |pool| PoolWorker {
             pool,
             db: db.clone(),
@@ -251,11 +261,19 @@ impl Parts {
             fleet: fleet.clone(),
             settings: settings.clone(),
             prefetch,
+            health: health.clone(),
         };
         self.loops.spawn_detached(
             "pools",
             run_workers(pools, self.loops.clone(), self.shutdown.clone(), worker),
         );
+    }
+
+    fn watch_database(&self) {
+        let (db, health, shutdown) = (self.db.clone(), self.health.clone(), self.shutdown.clone());
+        self.tasks.spawn_detached("rm_database_check", async move {
+            store::watch("rm_database_check", health, shutdown, || db.ping()).await;
+        });
     }
 
     fn reap(&self) {

@@ -82,6 +82,7 @@ impl Scheduler {
                 .map_err(|source| StartError::Listen { address: settings.listen, source })?;
         let leader = Arc::new(Leader::new(db.clone(), NodeId::fresh(), settings.batcher_lease));
         bus.watch_dead_letters();
+        watch_database(&db, &health, &tasks, shutdown);
         let loops = Loops {
             db: db.clone(),
             bus,
@@ -113,6 +114,13 @@ impl Scheduler {
         }
         self.db.close().await;
     }
+}
+
+fn watch_database(db: &SchedulerDb, health: &Health, tasks: &TaskGroup, shutdown: &Shutdown) {
+    let (db, health, shutdown) = (db.clone(), health.clone(), shutdown.clone());
+    tasks.spawn_detached("scheduler_database_check", async move {
+        store::watch("scheduler_database_check", health, shutdown, || db.ping()).await;
+    });
 }
 
 struct Loops {
@@ -218,8 +226,11 @@ impl Loops {
 
     fn keep_house(&self, limits: &LimitsConfig) {
         let keep = KeepTick::new(self.db.clone(), limits.clone());
-        let ticker =
-            Ticker::new("keep", TickPolicy::every(Duration::from_secs(60))).health(&self.health);
+        let minute = Duration::from_secs(60);
+        // No sooner after a failure: whoever waits for a table's lock holds up all that come after.
+        let policy =
+            TickPolicy { backoff_min: minute, backoff_max: minute, ..TickPolicy::every(minute) };
+        let ticker = Ticker::new("keep", policy).health(&self.health);
         let (shutdown, health) = (self.shutdown.clone(), self.health.clone());
         health.set_ready(true);
         self.tasks.spawn_detached("keep", async move {

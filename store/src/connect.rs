@@ -31,12 +31,12 @@ macro_rules! handle {
                 open(config, $role, config.$connections, &[]).map(Self)
             }
 
-            /// Answers when the database does.
+            /// Answers when the database does, and is the primary.
             ///
             /// # Errors
-            /// When it does not.
+            /// When it does not, or is a standby.
             pub async fn ping(&self) -> Result<(), StoreError> {
-                named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.0)).await.map(|_| ())
+                ping(&self.0).await
             }
 
             /// Closes the pool's connections.
@@ -172,14 +172,12 @@ impl ApiDb {
         Ok(Self { pool, read_timeout: config.statement_timeout })
     }
 
-    /// Answers when the database does.
+    /// Answers when the database does, and is the primary.
     ///
     /// # Errors
-    /// When it does not.
+    /// When it does not, or is a standby.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.pool))
-            .await
-            .map(|_| ())
+        ping(&self.pool).await
     }
 
     /// Closes the pool's connections.
@@ -225,14 +223,12 @@ impl SchedulerDb {
         })
     }
 
-    /// Answers when the database does.
+    /// Answers when the database does, and is the primary.
     ///
     /// # Errors
-    /// When it does not.
+    /// When it does not, or is a standby.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        named("ping", sqlx::query_scalar!(r#"select 1 as "one!""#).fetch_one(&self.main))
-            .await
-            .map(|_| ())
+        ping(&self.main).await
     }
 
     /// Closes all pools' connections.
@@ -261,6 +257,11 @@ impl SchedulerDb {
     ) -> Result<Transaction<'static, Postgres>, StoreError> {
         begin_within(&self.main, limit).await
     }
+}
+
+async fn ping(pool: &PgPool) -> Result<(), StoreError> {
+    let standby = sqlx::query_scalar!(r#"select pg_is_in_recovery() as "standby!""#);
+    if named("ping", standby.fetch_one(pool)).await? { Err(StoreError::Standby) } else { Ok(()) }
 }
 
 pub(crate) fn open(

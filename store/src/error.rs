@@ -8,6 +8,9 @@ pub enum StoreError {
     /// No connection could be had, or it broke: whether the statement took effect is not known.
     #[error("the database cannot be reached")]
     Unavailable(#[source] sqlx::Error),
+    /// The server replays another's log: what it knows is old, and it takes no writes.
+    #[error("the database is a standby, in recovery: give the URL of the primary, or promote it")]
+    Standby,
     /// No connection became free in time: nothing was done.
     #[error("all database connections are in use")]
     Busy,
@@ -42,7 +45,10 @@ impl StoreError {
     /// True when the same call may succeed later.
     #[must_use]
     pub const fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Busy | Self::Timeout | Self::Contended)
+        matches!(
+            self,
+            Self::Unavailable(_) | Self::Standby | Self::Busy | Self::Timeout | Self::Contended
+        )
     }
 
     /// True when nothing is known of the statement's effect: it may have been committed.
@@ -58,7 +64,8 @@ impl StoreError {
             Self::Database(error) | Self::Unavailable(error) => {
                 error.as_database_error().and_then(|e| e.code()).map(std::borrow::Cow::into_owned)
             }
-            Self::Busy
+            Self::Standby
+            | Self::Busy
             | Self::Timeout
             | Self::Contended
             | Self::Malformed { .. }

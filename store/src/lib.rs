@@ -40,6 +40,8 @@ pub mod tenant;
 pub mod turn;
 pub mod usage;
 pub mod user;
+mod watch;
 
 pub use error::StoreError;
 pub use scope::TenantScope;
+pub use watch::watch;

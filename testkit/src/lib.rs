@@ -8,6 +8,7 @@ pub mod collector;
 pub mod cpu;
 pub mod db;
 pub mod fake_time;
+pub mod fill;
 pub mod ledger;
 pub mod memory;
 pub mod poll;

@@ -8,6 +8,7 @@ use super::peers::Peers;
 use super::shared::Redis;
 use domain::id::NodeId;
 use runtime::error_chain::ErrorChain;
+use runtime::health::Health;
 use runtime::metrics::Counter;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
@@ -36,40 +37,48 @@ const FORGET: Duration = Duration::from_secs(10);
 const ROWS: usize = 1000;
 
 /// Runs until `until`, which comes after the last request.
-pub(crate) fn keep_up(limiter: &Arc<Limiter>, tasks: &TaskGroup, until: &Shutdown) {
+pub(crate) fn keep_up(
+    limiter: &Arc<Limiter>,
+    (tasks, health): (&TaskGroup, &Health),
+    until: &Shutdown,
+) {
     let of = || (Arc::clone(limiter), until.clone());
+    let ticker = |name, every| Ticker::new(name, TickPolicy::every(every)).liveness(health);
     if let Some(redis) = limiter.redis.clone() {
         let (l, until) = of();
-        tasks.spawn("api.limit_probe", probe(l, redis, until));
+        tasks.spawn("api.limit_probe", probe(l, redis, until, ticker("api_limit_probe", PROBE)));
         let (l, until) = of();
-        tasks.spawn("api.limit_settle", settle(l, until));
+        tasks.spawn("api.limit_settle", settle(l, until, ticker("api_limit_settle", SETTLE)));
     }
     let (l, until) = of();
-    tasks.spawn("api.heartbeat", heartbeat(l, until));
+    tasks.spawn("api.heartbeat", heartbeat(l, until, ticker("api_heartbeat", HEARTBEAT)));
     let (l, until) = of();
-    tasks.spawn("api.limit_checkpoint", checkpoint(l, until));
+    tasks.spawn(
+        "api.limit_checkpoint",
+        checkpoint(l, until, ticker("api_limit_checkpoint", CHECKPOINT)),
+    );
     let (l, until) = of();
+    let plans = ticker("api_limit_plans", READ_PLANS);
     tasks.spawn("api.limit_plans", async move {
-        let ticker = Ticker::new("api_limit_plans", TickPolicy::every(READ_PLANS));
-        ticker.run(until, || async { l.plans.read(&l.db).await.map(TickOutcome::idle) }).await;
+        plans.run(until, || async { l.plans.read(&l.db).await.map(TickOutcome::idle) }).await;
     });
     let (l, until) = of();
+    let forgets = ticker("api_limit_forget", FORGET);
     tasks.spawn("api.limit_forget", async move {
-        let ticker = Ticker::new("api_limit_forget", TickPolicy::every(FORGET));
         let forget = || async {
             let peers = [&l.peers, &l.sign_ins].map(Peers::forget_quiet);
             let kept = peers.iter().sum::<u64>() + l.meters.forget_quiet(&l.now()) as u64;
             Ok::<_, Infallible>(TickOutcome::idle(kept))
         };
-        ticker.run(until, forget).await;
+        forgets.run(until, forget).await;
     });
 }
 
 /// Asks Redis whether it counts, and goes over to it when it does.
-async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown) {
+async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown, ticker: Ticker) {
     let calls = limiter.figures.calls("probe");
     let wake = Arc::clone(&limiter.probe_now);
-    let ticker = Ticker::new("api_limit_probe", TickPolicy::every(PROBE)).wake(wake);
+    let ticker = ticker.wake(wake);
     let tick = || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls).await) };
     ticker.run(until, tick).await;
 }
@@ -100,9 +109,8 @@ async fn one_probe(limiter: &Limiter, redis: &Redis, calls: &Counter) -> TickOut
 }
 
 /// Gives back what tenants leased and did not use, where no request of theirs does.
-async fn settle(limiter: Arc<Limiter>, until: Shutdown) {
+async fn settle(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     let calls = limiter.figures.calls("return");
-    let ticker = Ticker::new("api_limit_settle", TickPolicy::every(SETTLE));
     let tick = || async {
         let mut settled = 0;
         for meter in limiter.meters.all() {
@@ -132,9 +140,8 @@ async fn settle(limiter: Arc<Limiter>, until: Shutdown) {
 }
 
 /// Says that this process lives, and hears how many do.
-async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown) {
+async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     let node = NodeId::fresh();
-    let ticker = Ticker::new("api_heartbeat", TickPolicy::every(HEARTBEAT));
     let tick = || async {
         let replicas = store::replica::beat(&limiter.db, node).await?;
         limiter.counting.set_replicas(replicas);
@@ -148,8 +155,7 @@ async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown) {
 }
 
 /// Writes down what was used of the hour, and deletes what is of no use.
-async fn checkpoint(limiter: Arc<Limiter>, until: Shutdown) {
-    let ticker = Ticker::new("api_limit_checkpoint", TickPolicy::every(CHECKPOINT));
+async fn checkpoint(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     let tick = || async {
         let written = write_down(&limiter).await?;
         store::rate::prune(&limiter.db, ROWS as i64).await?;

@@ -3,7 +3,7 @@
 //! Called by the binary and by tests, which start the real thing.
 
 use super::door::Door;
-use super::drain::{Closing, drain, watch_database};
+use super::drain::{Closing, drain};
 use super::mount::Mounted;
 use super::state::{Parts, State};
 use crate::auth::key::KeyError;
@@ -135,13 +135,14 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         let writer = writer.clone();
         tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
     }
-    keep_up(&state.limiter, &tasks, &writing);
+    keep_up(&state.limiter, (&tasks, &health), &writing);
     let (hub, db, until) = (state.hub.clone(), api.clone(), shutdown.clone());
     tasks.supervise("api.live_output", shutdown.clone(), move || {
         hub.clone().run(db.clone(), wakeups.clone(), until.clone())
     });
-    tasks.spawn("api.sign_in_purge", purge_sign_ins(sign_in, shutdown.clone()));
-    tasks.spawn("api.used_keys", flush_used(used, (submit.clone(), admin), shutdown.clone()));
+    tasks.spawn("api.sign_in_purge", purge_sign_ins(sign_in, health.clone(), shutdown.clone()));
+    let dbs = (submit.clone(), admin);
+    tasks.spawn("api.used_keys", flush_used(used, dbs, health.clone(), shutdown.clone()));
     tasks
         .spawn("api.database_check", watch_database(api, submit, health.clone(), shutdown.clone()));
     let closing = Closing { door, http: server.handle(), state, stop_writers };
@@ -173,8 +174,9 @@ fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, 
 }
 
 /// Every process does this; what one has deleted another does not find.
-async fn purge_sign_ins(db: SubmitDb, shutdown: Shutdown) {
-    let ticker = Ticker::new("api_sign_in_purge", TickPolicy::every(PURGE_INTERVAL));
+async fn purge_sign_ins(db: SubmitDb, health: Health, shutdown: Shutdown) {
+    let ticker =
+        Ticker::new("api_sign_in_purge", TickPolicy::every(PURGE_INTERVAL)).liveness(&health);
     ticker
         .run(shutdown, || async {
             store::sign_in::purge(&db, PURGE_BATCH).await.map(TickOutcome::idle)
@@ -182,12 +184,24 @@ async fn purge_sign_ins(db: SubmitDb, shutdown: Shutdown) {
         .await;
 }
 
+/// Keeps `/readyz` true to the database, as requests and as submits reach it.
+async fn watch_database(api: ApiDb, submit: SubmitDb, health: Health, shutdown: Shutdown) {
+    let (api, submit) = (&api, &submit);
+    let ping = || async {
+        api.ping().await?;
+        submit.ping().await
+    };
+    store::watch("api_database_check", health, shutdown, ping).await;
+}
+
 async fn flush_used(
     (keys, operators): (Arc<UsedKeys>, Arc<UsedKeys>),
     (submit, admin): (SubmitDb, AdminDb),
+    health: Health,
     shutdown: Shutdown,
 ) {
-    let ticker = Ticker::new("api_used_keys", TickPolicy::every(USED_KEYS_INTERVAL));
+    let ticker =
+        Ticker::new("api_used_keys", TickPolicy::every(USED_KEYS_INTERVAL)).liveness(&health);
     let (submit, admin) = (&submit, &admin);
     ticker
         .run(shutdown, || async {

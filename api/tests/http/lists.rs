@@ -1,8 +1,12 @@
 //! Pages, filters, attempts and usage.
 
 use crate::server::{ALL_SCOPES, Server};
+use futures::future::join_all;
+use runtime::clock::{monotonic, sleep, sleep_until};
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 async fn ids_of(server: &Server, query: &str) -> Vec<String> {
     let json = server.get(&format!("/v1/tasks?{query}")).await.json();
@@ -10,40 +14,83 @@ async fn ids_of(server: &Server, query: &str) -> Vec<String> {
     rows.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
 }
 
-#[tokio::test]
-async fn a_walk_under_inserts_and_cancels_sees_each_old_row_once() {
+/// Walks `tasks` in pages of `limit`, while others come and some of them end: `inserts` and `cancels` a second.
+async fn walk(tasks: usize, limit: usize, (inserts, cancels): (u32, u32)) {
     let server = Server::start().await;
-    let batch = json!({"tasks": vec![json!({"run": {"noop": {}}}); 500]}).to_string();
-    let results = server.post("/v1/tasks/batch", &batch).await.json();
-    let old: HashSet<String> = results["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|result| result["task"]["id"].as_str().unwrap().to_owned())
-        .collect();
-    let (mut seen, mut cursor, mut pages) = (HashMap::<String, u32>::new(), String::new(), 0);
-    loop {
-        let page = server.get(&format!("/v1/tasks?limit=30{cursor}")).await.json();
-        for task in page["data"].as_array().unwrap() {
-            *seen.entry(task["id"].as_str().unwrap().to_owned()).or_default() += 1;
+    let mut old: Vec<String> = Vec::new();
+    while old.len() < tasks {
+        let some = (tasks - old.len()).min(5000);
+        let batch = json!({"tasks": vec![json!({"run": {"noop": {}}}); some]}).to_string();
+        let answer = server.post("/v1/tasks/batch", &batch).await;
+        if answer.status == 429 {
+            sleep(Duration::from_millis(200)).await;
+            continue;
         }
-        pages += 1;
-        // Between pages some are added, and some move to history.
-        for _ in 0..3 {
-            server.noop().await;
-        }
-        let some = old.iter().nth(pages % 500).unwrap();
-        server.post(&format!("/v1/tasks/{some}/cancel"), b"").await;
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
+        let results = answer.json();
+        let ids = results["results"].as_array().unwrap();
+        old.extend(ids.iter().map(|made| made["task"]["id"].as_str().unwrap().to_owned()));
     }
-    assert!(pages >= 17);
+    let (stop, began) = (AtomicBool::new(false), monotonic());
+    // At a pace, whatever an answer takes.
+    let next = async |number: usize, per_second: u32| {
+        sleep_until(began + Duration::from_secs(1) / per_second * u32::try_from(number).unwrap())
+            .await;
+        !stop.load(Ordering::Relaxed)
+    };
+    let come = join_all((0..4).map(async |first| {
+        let mut number = first;
+        while next(number, inserts).await {
+            server.noop().await;
+            number += 4;
+        }
+        (number - first) / 4
+    }));
+    let end = async {
+        let mut number = 0;
+        while next(number, cancels).await {
+            // Spread over all of them, in no order that a page has.
+            let id = &old[number * 7919 % old.len()];
+            server.post(&format!("/v1/tasks/{id}/cancel"), b"").await;
+            number += 1;
+        }
+        number
+    };
+    let pages = async {
+        let (mut seen, mut cursor, mut pages) = (HashMap::<String, u32>::new(), String::new(), 0);
+        loop {
+            let page = server.get(&format!("/v1/tasks?limit={limit}{cursor}")).await.json();
+            for task in page["data"].as_array().unwrap_or_else(|| panic!("{page}")) {
+                *seen.entry(task["id"].as_str().unwrap().to_owned()).or_default() += 1;
+            }
+            pages += 1;
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        (seen, pages)
+    };
+    let ((seen, pages), come, ended) = tokio::join!(pages, come, end);
+    let (come, lasted) = (come.iter().sum::<usize>(), began.elapsed());
+    eprintln!("{pages} pages of {tasks} tasks in {lasted:?}, while {come} came and {ended} ended");
+    assert!(pages >= tasks / limit && come > 0 && ended > 0, "{pages} pages");
     for id in &old {
         assert_eq!(seen.get(id), Some(&1), "{id}");
     }
     assert!(seen.values().all(|times| *times == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_walk_under_inserts_and_cancels_sees_each_old_row_once() {
+    walk(3000, 30, (200, 50)).await;
+}
+
+mod chaos {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_walk_of_fifty_thousand_under_inserts_and_cancels_sees_each_old_row_once() {
+        super::walk(50_000, 50, (200, 50)).await;
+    }
 }
 
 #[tokio::test]

@@ -21,6 +21,9 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
                 "cannot reach Postgres: {text}. Is it running, and is database.url (BERTH_DATABASE__URL) right?"
             ),
         ),
+        StoreError::Standby => {
+            Failure::new(Exit::Unreachable, format!("{text} (BERTH_DATABASE__URL)"))
+        }
         StoreError::Config(_) => Failure::usage(text.to_string()),
         // A pool cannot tell a database that is away from one that has no connection free.
         StoreError::Busy | StoreError::Contended | StoreError::Timeout => Failure::new(

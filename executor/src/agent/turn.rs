@@ -19,6 +19,9 @@ use tokio::sync::mpsc::{self, OwnedPermit};
 const BURST: usize = 64;
 /// Longest sleep; nothing depends on it.
 const IDLE: Duration = Duration::from_secs(5);
+/// The loop's name where it shows that it turns, and how old its last turn may be.
+const LOOP: &str = "agent";
+const HUNG: Duration = Duration::from_secs(30);
 /// How often a failed spool is tried.
 const MEND: Duration = Duration::from_secs(1);
 
@@ -46,9 +49,11 @@ enum Happened {
 impl Agent {
     /// Runs until it is drained after a shutdown.
     pub(super) async fn run(mut self, mut inbox: Inbox) -> Self {
+        self.health.register_tick(LOOP, HUNG);
         loop {
             let now = clock::monotonic();
             self.on_time(now);
+            self.health.ticked(LOOP);
             if self.is_drained(now) {
                 return self;
             }

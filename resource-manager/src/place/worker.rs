@@ -15,7 +15,9 @@ use runtime::backoff::Backoff;
 use runtime::clock::{self, Instant};
 use runtime::config::ResourceManagerConfig;
 use runtime::fault::FaultPoint;
+use runtime::health::Health;
 use runtime::shutdown::Shutdown;
+use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
@@ -45,6 +47,7 @@ pub(crate) struct PoolWorker {
     pub fleet: Fleet,
     pub settings: ResourceManagerConfig,
     pub prefetch: u16,
+    pub health: Health,
 }
 
 struct Round {
@@ -66,11 +69,14 @@ impl PoolWorker {
             backoff: Backoff::new(Duration::from_millis(50), Duration::from_secs(2)),
         };
         let room = self.fleet.room(&self.pool);
+        let turns = Turns::of(format!("place_{}", self.pool), &self.health);
         while !shutdown.is_cancelled() {
             let has_room = self.fleet.has_room(&self.pool);
             self.pause_or_resume(&mut round, has_room);
             let wants_more = has_room && round.in_hand.waiting.len() < self.settings.claim_batch;
             let deadline = self.deadline(&round);
+            // At least every second.
+            turns.alive();
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => break,
@@ -88,6 +94,7 @@ impl PoolWorker {
                 LOOP_SECONDS.with(&["place"]).observe_duration(began.elapsed());
             }
         }
+        turns.end();
         let all: Vec<usize> = (0..round.in_hand.waiting.len()).collect();
         self.give_back(&mut round, all).await;
     }

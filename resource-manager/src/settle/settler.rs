@@ -18,6 +18,7 @@ use protocol::result_answer::Verdict;
 use protocol::{ResultAnswer, ResultAnswers, session_bytes};
 use runtime::clock;
 use runtime::fault::FaultPoint;
+use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
@@ -60,9 +61,9 @@ pub(crate) struct Settler {
 
 impl Settler {
     /// Settles until the queue is closed.
-    pub(crate) async fn run(self, mut incoming: mpsc::Receiver<Vec<Reported>>) {
+    pub(crate) async fn run(self, turns: Turns, mut incoming: mpsc::Receiver<Vec<Reported>>) {
         let mut waiting: Vec<Reported> = Vec::new();
-        while let Some(first) = incoming.recv().await {
+        while let Some(first) = turns.wait(incoming.recv()).await {
             waiting.extend(first);
             while waiting.len() < self.batch {
                 let Ok(more) = incoming.try_recv() else { break };
@@ -74,15 +75,17 @@ impl Settler {
                 let began = clock::monotonic();
                 SETTLE_SIZE.observe(group.len() as f64);
                 let span = info_span!("task.settle", results = group.len());
-                self.settle(group).instrument(span).await;
+                let output = group.iter().map(|reported| reported.after_output).max().unwrap_or(0);
+                turns.wait(self.output.stored(output)).await;
+                turns.turn(self.settle(group).instrument(span)).await;
                 LOOP_SECONDS.with(&["settle"]).observe_duration(began.elapsed());
             }
         }
+        turns.end();
     }
 
-    async fn settle(&self, mut group: Vec<Reported>) {
-        let output = group.iter().map(|reported| reported.after_output).max().unwrap_or(0);
-        self.output.stored(output).await;
+    /// Settles what is known and answers all; says whether the database did.
+    async fn settle(&self, mut group: Vec<Reported>) -> bool {
         let learned = self.learn(&mut group).await;
         if let Err(error) = &learned {
             warn!(%error, "Leases of earlier sessions could not be read; their results are asked for again");
@@ -97,10 +100,12 @@ impl Settler {
         }
         let mut answers: HashMap<u64, (Stream, Vec<ResultAnswer>)> = HashMap::new();
         let mut due_again = false;
+        let mut well = learned.is_ok();
         for (event, results) in by_event {
             due_again |= matches!(event, Event::AttemptFailed | Event::LeaseLapsed);
             let began = trace::now();
             let verdicts = self.raise(event, &results).await;
+            well &= !verdicts.contains(&Verdict::Retry);
             if let Some(began) = began {
                 export(&results, &verdicts, began);
             }
@@ -124,6 +129,7 @@ impl Settler {
         if due_again {
             self.bus.wake(Topic::ShardOwner);
         }
+        well
     }
 
     /// Reads what is needed of leases that were granted in an earlier session of their executor.

@@ -27,6 +27,8 @@ struct State {
 #[derive(Debug)]
 struct Tick {
     max_age: Duration,
+    /// Whether readiness depends on its success.
+    needed: bool,
     turned: Instant,
     succeeded: Option<Instant>,
 }
@@ -56,7 +58,16 @@ impl Health {
     /// Adds a tick that must turn at least every `max_age`, counted from now, and succeed as often to
     /// be ready. Repeating it starts the count anew.
     pub fn register_tick(&self, name: &str, max_age: Duration) {
-        let tick = Tick { max_age, turned: clock::monotonic(), succeeded: None };
+        self.register(name, max_age, true);
+    }
+
+    /// The same for a tick that must turn and may fail: the role does its job without it.
+    pub fn register_turns(&self, name: &str, max_age: Duration) {
+        self.register(name, max_age, false);
+    }
+
+    fn register(&self, name: &str, max_age: Duration, needed: bool) {
+        let tick = Tick { max_age, needed, turned: clock::monotonic(), succeeded: None };
         self.lock().ticks.insert(name.to_owned(), tick);
     }
 
@@ -111,7 +122,8 @@ impl Health {
             ok: result.is_ok(),
             detail: result.clone().err().unwrap_or_default(),
         }));
-        checks.extend(state.ticks.iter().map(|(name, tick)| match tick.succeeded {
+        let needed = state.ticks.iter().filter(|(_, tick)| tick.needed);
+        checks.extend(needed.map(|(name, tick)| match tick.succeeded {
             Some(at) => aged(name, "succeeded", now.duration_since(at), tick.max_age),
             None => {
                 Check { name: name.clone(), ok: false, detail: "has not succeeded yet".to_owned() }
@@ -168,6 +180,17 @@ mod tests {
         clock::sleep(MAX_AGE + Duration::from_millis(1)).await;
         health.tick_failed("sweep");
         assert!(health.live().ok && !health.ready().ok);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tick_the_role_can_do_without_may_fail_and_may_not_hang() {
+        let health = Health::new();
+        health.set_ready(true);
+        health.register_turns("sweep", MAX_AGE);
+        health.tick_failed("sweep");
+        assert!(health.live().ok && health.ready().ok);
+        clock::sleep(MAX_AGE + Duration::from_millis(1)).await;
+        assert!(!health.live().ok && health.ready().ok);
     }
 
     #[tokio::test(start_paused = true)]

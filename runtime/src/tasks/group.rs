@@ -131,7 +131,7 @@ async fn watched<F: Future>(name: &'static str, future: F) -> Option<F::Output> 
 }
 
 /// Logs and counts one panic.
-pub(super) fn report_panic(name: &'static str, panic: &str) {
+pub(crate) fn report_panic(name: &str, panic: &str) {
     PANICS.with(&[name]).inc();
     tracing::error!(task = name, panic, "The background task `{name}` panicked: {panic}");
 }

@@ -9,6 +9,7 @@ mod handle;
 mod supervise;
 
 pub(crate) use caught::caught;
+pub(crate) use group::report_panic;
 pub use group::{StillRunning, TaskGroup};
 pub use handle::{TaskEnded, TaskHandle};
 pub use supervise::Ending;

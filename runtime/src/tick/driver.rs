@@ -25,6 +25,8 @@ pub struct Ticker {
     policy: TickPolicy,
     wake: Option<Arc<Notify>>,
     health: Option<Health>,
+    /// Whether the role is ready only while this succeeds.
+    needed: bool,
 }
 
 /// Why a tick gave no outcome.
@@ -45,14 +47,14 @@ pub async fn run_ticks<F, Fut, E>(
     Fut: Future<Output = Result<TickOutcome, E>>,
     E: Error + 'static,
 {
-    Ticker { name, policy, wake, health: None }.run(shutdown, tick).await;
+    Ticker { wake, ..Ticker::new(name, policy) }.run(shutdown, tick).await;
 }
 
 impl Ticker {
     /// `name` labels metrics, logs and liveness; one name a process.
     #[must_use]
     pub fn new(name: &'static str, policy: TickPolicy) -> Self {
-        Self { name, policy, wake: None, health: None }
+        Self { name, policy, wake: None, health: None, needed: true }
     }
 
     /// Ticks on each wake-up too. Wake with `notify_one`: it is kept while a tick runs, and many count
@@ -70,6 +72,12 @@ impl Ticker {
         self
     }
 
+    /// Reports turns to `health`, so that a hang is seen. The role does its job without its success, and stays ready.
+    #[must_use]
+    pub fn liveness(self, health: &Health) -> Self {
+        Self { needed: false, ..self.health(health) }
+    }
+
     /// Ticks at once, then again and again until the shutdown.
     pub async fn run<F, Fut, E>(self, shutdown: Shutdown, mut tick: F)
     where
@@ -78,11 +86,14 @@ impl Ticker {
         E: Error + 'static,
     {
         if let Some(health) = &self.health {
-            health.register_tick(self.name, self.policy.max_age);
+            if self.needed {
+                health.register_tick(self.name, self.policy.max_age);
+            } else {
+                health.register_turns(self.name, self.policy.max_age);
+            }
         }
         let measure = Measure::of(self.name);
-        let first = self.policy.interval.max(Duration::from_millis(10));
-        let mut backoff = Backoff::new(first, self.policy.backoff_max);
+        let mut backoff = Backoff::new(self.policy.backoff_min, self.policy.backoff_max);
         let mut failures = 0_u64;
         while !shutdown.is_cancelled() {
             self.forget_wake_up();

@@ -46,6 +46,11 @@ impl Measure {
         self.seconds.observe_duration(took);
         self.ok.inc();
         self.done.inc_by(done);
+        self.alive();
+    }
+
+    /// All is well, though there was nothing to do.
+    pub(super) fn alive(&self) {
         // Loses no more than microseconds: 2^53 milliseconds are far away.
         #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit in 53 bits")]
         self.last_success.set(clock::wall().timestamp_millis() as f64 / 1000.0);

@@ -53,7 +53,9 @@ pub struct TickPolicy {
     /// Share of the interval, 0.0 to 1.0, by which the pause is shortened by chance, so that
     /// processes started together do not stay in step.
     pub jitter: f64,
-    /// Longest pause after errors. Starts at the interval, at least 10 ms and at most this, and doubles.
+    /// First pause after errors; each that follows doubles it.
+    pub backoff_min: Duration,
+    /// Longest pause after errors.
     pub backoff_max: Duration,
     /// Time for the running tick to end after the shutdown; then it is dropped, which is safe as
     /// ticks are idempotent.
@@ -63,14 +65,16 @@ pub struct TickPolicy {
 }
 
 impl TickPolicy {
-    /// At least every `interval`, with 10 % jitter, back-off up to 5 s (or the interval, if longer),
+    /// At least every `interval`, with 10 % jitter, back-off from the interval (10 ms at least, 1 s at most: after an outage
+    /// loops with long intervals, too, go on soon) to 5 s,
     /// 2 s to stop, hung after 30 s without a turn (or four intervals).
     #[must_use]
     pub fn every(interval: Duration) -> Self {
         Self {
             interval,
             jitter: 0.1,
-            backoff_max: interval.max(Duration::from_secs(5)),
+            backoff_min: interval.clamp(Duration::from_millis(10), Duration::from_secs(1)),
+            backoff_max: Duration::from_secs(5),
             stop_grace: Duration::from_secs(2),
             max_age: (interval * 4).max(Duration::from_secs(30)),
         }

@@ -2,7 +2,9 @@
 //!
 //! Used by tests of crashes and outages. Other tests take [`crate::db::TestDatabase`], which shares one cluster.
 
+use std::fs;
 use std::ops::{Deref, DerefMut};
+use std::os::unix::fs::{MetadataExt, chown};
 
 use nix::sys::signal::Signal;
 
@@ -25,6 +27,17 @@ impl PrivatePostgres {
     /// Starts one, about 1 s. Fails when Postgres is not installed.
     pub async fn start() -> anyhow::Result<Self> {
         Ok(Self(Engine::start(&POSTGRES).await?))
+    }
+
+    /// Starts it again as a standby that waits for a primary's log: it answers questions and takes no writes, until somebody
+    /// calls `pg_promote()`.
+    pub async fn restart_as_standby(&mut self) -> anyhow::Result<()> {
+        self.0.stop().await?;
+        let data = self.0.folder().join("data");
+        let (signal, owner) = (data.join("standby.signal"), fs::metadata(&data)?);
+        fs::write(&signal, "")?;
+        chown(&signal, Some(owner.uid()), Some(owner.gid()))?;
+        self.0.restart().await
     }
 }
 
