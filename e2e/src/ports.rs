@@ -42,7 +42,7 @@ pub async fn watch_ports<T>(
 }
 
 impl PortsSeen {
-    fn add(&mut self, row: &str) -> anyhow::Result<()> {
+    pub(crate) fn add(&mut self, row: &str) -> anyhow::Result<()> {
         let numbers: Vec<i64> =
             row.split('|').map(|field| field.parse()).collect::<Result<_, _>>()?;
         let &[shared, outside, at_once] = numbers.as_slice() else {
@@ -62,7 +62,7 @@ impl PortsSeen {
 }
 
 /// A block without a first port has no bounds, and so lies outside.
-const LOOK: &str = "
+pub(crate) const LOOK: &str = "
     with held as materialized (
         select t.id, s.executor_id, int4range(t.port_first, t.port_first + t.ports) as block,
             int4range(s.port_first, s.port_first + s.port_count) as given
