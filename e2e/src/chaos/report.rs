@@ -176,7 +176,7 @@ impl Report {
         )?;
         writeln!(
             out,
-            "  run again      {} command(s) ran to the end more than once, their report having been lost with an executor",
+            "  run again      {} command(s) ran to their end in an attempt that was lost before its report, and then again",
             self.verdict.ran_again
         )?;
         writeln!(
