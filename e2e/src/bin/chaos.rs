@@ -4,7 +4,7 @@
 //! Progress goes to standard error.
 
 use clap::Parser;
-use e2e::chaos::{Scenario, churn, run};
+use e2e::chaos::{Planned, Scenario, churn, plan, run};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,6 +26,9 @@ struct Arguments {
     /// Where the JSON goes; the text and the chart go beside it.
     #[arg(long, value_name = "FILE", default_value = "target/chaos/report.json")]
     report: PathBuf,
+    /// Says what would be done, and ends.
+    #[arg(long)]
+    plan: bool,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -54,4 +57,13 @@ fn main() -> anyhow::Result<ExitCode> {
         writeln!(out, "written: {}", file.display())?;
     }
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(planned: &[Planned]) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for Planned { at, lasts, fault } in planned {
+        let (at, lasts) = (at.as_secs_f64(), lasts.as_secs_f64());
+        writeln!(out, "{at:>6.1} s, for {lasts:>4.1} s  {} {}", fault.kind().0, fault.whom())?;
+    }
+    Ok(())
 }

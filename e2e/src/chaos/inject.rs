@@ -33,10 +33,10 @@ pub struct Done {
     pub skipped: Option<String>,
 }
 
-/// Does all of it, in turn, from `began` on.
+/// Does all of it, in turn, from `began` on; what is known to stop work for good only where that is asked for.
 pub async fn inject(
     rig: &mut Rig,
-    planned: &[Planned],
+    (planned, known_too): (&[Planned], bool),
     began: Instant,
     mut tell: impl FnMut(&Done),
 ) -> anyhow::Result<Vec<Done>> {
@@ -45,8 +45,13 @@ pub async fn inject(
         clock::sleep_until(began + at).await;
         rig.revive()?;
         let from_ms = now_ms();
-        let skipped = inflict(rig, fault, lasts).await;
-        let skipped = skipped.with_context(|| format!("{} {}", fault.kind().0, fault.whom()))?;
+        let known = fault.known_to_stop_work().filter(|_| !known_too);
+        let skipped = match known {
+            Some(why) => Some(why.to_owned()),
+            None => inflict(rig, fault, lasts)
+                .await
+                .with_context(|| format!("{} {}", fault.kind().0, fault.whom()))?,
+        };
         let done = Done { fault, from_ms, to_ms: now_ms(), skipped };
         tell(&done);
         all.push(done);
