@@ -88,8 +88,15 @@ pub async fn judge(
         verdict.each(Promise::Capacity, vec![format!("executors are not free again: {error}")]);
     }
     for customer in customers {
-        let (faults, _) = usage_faults(&oracle, customer).await?;
-        verdict.each(Promise::Bills, faults);
+        match usage_faults(&oracle, customer).await {
+            Ok((faults, _)) => verdict.each(Promise::Bills, faults),
+            Err(error) => {
+                verdict.each(
+                    Promise::Resumes,
+                    vec![format!("customer cannot ask for usage: {error}")],
+                );
+            }
+        }
     }
     if let Some(schedules) = schedules {
         verdict.each(Promise::Fires, schedules.faults(HOLE).await?);

@@ -79,7 +79,7 @@ impl Report {
                     "from_ms": done.from_ms - self.began_ms,
                     "to_ms": done.to_ms - self.began_ms,
                     "skipped": done.skipped,
-                    "resumed_after_ms": resumed.map(|(_, took, _)| took),
+                    "resumed_after_ms": resumed.map(|(_, took, _)| *took).filter(|took| *took != i64::MAX),
                     "resume_limit_ms": resumed.map(|(.., limit)| limit),
                 })
             })

@@ -72,12 +72,12 @@ pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::
         attack(&mut rig, scenario, &planned, (&customers, &limited, &ledger), tell).await?;
     let last_ms = now_ms();
     let drained = Oracle::of(&rig.cluster).only(OURS).drained(scenario.drain).await;
-    tell(&format!("drained {} ms after load and faults", now_ms() - last_ms));
+    let drained_ms = now_ms() - last_ms;
+    tell(&format!("drained {drained_ms} ms after load and faults"));
     if let Err(error) = drained {
         let what = format!("time(s) tasks did not drain: {error}");
         seen.answers.violations.extend(Violation::counted(Promise::Resumes, 1, what));
     }
-    let drained_ms = now_ms() - last_ms;
     if let Some(schedules) = &schedules {
         schedules.pause().await?;
     }
