@@ -35,6 +35,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let seed = arguments.seed.unwrap_or_else(|| u64::from(rand::random::<u32>()));
     let length = arguments.duration_s.map(Duration::from_secs);
+    if arguments.plan {
+        let scenario = Scenario::named(&arguments.scenario, length)?;
+        return show(&plan(&scenario, seed)).map(|()| ExitCode::SUCCESS);
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let began = runtime::clock::wall();

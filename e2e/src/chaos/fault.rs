@@ -155,6 +155,24 @@ impl Fault {
         )
     }
 
+    /// Whether all work may have to wait for its end.
+    #[must_use]
+    pub const fn may_stop_all(self) -> bool {
+        !self.of_one_process() && !self.touches_redis()
+    }
+
+    /// Whether `next` hits the one to whom the work of the victim of this has just passed: there are two of each.
+    #[must_use]
+    pub fn hits_its_heir(self, next: Self) -> bool {
+        let killed = |fault| match fault {
+            Self::Kill(victim) | Self::Stop(victim) | Self::Term(victim) => Some(victim.role),
+            _ => None,
+        };
+        let roles = (killed(self), killed(next));
+        matches!(roles, (Some(one), Some(other)) if one == other
+            && matches!(one, Role::Scheduler | Role::ResourceManager))
+    }
+
     /// Whether what Redis has counted may be lost or out of reach.
     #[must_use]
     pub const fn touches_redis(self) -> bool {

@@ -1,6 +1,5 @@
 //! Judges a run by every promise that exists so far, once all is over.
 
-use super::fault::Fault;
 use super::flow::Flow;
 use super::inject::Done;
 use super::load::Answers;
@@ -191,16 +190,13 @@ fn deadline(done: &Done) -> (i64, i64) {
     }
 }
 
-/// A fault that comes before the time of the one before is up gives time of its own, if it may stop work, too.
+/// A fault that comes before the time of this one is up gives time of its own, where it may stop work once more.
 fn with_those_after(done: &[Done], at: usize) -> (i64, i64) {
     let (from, limit) = deadline(&done[at]);
     let mut until = from + limit;
     for next in done.iter().skip(at + 1).filter(|next| next.skipped.is_none()) {
-        let same_role = match (done[at].fault, next.fault) {
-            (Fault::Kill(one), Fault::Kill(other)) => one.role == other.role,
-            _ => true,
-        };
-        if same_role && next.from_ms < until {
+        let again = next.fault.may_stop_all() || done[at].fault.hits_its_heir(next.fault);
+        if again && next.from_ms < from + limit {
             let (from, limit) = deadline(next);
             until = until.max(from + limit);
         }
@@ -228,7 +224,7 @@ fn resumption(seen: &Seen, flow: &Flow, verdict: &mut Verdict) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fault::Victim;
+    use super::super::fault::{Fault, Victim};
     use super::*;
     use crate::Role;
 
@@ -251,8 +247,13 @@ mod tests {
     fn what_comes_meanwhile_gives_time_of_its_own() {
         let done = [kill(Role::Api, 0), crash(3_000, 5_000), kill(Role::Api, 30_000)];
         assert_eq!(with_those_after(&done, 0), (0, 15_000));
-        // Kills of other roles are no excuse, of the same one they are.
-        let done = [kill(Role::Api, 0), kill(Role::Executor, 2_000), kill(Role::Api, 6_000)];
+        // Another kill is an excuse where it hits whoever has just taken over, and no kill after that is.
+        let of = [Role::Scheduler, Role::Executor, Role::Scheduler, Role::Scheduler];
+        let done: Vec<Done> =
+            of.into_iter().zip([0, 2_000, 6_000, 12_000]).map(|(r, at)| kill(r, at)).collect();
         assert_eq!(with_those_after(&done, 0), (0, 13_000));
+        assert_eq!(with_those_after(&done, 1), (2_000, 7_000));
+        let done = [kill(Role::Api, 0), kill(Role::Api, 1_000)];
+        assert_eq!(with_those_after(&done, 0), (0, 7_000));
     }
 }
