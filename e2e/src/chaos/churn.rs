@@ -3,47 +3,24 @@
 //! No fault but what deploys do: executors are asked to end and start again. Looked at every few seconds; the last fifth (at most two
 //! minutes) against the first, after a warm-up.
 
+use super::churn_report::{ChurnReport, Made, WARM_UP};
 use super::rig::Rig;
 use super::run::Progress;
-use super::sample::{FIGURES, Sample, sample};
-use crate::promise::Violation;
-use crate::{Customer, Mix, Oracle, Role, Submitted};
+use super::sample::{Sample, sample};
+use crate::promise::{Promise, Violation};
+use crate::{Customer, Mix, Oracle, Role};
 use anyhow::{Context, ensure};
 use runtime::clock::{self, Instant};
-use serde_json::{Value, json};
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use serde_json::json;
 use std::time::Duration;
 use testkit::ledger::Ledger;
 
 const LENGTH: Duration = Duration::from_secs(600);
-/// Pools fill and plans are made before it is counted.
-const WARM_UP: Duration = Duration::from_secs(20);
 const BETWEEN_SAMPLES: Duration = Duration::from_secs(5);
 const TASKS_PER_SECOND: usize = 50;
-/// How much more the end may be than the beginning.
-const FLAT: f64 = 1.1;
 const MIX: Mix = Mix { commands: 2, fail_once_percent: 25, work: Duration::from_millis(20) };
 const OURS: &str = "h.tenant_id in (select t.id from tenant t where t.name = 'churner')
     and not exists (select from schedule_fire f where f.task_id = h.id)";
-
-/// What it came to.
-pub struct ChurnReport {
-    seed: u64,
-    length: Duration,
-    samples: Vec<Sample>,
-    violations: Vec<Violation>,
-    made: Made,
-}
-
-/// How much came and went.
-#[derive(Debug, Default, Clone, Copy)]
-struct Made {
-    tasks: usize,
-    schedules: usize,
-    keys: usize,
-    executors: usize,
-}
 
 /// Lets things come and go for so long.
 pub async fn churn(
@@ -77,13 +54,9 @@ pub async fn churn(
     tell("judging");
     let mut violations = oracle.broken(&submitted, &ledger).await?;
     let complaints = std::mem::take(&mut rig.complaints);
-    violations.extend(Violation::each(crate::Promise::Resumes, complaints));
-    let made = Made { tasks: made_of(&submitted), schedules, keys, executors };
+    violations.extend(Violation::each(Promise::Resumes, complaints));
+    let made = Made { tasks: submitted.all.len(), schedules, keys, executors };
     Ok(ChurnReport { seed, length, samples, violations, made })
-}
-
-fn made_of(submitted: &Submitted) -> usize {
-    submitted.all.len()
 }
 
 /// Each second ten schedules that fire every second are put, and those of five seconds before are deleted.
@@ -170,94 +143,4 @@ async fn executors(
         clock::sleep_until(next).await;
     }
     Ok(ended)
-}
-
-impl ChurnReport {
-    /// Each figure: its name, its mean in the first part, in the last, and whether that is flat.
-    fn figures(&self) -> Vec<(&'static str, f64, f64, bool)> {
-        let part = Duration::from_secs(120).min(self.length / 5);
-        let last = self.samples.last().map_or(Duration::ZERO, |sample| sample.after);
-        let mean = |name: usize, within: &dyn Fn(&Sample) -> bool| {
-            let values: Vec<f64> =
-                self.samples.iter().filter(|s| within(s)).map(|s| s.values[name]).collect();
-            values.iter().sum::<f64>() / values.len().max(1) as f64
-        };
-        FIGURES
-            .iter()
-            .enumerate()
-            .map(|(at, name)| {
-                let first = mean(at, &|sample| sample.after < WARM_UP + part);
-                let end = mean(at, &|sample| sample.after + part > last);
-                (*name, first, end, end <= first * FLAT)
-            })
-            .collect()
-    }
-
-    /// What does not hold, in sentences.
-    #[must_use]
-    pub fn failures(&self) -> Vec<String> {
-        let grown =
-            self.figures().into_iter().filter(|(.., flat)| !flat).map(|(name, first, last, _)| {
-                format!("{name} went from {first:.1} to {last:.1}: more than {FLAT} of it")
-            });
-        grown.chain(self.violations.iter().map(ToString::to_string)).collect()
-    }
-
-    /// For people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut out = String::new();
-        // Writing into a string cannot fail.
-        let _ = self.write(&mut out);
-        out
-    }
-
-    fn write(&self, out: &mut String) -> std::fmt::Result {
-        let Made { tasks, schedules, keys, executors } = self.made;
-        writeln!(out, "scenario churn, seed {}, {:?}", self.seed, self.length)?;
-        writeln!(
-            out,
-            "made and gone: {tasks} tasks, {schedules} schedules, {keys} keys, {executors} executors\n"
-        )?;
-        writeln!(out, "{:<36} {:>10} {:>10} {:>7}", "", "first", "last", "ratio")?;
-        for (name, first, last, flat) in self.figures() {
-            let told = if flat { "" } else { "  NOT flat" };
-            writeln!(
-                out,
-                "{name:<36} {first:>10.1} {last:>10.1} {:>7.2}{told}",
-                last / first.max(f64::MIN_POSITIVE)
-            )?;
-        }
-        for violation in &self.violations {
-            writeln!(out, "{violation}")?;
-        }
-        Ok(())
-    }
-
-    fn json(&self) -> Value {
-        let counts = crate::by_promise(&self.violations);
-        let violations: serde_json::Map<String, Value> =
-            counts.iter().map(|(p, n)| (p.number().to_string(), json!(n))).collect();
-        let figures: Vec<Value> = self
-            .figures()
-            .into_iter()
-            .map(|(name, first, last, flat)| json!({"name": name, "first": first, "last": last, "flat": flat}))
-            .collect();
-        json!({
-            "scenario": "churn", "seed": self.seed, "held": self.failures().is_empty(), "violations": violations,
-            "failures": self.failures(), "figures": figures, "faults": [], "seconds": self.length.as_secs_f64(),
-            "samples": self.samples.iter().map(Sample::json).collect::<Vec<_>>(),
-        })
-    }
-
-    /// Writes the JSON to `path`, and the text beside it.
-    pub fn write_to(&self, path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let text = path.with_extension("txt");
-        std::fs::write(path, serde_json::to_vec_pretty(&self.json())?)?;
-        std::fs::write(&text, self.text())?;
-        Ok(vec![path.to_owned(), text])
-    }
 }

@@ -2,7 +2,8 @@
 //!
 //! The rule: what a fault changed is undone when its time is over, whatever came of it, so that the next one is the only one.
 
-use super::fault::{Cut, Fault, Link, Planned, Victim};
+use super::engine;
+use super::fault::{Cut, Fault, Planned, Victim};
 use super::rig::Rig;
 use anyhow::Context;
 use runtime::clock::{self, Instant};
@@ -10,10 +11,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use testkit::proxy::Mode;
 
-/// The services' logins.
-const LOGINS: [&str; 5] =
-    ["berth_api", "berth_submit", "berth_admin", "berth_scheduler", "berth_rm"];
-const SLOWER: Duration = Duration::from_millis(50);
 const LATE: Duration = Duration::from_millis(200);
 /// The grace of an executor, the longest of all, and some.
 const END_LIMIT: Duration = Duration::from_secs(40);
@@ -65,7 +62,7 @@ pub fn now_ms() -> i64 {
     clock::wall().timestamp_millis()
 }
 
-/// Does it and undoes it; answers why it could not be done.
+/// Does it and undoes it; answers why it could not be done. What is done to engines is in `engine`.
 async fn inflict(rig: &mut Rig, fault: Fault, lasts: Duration) -> anyhow::Result<Option<String>> {
     match fault {
         Fault::Kill(victim) => {
@@ -80,55 +77,6 @@ async fn inflict(rig: &mut Rig, fault: Fault, lasts: Duration) -> anyhow::Result
             rig.cluster.process(at)?.cont()?;
         }
         Fault::Term(victim) => end(rig, victim, &[]).await?,
-        Fault::BrokerRestart => {
-            rig.rabbit.kill9()?;
-            clock::sleep(lasts).await;
-            rig.rabbit.restart().await?;
-        }
-        Fault::BrokerWipe => {
-            rig.rabbit.lose_data()?;
-            clock::sleep(lasts).await;
-            rig.rabbit.restart().await?;
-        }
-        Fault::QueueDeletion => {
-            let queue = format!("{}.hints.default", rig.cluster.broker().queue_prefix());
-            rig.rabbitmqctl(&["delete_queue", &queue]).await?;
-        }
-        Fault::MemoryAlarm => {
-            rig.rabbitmqctl(&["set_vm_memory_high_watermark", "0"]).await?;
-            clock::sleep(lasts).await;
-            rig.rabbitmqctl(&["set_vm_memory_high_watermark", "0.4"]).await?;
-        }
-        Fault::PostgresCrash => {
-            rig.postgres.kill9()?;
-            clock::sleep(lasts).await;
-            rig.postgres.restart().await?;
-        }
-        Fault::PostgresSlow => {
-            let links = [Link::ApiDatabase, Link::SchedulerDatabase, Link::ManagerDatabase];
-            links.iter().for_each(|link| rig.set(*link, Mode::Delay(SLOWER)));
-            clock::sleep(lasts).await;
-            links.iter().for_each(|link| rig.set(*link, Mode::Pass));
-        }
-        Fault::FewConnections => {
-            // Those there are go, or nobody would notice.
-            limit_connections(rig, 2).await?;
-            end_backends(rig).await?;
-            clock::sleep(lasts).await;
-            limit_connections(rig, -1).await?;
-        }
-        Fault::KilledBackends => {
-            let until = clock::monotonic() + lasts;
-            while clock::monotonic() < until {
-                end_backends(rig).await?;
-                clock::sleep(Duration::from_millis(700)).await;
-            }
-        }
-        Fault::RedisAway => {
-            rig.redis.kill9()?;
-            clock::sleep(lasts).await;
-            rig.redis.restart().await?;
-        }
         Fault::Network(link, cut) => {
             rig.set(link, mode(cut));
             clock::sleep(lasts).await;
@@ -150,6 +98,7 @@ async fn inflict(rig: &mut Rig, fault: Fault, lasts: Duration) -> anyhow::Result
             end(rig, victim, &[]).await?;
         }
         Fault::MalformedRows => malformed(rig).await?,
+        _ => engine::inflict(rig, fault, lasts).await?,
     }
     Ok(None)
 }
@@ -179,16 +128,6 @@ const fn mode(cut: Cut) -> Mode {
         Cut::BlackHole => Mode::Blackhole,
         Cut::HalfOpen => Mode::HalfOpen,
     }
-}
-
-async fn limit_connections(rig: &Rig, most: i32) -> anyhow::Result<()> {
-    let limits = LOGINS.map(|login| format!("alter role {login} connection limit {most}"));
-    rig.sql(&limits.join("; ")).await.map(drop)
-}
-
-async fn end_backends(rig: &Rig) -> anyhow::Result<()> {
-    let ours = "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename like 'berth\\_%'";
-    rig.sql(ours).await.map(drop)
 }
 
 /// Tasks of a tenant of their own that have no spec, or one that nobody can read.

@@ -7,6 +7,8 @@
 
 mod chart;
 mod churn;
+mod churn_report;
+mod engine;
 mod fault;
 mod flow;
 mod inject;
