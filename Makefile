@@ -20,9 +20,6 @@ check:
 bench:
 	@scripts/bench $(ARGS)
 
-# Real processes on real engines, with faults. The whole workspace, of which it takes some: a build of one crate alone would
-# compile what it shares with the others with features of its own.
+# Attacks a whole Berth, and says which promises held: SCENARIO=... DURATION_S=... SEED=... REPORT=path, or ROW=n|all.
 chaos:
-	@scripts/setup
-	@cargo build --workspace --bins
-	@BERTH_TEST_BIN_DIR=$${CARGO_TARGET_DIR:-$$PWD/target}/debug $(SERVICES) cargo nextest run --workspace --profile chaos $(ARGS)
+	@scripts/chaos $(ARGS)

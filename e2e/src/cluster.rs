@@ -34,7 +34,9 @@ impl Role {
     /// Every role.
     pub const ALL: [Self; 4] = [Self::Api, Self::Scheduler, Self::ResourceManager, Self::Executor];
 
-    const fn command(self) -> &'static str {
+    /// The `berth` command that starts it; its processes are called this and a number.
+    #[must_use]
+    pub const fn command(self) -> &'static str {
         match self {
             Self::Api => "api",
             Self::Scheduler => "scheduler",
@@ -237,8 +239,16 @@ impl Cluster {
 
     /// Starts a process again after it ended.
     pub fn launch(&mut self, at: usize) -> anyhow::Result<()> {
+        self.launch_with(at, &[])
+    }
+
+    /// The same with more in its environment, this time.
+    pub fn launch_with(&mut self, at: usize, environment: &[(&str, String)]) -> anyhow::Result<()> {
         let member = &mut self.members[at];
-        member.process = Some(member.command.start()?);
+        let command = member.command.clone();
+        let command =
+            environment.iter().fold(command, |command, (name, value)| command.env(*name, value));
+        member.process = Some(command.start()?);
         Ok(())
     }
 

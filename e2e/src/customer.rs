@@ -2,6 +2,7 @@
 
 use crate::Cluster;
 use anyhow::{Context, bail};
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,13 +18,20 @@ pub struct Customer {
 impl Customer {
     /// Makes a tenant and a key with the `berth` commands an operator would use.
     pub async fn sign_up(cluster: &Cluster, name: &str) -> anyhow::Result<Self> {
+        Self::sign_up_with(cluster, name, &["read", "submit"]).await
+    }
+
+    /// The same with a key of these scopes.
+    pub async fn sign_up_with(
+        cluster: &Cluster,
+        name: &str,
+        scopes: &[&str],
+    ) -> anyhow::Result<Self> {
         cluster.berth(&["admin", "tenant", "create", name, "--output", "json"]).await?;
-        let made = cluster
-            .berth(&[
-                "admin", "key", "create", "--tenant", name, "--name", "test", "--scope", "read",
-                "--scope", "submit", "--output", "json",
-            ])
-            .await?;
+        let mut command = vec!["admin", "key", "create", "--tenant", name, "--name", "test"];
+        scopes.iter().for_each(|scope| command.extend(["--scope", *scope]));
+        command.extend(["--output", "json"]);
+        let made = cluster.berth(&command).await?;
         let made: Value = serde_json::from_str(&made)?;
         let key = made["key"].as_str().with_context(|| format!("no key in {made}"))?;
         Self::with_key(cluster, key)
@@ -41,6 +49,13 @@ impl Customer {
         Ok(Self { http, urls, key: key.to_owned(), next: AtomicUsize::new(0) })
     }
 
+    /// The same APIs with another key.
+    #[must_use]
+    pub fn other_key(&self, key: &str) -> Self {
+        let (http, urls) = (self.http.clone(), self.urls.clone());
+        Self { http, urls, key: key.to_owned(), next: AtomicUsize::new(0) }
+    }
+
     /// The key.
     pub fn key(&self) -> &str {
         &self.key
@@ -54,6 +69,18 @@ impl Customer {
         body: Option<&Value>,
         idempotency_key: Option<&str>,
     ) -> anyhow::Result<(u16, Value)> {
+        let (status, _, body) = self.answer(method, path, body, idempotency_key).await?;
+        Ok((status, body))
+    }
+
+    /// The same with the headers of the answer.
+    pub async fn answer(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        idempotency_key: Option<&str>,
+    ) -> anyhow::Result<(u16, HeaderMap, Value)> {
         let at = self.next.fetch_add(1, Ordering::Relaxed) % self.urls.len();
         let mut request = self
             .http
@@ -66,9 +93,9 @@ impl Customer {
             request = request.json(body);
         }
         let response = request.send().await?;
-        let status = response.status().as_u16();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.bytes().await?;
-        Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
+        Ok((status, headers, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
     }
 
     /// Submits one task, again and again under one key until an answer comes; gives its id.

@@ -3,12 +3,14 @@
 //! The rule: nothing is mocked, every process is the `berth` binary, and all that is checked is read from
 //! outside (the API, the tables, the ledger that the tasks themselves write).
 
+pub mod chaos;
 mod cluster;
 mod customer;
 mod load;
 mod look;
 mod oracle;
 mod ports;
+mod promise;
 mod rabbitmqctl;
 mod schedules;
 mod steady;
@@ -21,6 +23,7 @@ pub use load::{Mix, Submitted};
 pub use look::{batcher, freeze, metric, now_ms, now_ns, page, sum};
 pub use oracle::Oracle;
 pub use ports::{PortsSeen, watch_ports};
+pub use promise::{Promise, Violation, by_promise};
 pub use rabbitmqctl::rabbitmqctl;
 pub use schedules::{Lateness, Schedules};
 pub use steady::{Answer, Seen, Steady};

@@ -1,8 +1,9 @@
 //! Checks the promises after a run, from the tables and the ledger.
 //!
-//! Each check answers with sentences about what is wrong; none is good. It reads as the owner of the tables, past every policy,
-//! so that nothing is hidden from it.
+//! Each check answers with what is wrong and which promise that breaks; nothing is good. It reads as the owner of the tables, past
+//! every policy, so that nothing is hidden from it.
 
+use crate::promise::{Promise, Violation};
 use crate::{Cluster, Submitted};
 use anyhow::{Context, ensure};
 use runtime::clock::{self, Instant};
@@ -17,6 +18,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// Reads a Berth from outside.
 pub struct Oracle<'a> {
     database: &'a TestDatabase,
+    /// Whose tasks were all acknowledged to the caller: a condition on rows `h`.
+    asked_for: String,
 }
 
 impl<'a> Oracle<'a> {
@@ -27,10 +30,23 @@ impl<'a> Oracle<'a> {
 
     /// For whatever works on this database.
     pub fn on(database: &'a TestDatabase) -> Self {
-        Self { database }
+        Self { database, asked_for: "true".to_owned() }
     }
 
-    /// Waits until no task lives any more.
+    /// Others make tasks, too: only those of these tenants, named by the condition on a row `h` of tasks, must all have been
+    /// acknowledged and end well.
+    #[must_use]
+    pub fn only(mut self, condition: impl Into<String>) -> Self {
+        self.asked_for = condition.into();
+        self
+    }
+
+    /// That condition.
+    pub(crate) fn condition(&self) -> &str {
+        &self.asked_for
+    }
+
+    /// Waits until none of these tasks lives any more.
     pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
         let began = clock::monotonic();
         let ended = async {
@@ -52,8 +68,9 @@ impl<'a> Oracle<'a> {
     /// Looks until all have ended, or until then.
     async fn has_drained(&self, until: Instant) -> anyhow::Result<bool> {
         let mut session = self.session()?;
+        let live = format!("select count(*) from task h where {}", self.asked_for);
         while clock::monotonic() < until {
-            if session.row("select count(*) from task").await? == "0" {
+            if session.row(&live).await? == "0" {
                 return Ok(true);
             }
             clock::sleep(BETWEEN_LOOKS).await;
@@ -77,68 +94,65 @@ impl<'a> Oracle<'a> {
         submitted: &Submitted,
         ledger: &Ledger,
     ) -> anyhow::Result<Vec<String>> {
+        let found = self.broken(submitted, ledger).await?;
+        Ok(found.iter().map(Violation::to_string).collect())
+    }
+
+    /// The same, by promise.
+    pub async fn broken(
+        &self,
+        submitted: &Submitted,
+        ledger: &Ledger,
+    ) -> anyhow::Result<Vec<Violation>> {
         let mut found = self.tables().await?;
         found.extend(self.acknowledged(submitted).await?);
         let runs = ledger.runs()?;
-        found.extend(runs.faults());
-        found.extend(runs.never_completed(submitted.commands.iter().map(String::as_str)));
-        found.extend(runs.unexpected(submitted.commands.iter().map(String::as_str)));
+        let commands = || submitted.commands.iter().map(String::as_str);
+        found.extend(Violation::each(Promise::Leases, runs.faults()));
+        found.extend(Violation::each(Promise::Durable, runs.never_completed(commands())));
+        found.extend(Violation::each(Promise::Durable, runs.unexpected(commands())));
         Ok(found)
     }
 
     /// What the tables alone can prove.
-    pub async fn tables(&self) -> anyhow::Result<Vec<String>> {
-        let checks = [
-            ("task(s) both live and ended", "select count(*) from task join task_history using (tenant_id, id)"),
-            ("task(s) ended more than once", "select count(*) from (select id from task_history group by id having count(*) > 1) d"),
-            ("task(s) with a hole or a double in their attempts", "select count(*) from (
-                select task_id from attempt group by task_id having max(attempt) <> count(*) or count(distinct attempt) <> count(*)) d"),
-            ("ended task(s) whose attempts are not those they count", "select count(*) from task_history h
-                where h.attempt <> (select count(*) from attempt a where a.tenant_id = h.tenant_id and a.task_id = h.id)"),
-            ("task(s) with more charged attempts than allowed", "select count(*) from task_history h
-                where (select count(*) from attempt a where a.task_id = h.id and a.charged) > h.max_attempts"),
-            ("pair(s) of overlapping leases of one task", "select count(*) from attempt a join attempt b
-                on a.task_id = b.task_id and a.attempt < b.attempt and b.placed_at < a.ended_at"),
-            ("pair(s) of leases whose fence went down", "select count(*) from attempt a join attempt b
-                on a.task_id = b.task_id and a.attempt < b.attempt and b.placed_at < a.placed_at"),
-            ("uncharged attempt(s) that are billed", "select count(*) from attempt where not charged and usage_ms <> 0"),
-            ("succeeded task(s) without exactly one succeeded attempt", "select count(*) from task_history h where h.state = 'succeeded'
-                and 1 <> (select count(*) from attempt a where a.task_id = h.id and a.outcome = 'succeeded')"),
-            ("lease(s) under a session that is over", "select count(*) from task t join executor_session s on s.id = t.session_id where s.state = 'over'"),
-            ("executor(s) that were granted more than they have, at some instant", OVER_GRANTED),
-        ];
+    pub async fn tables(&self) -> anyhow::Result<Vec<Violation>> {
         let mut found = Vec::new();
-        for (what, sql) in checks {
-            let count = self.number(sql).await.with_context(|| what.to_owned())?;
-            if count > 0 {
-                found.push(format!("{count} {what}"));
-            }
+        for (promise, what, sql) in TABLES {
+            let count = self.number(sql).await.with_context(|| (*what).to_owned())?;
+            found.extend(Violation::counted(*promise, count, *what));
         }
         Ok(found)
     }
 
     /// Every acknowledged task exists, exactly as many as were acknowledged, and each has ended well.
-    async fn acknowledged(&self, submitted: &Submitted) -> anyhow::Result<Vec<String>> {
+    async fn acknowledged(&self, submitted: &Submitted) -> anyhow::Result<Vec<Violation>> {
         let mut found = Vec::new();
         let ids: Vec<String> = submitted
             .all
             .iter()
             .map(|id| format!("('{}'::uuid)", id.trim_start_matches("task_")))
             .collect();
-        let list = ids.join(",");
+        let (list, asked_for) = (ids.join(","), &self.asked_for);
         let missing = self.number(&format!("select count(*) from (values {list}) i(id) where not exists (select from task_history h where h.id = i.id)")).await?;
-        if missing > 0 {
-            found.push(format!("{missing} acknowledged task(s) are lost"));
+        found.extend(Violation::counted(
+            Promise::Durable,
+            missing,
+            "acknowledged task(s) are lost",
+        ));
+        // None of the tasks here fails by itself.
+        let states = self
+            .rows(&format!("select state, count(*) from task_history h where state <> 'succeeded' and {asked_for} group by state"))
+            .await?;
+        for row in states {
+            let [state, count] = row.as_slice() else { anyhow::bail!("{row:?} is no state") };
+            let what = format!("task(s) did not succeed: {state}");
+            found.extend(Violation::counted(Promise::Attempts, count.parse()?, what));
         }
-        let states = self.database.sql("select state || ' ' || count(*) from task_history where state <> 'succeeded' group by state").await?;
-        if !states.trim().is_empty() {
-            found.push(format!("task(s) that did not succeed: {states}"));
-        }
-        let doubled = self.number("select count(*) from task_history").await?
-            - i64::try_from(submitted.all.len())?;
-        if doubled != 0 {
-            found.push(format!("{doubled} task(s) more than were acknowledged"));
-        }
+        let all =
+            self.number(&format!("select count(*) from task_history h where {asked_for}")).await?;
+        let doubled = all - i64::try_from(submitted.all.len())?;
+        let what = "task(s) more than were acknowledged";
+        found.extend(Violation::counted(Promise::Durable, doubled, what));
         Ok(found)
     }
 
@@ -199,6 +213,35 @@ impl<'a> Oracle<'a> {
         text.trim().parse().with_context(|| format!("`{text}` is no number"))
     }
 }
+
+/// What nobody may find in the tables once all tasks have ended.
+const TABLES: &[(Promise, &str, &str)] = &[
+    (Promise::EndsOnce, "task(s) both live and ended", "select count(*) from task join task_history using (tenant_id, id)"),
+    (Promise::EndsOnce, "task(s) ended more than once",
+        "select count(*) from (select id from task_history group by id having count(*) > 1) d"),
+    (Promise::Attempts, "task(s) with a hole or a double in their attempts", "select count(*) from (
+        select task_id from attempt group by task_id having max(attempt) <> count(*) or count(distinct attempt) <> count(*)) d"),
+    (Promise::Attempts, "ended task(s) whose attempts are not those they count", "select count(*) from task_history h
+        left join (select tenant_id, task_id, count(*) as n from attempt group by 1, 2) a on a.tenant_id = h.tenant_id and a.task_id = h.id
+        where h.attempt <> coalesce(a.n, 0)"),
+    (Promise::Attempts, "task(s) with more charged attempts than allowed", "select count(*) from task_history h
+        join (select task_id, count(*) as n from attempt where charged group by 1) a on a.task_id = h.id where a.n > h.max_attempts"),
+    (Promise::Attempts, "charged attempt(s) that the infrastructure lost",
+        "select count(*) from attempt where charged and outcome in ('lost', 'handed_back', 'not_started')"),
+    (Promise::Leases, "pair(s) of overlapping leases of one task", "select count(*) from attempt a join attempt b
+        on a.task_id = b.task_id and a.attempt < b.attempt and b.placed_at < a.ended_at"),
+    (Promise::Leases, "pair(s) of leases whose fence went down", "select count(*) from attempt a join attempt b
+        on a.task_id = b.task_id and a.attempt < b.attempt and b.placed_at < a.placed_at"),
+    (Promise::Bills, "uncharged attempt(s) that are billed", "select count(*) from attempt where not charged and usage_ms <> 0"),
+    (Promise::Bills, "attempt(s) billed for longer than their lease",
+        "select count(*) from attempt where usage_ms > ceil(extract(epoch from ended_at - placed_at) * 1000)"),
+    (Promise::EndsOnce, "succeeded task(s) without exactly one succeeded attempt", "select count(*) from task_history h
+        left join (select task_id, count(*) as n from attempt where outcome = 'succeeded' group by 1) a on a.task_id = h.id
+        where h.state = 'succeeded' and coalesce(a.n, 0) <> 1"),
+    (Promise::Capacity, "lease(s) under a session that is over",
+        "select count(*) from task t join executor_session s on s.id = t.session_id where s.state = 'over'"),
+    (Promise::Capacity, "executor(s) that were granted more than they have, at some instant", OVER_GRANTED),
+];
 
 /// Sums what each executor held at each instant at which something was granted on it.
 const OVER_GRANTED: &str = "

@@ -1,7 +1,8 @@
 //! Looks at the ports of live leases while they live: no row of history keeps them.
 //!
 //! One look is one statement, so one instant. It sees what stands in the tables; two leases that share a port between two
-//! looks are not seen.
+//! looks are not seen. Leases are compared within a session: what an executor held before it died has no process any more, though
+//! its leases stand until the session lapses, while the next boot gives the same ports.
 
 use crate::Oracle;
 use runtime::clock;
@@ -15,7 +16,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 pub struct PortsSeen {
     /// How often was looked.
     pub looks: usize,
-    /// Most leases with ports on one executor at one instant: with fewer than two nothing was shown.
+    /// Most leases with ports under one session at one instant: with fewer than two nothing was shown.
     pub most_at_once: i64,
     /// What was wrong.
     pub faults: Vec<String>,
@@ -42,7 +43,7 @@ pub async fn watch_ports<T>(
 }
 
 impl PortsSeen {
-    fn add(&mut self, row: &str) -> anyhow::Result<()> {
+    pub(crate) fn add(&mut self, row: &str) -> anyhow::Result<()> {
         let numbers: Vec<i64> =
             row.split('|').map(|field| field.parse()).collect::<Result<_, _>>()?;
         let &[shared, outside, at_once] = numbers.as_slice() else {
@@ -62,14 +63,14 @@ impl PortsSeen {
 }
 
 /// A block without a first port has no bounds, and so lies outside.
-const LOOK: &str = "
+pub(crate) const LOOK: &str = "
     with held as materialized (
-        select t.id, s.executor_id, int4range(t.port_first, t.port_first + t.ports) as block,
+        select t.id, t.session_id, int4range(t.port_first, t.port_first + t.ports) as block,
             int4range(s.port_first, s.port_first + s.port_count) as given
         from task t join executor_session s on s.id = t.session_id
         where t.ports > 0
     )
     select
-        (select count(*) from held a join held b on a.executor_id = b.executor_id and a.id < b.id and a.block && b.block),
+        (select count(*) from held a join held b on a.session_id = b.session_id and a.id < b.id and a.block && b.block),
         (select count(*) from held where not block <@ given),
-        (select coalesce(max(n), 0) from (select count(*) as n from held group by executor_id) c)";
+        (select coalesce(max(n), 0) from (select count(*) as n from held group by session_id) c)";

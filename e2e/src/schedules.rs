@@ -7,6 +7,9 @@ use std::time::Duration;
 use testkit::psql;
 use testkit::schedules::noop_template;
 
+/// Whose the schedules are.
+const TENANT: &str = "018f0000-0000-7000-8000-0000000000aa";
+
 /// Schedules of one tenant, each due again and again after the same time, their due times spread evenly over it.
 #[derive(Debug, Clone)]
 pub struct Schedules {
@@ -43,10 +46,10 @@ impl Schedules {
         let (seconds, lead) = (every.as_secs_f64(), lead.as_secs_f64());
         let step = if spread { seconds / f64::from(count) } else { 0.0 };
         all.sql(&format!(
-            "insert into tenant (id, name) values ('018f0000-0000-7000-8000-0000000000aa', 'schedules') on conflict do nothing;
+            "insert into tenant (id, name) values ('{TENANT}', 'schedules') on conflict do nothing;
             update plan set backlog = 100000000, schedules = 10000000 where name = 'default';
             insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, created_by, shard, due_at, fire_at, tzdb)
-                select n.id, '018f0000-0000-7000-8000-0000000000aa', n.id::text, '{{\"specs\":[{{\"every\":{{\"every\":\"{seconds}s\",\"anchor\":\"'
+                select n.id, '{TENANT}', n.id::text, '{{\"specs\":[{{\"every\":{{\"every\":\"{seconds}s\",\"anchor\":\"'
                         || to_char(n.first at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') || '\"}}}}],\"zone\":\"UTC\"}}',
                     '{template}', 'allow', '\"fire_next_soon\"', now() - interval '1 minute', 'aaaaaaaaaaaa', n.at % (select count(*) from schedule_shard),
                     n.first, n.first, '{}'
@@ -86,8 +89,10 @@ impl Schedules {
             ),
             (
                 "more tasks than fires",
-                "select (select count(*) from task) + (select count(*) from task_history) - (select count(task_id) from schedule_fire)"
-                    .to_owned(),
+                format!(
+                    "select (select count(*) from task where tenant_id = '{TENANT}') + (select count(*) from task_history where tenant_id = '{TENANT}')
+                        - (select count(task_id) from schedule_fire where tenant_id = '{TENANT}')"
+                ),
             ),
             (
                 "due times left behind",
@@ -122,6 +127,13 @@ impl Schedules {
             row.trim().split('|').map(str::parse).collect::<Result<_, _>>().context(row.clone())?;
         let [fired, p50, p99, max] = values[..] else { anyhow::bail!("four values, not {row}") };
         Ok(Lateness { fired, p50, p99, max })
+    }
+
+    /// Pauses all of them: due times go on to be written down, and make no task.
+    pub async fn pause(&self) -> anyhow::Result<()> {
+        self.sql("update schedule set paused_at = now(), paused_by = 'test', version = version + 1, updated_at = now()")
+            .await
+            .map(drop)
     }
 
     /// Due times that made no task.

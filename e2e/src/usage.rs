@@ -11,18 +11,21 @@ type Sums = [i64; 5];
 const FIGURES: [&str; 5] =
     ["attempts", "charged_attempts", "run_ms", "cpu_millis_ms", "memory_mib_ms"];
 
-/// What is wrong with `GET /v1/usage` of the only customer there is; and the tiers that were used, `none` for tasks that gave
+/// What is wrong with `GET /v1/usage` of this customer; and the tiers that were used, `none` for tasks that gave
 /// resources instead.
 pub async fn usage_faults(
     oracle: &Oracle<'_>,
     customer: &Customer,
 ) -> anyhow::Result<(Vec<String>, Vec<String>)> {
     let mut wanted: BTreeMap<(String, String), Sums> = BTreeMap::new();
+    // The public part of a key is between its second and third underscore.
+    let key = customer.key().split('_').nth(2).context("no key")?;
     let attempts = oracle
-        .rows(
+        .rows(&format!(
             "select to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD'), coalesce(tier::text, 'none'), charged::integer,
-                usage_ms, cpu_millis, memory_mib from attempt",
-        )
+                usage_ms, cpu_millis, memory_mib
+            from attempt where tenant_id = (select tenant_id from api_key where id = '{key}')"
+        ))
         .await?;
     for attempt in attempts {
         let [day, tier, numbers @ ..] = attempt.as_slice() else {

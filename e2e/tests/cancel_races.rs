@@ -66,7 +66,7 @@ async fn race(tasks: usize, clients: usize) -> anyhow::Result<()> {
     }
     let oracle = Oracle::of(&cluster);
     oracle.drained(Duration::from_secs(30)).await?;
-    assert_eq!(oracle.tables().await?, Vec::<String>::new());
+    assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
     assert_eq!(usize::try_from(oracle.number("select count(*) from task_history").await?)?, tasks);
 
     let ended = cluster

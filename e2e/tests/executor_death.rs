@@ -99,7 +99,7 @@ async fn dies_with_work(rounds: usize) -> anyhow::Result<()> {
         );
         eprintln!("round {round}: all started again {after:?} after the kill");
     }
-    assert_eq!(Oracle::of(&cluster).tables().await?, Vec::<String>::new());
+    assert_eq!(Oracle::of(&cluster).tables().await?, Vec::<e2e::Violation>::new());
     Ok(())
 }
 

@@ -211,7 +211,7 @@ async fn storm(storm: Storm) -> anyhow::Result<()> {
     assert_eq!(oracle.number(short).await?, 0, "{ends:?}");
     let failed = oracle.number("select count(*) from task_history where state = 'failed'").await?;
     assert!(failed * 20 <= i64::try_from(arrivals)?, "{failed} failed of {arrivals}");
-    assert_eq!(oracle.tables().await?, Vec::<String>::new());
+    assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
     assert_eq!(world.cluster.panicked(), Vec::<String>::new());
     Ok(())
 }

@@ -157,6 +157,11 @@ impl RoleProcess {
         self.signal(Signal::SIGTERM)
     }
 
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> anyhow::Result<Option<ExitStatus>> {
+        Ok(self.child.try_wait()?)
+    }
+
     /// Waits for its end.
     pub async fn wait(&mut self, limit: Duration) -> anyhow::Result<ExitStatus> {
         let began = clock::monotonic();

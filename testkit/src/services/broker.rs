@@ -19,13 +19,20 @@ pub struct TestBroker {
 impl TestBroker {
     /// The shared broker; starts one (about 5 s) when `BERTH_TEST_AMQP_URL` is not set.
     pub async fn new() -> anyhow::Result<Self> {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let queue_prefix = format!("berth-test-{}-{number}", std::process::id());
         if let Some(url) = settings::amqp_url() {
-            return Ok(Self { url, queue_prefix, _private: None });
+            return Ok(Self::on(url));
         }
         let private = PrivateRabbit::start().await?;
-        Ok(Self { url: private.url()?, queue_prefix, _private: Some(private) })
+        let url = private.url()?;
+        Ok(Self { _private: Some(private), ..Self::on(url) })
+    }
+
+    /// The broker at this URL, for example a [`PrivateRabbit`] that the test goes on to harm.
+    #[must_use]
+    pub fn on(url: impl Into<String>) -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let queue_prefix = format!("berth-test-{}-{number}", std::process::id());
+        Self { url: url.into(), queue_prefix, _private: None }
     }
 
     /// The AMQP URL, password included.

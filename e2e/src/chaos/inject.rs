@@ -1,0 +1,162 @@
+//! Does what was planned, when it was planned, and writes down what was done.
+//!
+//! The rule: what a fault changed is undone when its time is over, whatever came of it, so that the next one is the only one.
+
+use super::engine;
+use super::fault::{Cut, Fault, Planned, Victim};
+use super::rig::Rig;
+use anyhow::Context;
+use runtime::clock::{self, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
+use testkit::proxy::Mode;
+
+const LATE: Duration = Duration::from_millis(200);
+/// The grace of an executor, the longest of all, and some.
+const END_LIMIT: Duration = Duration::from_secs(40);
+/// What a skewed process takes the time to be.
+const FAKETIME: &str = "+90s";
+
+/// A fault that came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// What.
+    pub fault: Fault,
+    /// When it began, ms since 1970.
+    pub from_ms: i64,
+    /// When it was over.
+    pub to_ms: i64,
+    /// Why it was not done, where it could not be.
+    pub skipped: Option<String>,
+}
+
+/// Does all of it, in turn, from `began` on; what is known to stop work for good only where that is asked for.
+pub async fn inject(
+    rig: &mut Rig,
+    (planned, known_too): (&[Planned], bool),
+    began: Instant,
+    mut tell: impl FnMut(&Done),
+) -> anyhow::Result<Vec<Done>> {
+    let mut all = Vec::new();
+    for Planned { at, lasts, fault } in planned.iter().copied() {
+        clock::sleep_until(began + at).await;
+        rig.revive()?;
+        let from_ms = now_ms();
+        let known = fault.known_to_stop_work().filter(|_| !known_too);
+        let skipped = match known {
+            Some(why) => Some(why.to_owned()),
+            None => inflict(rig, fault, lasts)
+                .await
+                .with_context(|| format!("{} {}", fault.kind().0, fault.whom()))?,
+        };
+        let done = Done { fault, from_ms, to_ms: now_ms(), skipped };
+        tell(&done);
+        all.push(done);
+    }
+    rig.revive()?;
+    Ok(all)
+}
+
+/// The time of ledgers and tables: all are on this machine.
+pub fn now_ms() -> i64 {
+    clock::wall().timestamp_millis()
+}
+
+/// Does it and undoes it; answers why it could not be done. What is done to engines is in `engine`.
+async fn inflict(rig: &mut Rig, fault: Fault, lasts: Duration) -> anyhow::Result<Option<String>> {
+    match fault {
+        Fault::Kill(victim) => {
+            let at = rig.place(victim)?;
+            rig.cluster.kill9(at)?;
+            rig.cluster.launch(at)?;
+        }
+        Fault::Stop(victim) => {
+            let at = rig.place(victim)?;
+            rig.cluster.process(at)?.stop()?;
+            clock::sleep(lasts).await;
+            rig.cluster.process(at)?.cont()?;
+        }
+        Fault::Term(victim) => end(rig, victim, &[]).await?,
+        Fault::Network(link, cut) => {
+            rig.set(link, mode(cut));
+            clock::sleep(lasts).await;
+            rig.set(link, Mode::Pass);
+        }
+        Fault::ClockSkew(victim) => {
+            let Some(library) = faketime() else {
+                return Ok(Some("libfaketime is not installed".to_owned()));
+            };
+            let preload = library.to_string_lossy().into_owned();
+            // What a monotonic clock measures is not touched, as by a wrong date.
+            let skewed = [
+                ("LD_PRELOAD", preload),
+                ("FAKETIME", FAKETIME.to_owned()),
+                ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+            ];
+            end(rig, victim, &skewed).await?;
+            clock::sleep(lasts).await;
+            end(rig, victim, &[]).await?;
+        }
+        Fault::MalformedRows => malformed(rig).await?,
+        _ => engine::inflict(rig, fault, lasts).await?,
+    }
+    Ok(None)
+}
+
+/// Asks a process to end, waits, and starts it again with this in its environment.
+async fn end(rig: &mut Rig, victim: Victim, next: &[(&str, String)]) -> anyhow::Result<()> {
+    let at = rig.place(victim)?;
+    let process = rig.cluster.process(at)?;
+    process.term()?;
+    match process.wait(END_LIMIT).await {
+        Ok(status) if status.success() => {}
+        Ok(status) => {
+            rig.complaints.push(format!("{victim} was asked to end, and ended with {status}"))
+        }
+        Err(error) => {
+            process.kill9()?;
+            rig.complaints.push(format!("{victim} was asked to end: {error}"));
+        }
+    }
+    rig.cluster.launch_with(at, next)
+}
+
+const fn mode(cut: Cut) -> Mode {
+    match cut {
+        Cut::Reset => Mode::Reset,
+        Cut::Delay => Mode::Delay(LATE),
+        Cut::BlackHole => Mode::Blackhole,
+        Cut::HalfOpen => Mode::HalfOpen,
+    }
+}
+
+/// Tasks of a tenant of their own that have no spec, or one that nobody can read.
+async fn malformed(rig: &Rig) -> anyhow::Result<()> {
+    let tenant = "018f0000-0000-7000-8000-0000000000bb";
+    rig.sql(&format!(
+        "insert into tenant (id, name) values ('{tenant}', 'malformed') on conflict do nothing;
+        with made as materialized (select gen_random_uuid() as id, n from generate_series(1, 6) n),
+        specs as (
+            insert into task_spec (id, tenant_id, created_at, run_at, run, delay_tolerance_ms, key_id)
+                select id, '{tenant}', now(), now(), case n % 2 when 0 then '{{not json' else '{{\"unknown\": {{}}}}' end, 0, 'nobody'
+                from made where n > 2
+        )
+        insert into task (tenant_id, id, pool, state, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
+                start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once)
+            select '{tenant}', id, 'default', 'ready', 100, 100, 0, 0, 0, 1, now(), now() + interval '5 minutes',
+                60000, 1, false, false
+            from made"
+    ))
+    .await
+    .map(drop)
+}
+
+fn faketime() -> Option<PathBuf> {
+    let names = ["faketime/libfaketimeMT.so.1", "libfaketimeMT.so.1"];
+    let folders =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib"];
+    folders
+        .iter()
+        .flat_map(|folder| names.map(|name| PathBuf::from(folder).join(name)))
+        .find(|path| path.is_file())
+}

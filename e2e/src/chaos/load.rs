@@ -1,0 +1,151 @@
+//! Customers who send what they have when they have it, whether or not the last answer has come.
+//!
+//! Each batch has a key of its own and is sent until it is answered, as a customer who wants to be sure does. The rule: what is
+//! acknowledged is remembered, and what is not is asked for again.
+
+use crate::promise::{Promise, Violation};
+use crate::{Customer, Mix, Submitted};
+use runtime::clock::{self, Instant};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use testkit::ledger::Ledger;
+use tokio::task::JoinSet;
+
+/// Tasks in a batch; every tenth request is a single one.
+const BATCH: usize = 20;
+const SINGLE_EVERY: usize = 10;
+/// A customer gives up after this.
+const GIVE_UP: Duration = Duration::from_secs(60);
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Two tasks of ten are commands that write into the ledger; a quarter of these fails once.
+const MIX: Mix = Mix { commands: 2, fail_once_percent: 25, work: Duration::from_millis(20) };
+
+/// What customers were answered.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// What was acknowledged.
+    pub submitted: Submitted,
+    /// How long answers took, from the first try on, ms.
+    pub took_ms: Vec<u64>,
+    /// What is not as promised.
+    pub violations: Vec<Violation>,
+    /// Requests that came to no answer at all.
+    pub cut_off: u64,
+    /// Answers of 5xx.
+    pub failed: u64,
+}
+
+/// How often requests came to nothing.
+#[derive(Debug, Default)]
+struct Misses {
+    cut_off: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// Sends `count` tasks, `rate` a second, in turn as each of the customers. `name` is part of the keys.
+pub async fn send(
+    customers: &[Arc<Customer>],
+    ledger: &Ledger,
+    (name, count, rate): (&str, usize, f64),
+    began: Instant,
+) -> anyhow::Result<Answers> {
+    let misses = Arc::new(Misses::default());
+    let mut asking = JoinSet::new();
+    let (mut sent, mut request) = (0, 0);
+    while sent < count {
+        clock::sleep_until(began + Duration::from_secs_f64(sent as f64 / rate)).await;
+        let single = request % SINGLE_EVERY == SINGLE_EVERY - 1;
+        let upto = count.min(sent + if single { 1 } else { BATCH });
+        let tasks = (sent..upto).map(|n| task(n, ledger)).collect::<anyhow::Result<Vec<_>>>()?;
+        let customer = Arc::clone(&customers[request % customers.len()]);
+        let (key, misses) = (format!("{name}-{request}"), Arc::clone(&misses));
+        let first = sent;
+        asking.spawn(async move {
+            let began = clock::monotonic();
+            let ids = insist(&customer, &tasks, &key, &misses).await;
+            (first, tasks.len(), ids, began.elapsed())
+        });
+        (sent, request) = (upto, request + 1);
+    }
+    let mut answers = Answers::default();
+    while let Some(answered) = asking.join_next().await {
+        let (first, count, ids, took) = answered?;
+        answers.took_ms.push(u64::try_from(took.as_millis())?);
+        match ids {
+            Ok(ids) => {
+                anyhow::ensure!(ids.len() == count, "{} answers to {count} tasks", ids.len());
+                for (number, id) in (first..).zip(ids) {
+                    if number % 10 < MIX.commands {
+                        answers.submitted.commands.push(id.clone());
+                    }
+                    answers.submitted.all.push(id);
+                }
+            }
+            Err(what) => {
+                answers.violations.extend(Violation::counted(Promise::Resumes, 1, what));
+            }
+        }
+    }
+    answers.cut_off = misses.cut_off.load(Ordering::Relaxed);
+    answers.failed = misses.failed.load(Ordering::Relaxed);
+    Ok(answers)
+}
+
+/// Commands, noops, and one in ten that wants ports.
+fn task(number: usize, ledger: &Ledger) -> anyhow::Result<Value> {
+    if number % 10 == 9 {
+        let size = json!({ "cpu_millis": 100, "memory_mib": 100, "ports": 3 });
+        let run = json!({ "noop": { "sleep": "50ms" } });
+        return Ok(json!({ "run": run, "resources": size, "max_attempts": 3 }));
+    }
+    MIX.task(number, ledger)
+}
+
+/// Asks under one key until the tasks are acknowledged; why not, where they are not.
+async fn insist(
+    customer: &Customer,
+    tasks: &[Value],
+    key: &str,
+    misses: &Misses,
+) -> Result<Vec<String>, String> {
+    let batch = json!({ "tasks": tasks });
+    let (path, body) = match tasks {
+        [one] => ("/v1/tasks", one),
+        _ => ("/v1/tasks/batch", &batch),
+    };
+    let until = clock::monotonic() + GIVE_UP;
+    loop {
+        match customer.call("POST", path, Some(body), Some(key)).await {
+            Ok((200 | 201, answer)) => return ids_of(&answer),
+            // The one before it may still be under way.
+            Ok((409 | 429, _)) => {}
+            Ok((500..=599, _)) => count(&misses.failed),
+            Ok((status, answer)) => {
+                return Err(format!("good submit was answered {status}: {answer}"));
+            }
+            Err(_) => count(&misses.cut_off),
+        }
+        if clock::monotonic() > until {
+            return Err(format!("submit came to no answer for {GIVE_UP:?}"));
+        }
+        clock::sleep(AGAIN).await;
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+fn ids_of(answer: &Value) -> Result<Vec<String>, String> {
+    let id = |task: &Value| {
+        let id = task["id"].as_str().map(str::to_owned);
+        id.ok_or_else(|| format!("submit was answered without an id: {task}"))
+    };
+    match answer["results"].as_array() {
+        Some(results) => results.iter().map(|result| id(&result["task"])).collect(),
+        None => Ok(vec![id(answer)?]),
+    }
+}
