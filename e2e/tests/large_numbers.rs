@@ -138,7 +138,7 @@ async fn every_flow_goes_on_when_counters_have_passed_32_bits() -> anyhow::Resul
 
     every_flow(&cluster).await?;
     let oracle = Oracle::of(&cluster);
-    assert_eq!(oracle.tables().await?, Vec::<String>::new());
+    assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
 
     let past = |sql: &str| format!("select count(*) from ({sql}) t(n) where n > {BEYOND}");
     for counted in [

@@ -65,7 +65,7 @@ impl Rig {
     async fn ends_well(&self, work: Duration) -> anyhow::Result<()> {
         let oracle = Oracle::of(&self.cluster);
         oracle.drained(work + STEADY).await?;
-        assert_eq!(oracle.tables().await?, Vec::<String>::new());
+        assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
         assert_eq!(oracle.number(CHARGED).await?, 0, "{}", oracle.endings().await?);
         let well = "select count(*) from task_history where state = 'succeeded'";
         assert_eq!(usize::try_from(oracle.number(well).await?)?, self.held);

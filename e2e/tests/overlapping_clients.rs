@@ -48,7 +48,7 @@ async fn overlap(tasks: usize, each: usize) -> anyhow::Result<()> {
         join_all(clients).await.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat();
     let oracle = Oracle::of(&cluster);
     oracle.drained(Duration::from_secs(30)).await?;
-    assert_eq!(oracle.tables().await?, Vec::<String>::new());
+    assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
     assert_eq!(oracle.number("select count(*) from task_history").await?, i64::try_from(tasks)?);
 
     let rows = oracle

@@ -99,7 +99,7 @@ async fn cut_off(term: Duration, rounds: usize) -> anyhow::Result<()> {
         }
     }
     let oracle = Oracle::of(&cluster);
-    assert_eq!(oracle.tables().await?, Vec::<String>::new());
+    assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
     let of = |outcome: &str| {
         format!("select count(*) from attempt where outcome = '{outcome}' and not charged")
     };
