@@ -7,15 +7,15 @@ use super::fault::{Cut, Fault, Planned, Victim};
 use super::rig::Rig;
 use anyhow::Context;
 use runtime::clock::{self, Instant};
-use std::path::PathBuf;
 use std::time::Duration;
+use testkit::fake_time;
 use testkit::proxy::Mode;
 
 const LATE: Duration = Duration::from_millis(200);
 /// The grace of an executor, the longest of all, and some.
 const END_LIMIT: Duration = Duration::from_secs(40);
-/// What a skewed process takes the time to be.
-const FAKETIME: &str = "+90s";
+/// How far a skewed clock is ahead.
+const AHEAD_S: i32 = 90;
 
 /// A fault that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,16 +83,10 @@ async fn inflict(rig: &mut Rig, fault: Fault, lasts: Duration) -> anyhow::Result
             rig.set(link, Mode::Pass);
         }
         Fault::ClockSkew(victim) => {
-            let Some(library) = faketime() else {
+            let Some(library) = fake_time::library() else {
                 return Ok(Some("libfaketime is not installed".to_owned()));
             };
-            let preload = library.to_string_lossy().into_owned();
-            // What a monotonic clock measures is not touched, as by a wrong date.
-            let skewed = [
-                ("LD_PRELOAD", preload),
-                ("FAKETIME", FAKETIME.to_owned()),
-                ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
-            ];
+            let skewed = fake_time::environment(&library, AHEAD_S);
             end(rig, victim, &skewed).await?;
             clock::sleep(lasts).await;
             end(rig, victim, &[]).await?;
@@ -149,14 +143,4 @@ async fn malformed(rig: &Rig) -> anyhow::Result<()> {
     ))
     .await
     .map(drop)
-}
-
-fn faketime() -> Option<PathBuf> {
-    let names = ["faketime/libfaketimeMT.so.1", "libfaketimeMT.so.1"];
-    let folders =
-        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/local/lib"];
-    folders
-        .iter()
-        .flat_map(|folder| names.map(|name| PathBuf::from(folder).join(name)))
-        .find(|path| path.is_file())
 }
