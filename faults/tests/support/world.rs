@@ -117,7 +117,7 @@ impl World {
                 schedules.faults(BEHIND).await.is_ok_and(|faults| faults.is_empty())
             })
             .await?;
-            assert_eq!(schedules.faults(BEHIND).await?, Vec::<e2e::Violation>::new());
+            assert_eq!(schedules.faults(BEHIND).await?, Vec::<String>::new());
             assert_eq!(schedules.left_out().await?, 0, "nothing was late enough to be a misfire");
         } else {
             assert_eq!(oracle.tables().await?, Vec::<e2e::Violation>::new());
