@@ -19,6 +19,7 @@ use crate::queues::QueueFault;
 use crate::topic::Topic;
 use crate::wakeups::Raised;
 use domain::id::PoolName;
+use runtime::clock;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::sync::{Arc, OnceLock};
@@ -108,8 +109,9 @@ impl Broker {
 
     /// What is wrong with the queues of these pools, and with that of the dead.
     pub(crate) async fn queue_faults(&self, pools: &[PoolName]) -> Result<Vec<QueueFault>, Fault> {
-        let session = self.link.session().ok_or(Fault::NoSession)?;
-        queue_look::look(&session, pools).await
+        // A connection is told of a moment before there is a session to work with.
+        let session = clock::timeout(self.settings.publish_timeout, self.link.connected()).await;
+        queue_look::look(&*session.map_err(|_| Fault::NoSession)?, pools).await
     }
 
     pub(crate) fn watch_dead_letters(&self) {

@@ -20,7 +20,7 @@ async fn unguard(world: &World, table: &str) {
                 for c in select conname from pg_constraint where conrelid = '{table}'::regclass and contype = 'c' loop
                     execute format('alter table {table} drop constraint %I', c.conname); end loop;
                 for c in select attname from pg_attribute where attrelid = '{table}'::regclass and attnum > 0 and attnotnull
-                    and not attisdropped and attname not in ('id', 'tenant_id', 'name') loop
+                    and not attisdropped and attname not in ('id', 'tenant_id', 'name', 'key') loop
                     execute format('alter table {table} alter column %I drop not null', c.attname); end loop;
             end $$"
         ))
