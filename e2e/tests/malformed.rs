@@ -122,7 +122,9 @@ async fn twenty_malformed_rows_end_or_are_paused_and_nobody_else_notices() -> an
         script.push_str(&bad_task(&bad_id, task));
     }
     for (number, wrong) in SCHEDULES.iter().enumerate() {
-        script.push_str(&format!("update schedule set {wrong}, version = version + 1 where name = 's{number}';"));
+        script.push_str(&format!(
+            "update schedule set {wrong}, version = version + 1 where name = 's{number}';"
+        ));
     }
     script.push_str(&format!(
         "insert into plan select (jsonb_populate_record(null::plan, to_jsonb(p) || '{{\"name\": \"odd\"}}')).* from plan p where p.name = 'default';
