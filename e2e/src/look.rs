@@ -23,6 +23,7 @@ pub async fn page(cluster: &mut Cluster, at: usize, path: &str) -> anyhow::Resul
         .get("health")
         .or_else(|| addresses.get("listen"))
         .context("it answers no probes")?;
+    let _installed_before = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).no_proxy().build()?;
     let answer = client.get(format!("http://{address}{path}")).send().await?;
     Ok((answer.status().as_u16(), answer.text().await?))

@@ -100,6 +100,20 @@ async fn each_reason_is_told_as_it_is_documented() {
         set(&server, &other, &columns).await;
         assert_eq!(documented.told(&server, &other).await, [reason]);
     }
+    let held = server.noop().await;
+    let retrying =
+        "state = 'retrying', attempt = 1, failures = 1, run_at = now() + interval '1 hour'";
+    set(&server, &held, retrying).await;
+    let waits = "insert into held_retry (tenant_id, task_id, attempt, target, not_before, due_at)
+        select tenant_id, id, attempt, 'https://a:443', now(), run_at from task";
+    let id = held.parse::<TaskId>().unwrap().uuid();
+    server.db.sql(&format!("{waits} where id = '{id}'")).await.unwrap();
+    assert_eq!(documented.told(&server, &held).await, ["retry_budget", "retry"]);
+    let open = "insert into retry_target (tenant_id, target, next_probe_at, told_at)
+        select tenant_id, target, now() + interval '1 second', clock_timestamp() + interval '1 minute' from held_retry";
+    server.db.sql(open).await.unwrap();
+    assert_eq!(documented.told(&server, &held).await, ["breaker_open", "retry"]);
+
     let cancelled = server.noop().await;
     server.post(&format!("/v1/tasks/{cancelled}/cancel"), b"").await;
     assert_eq!(documented.told(&server, &cancelled).await, ["ended"]);

@@ -214,7 +214,7 @@ async fn fingerprint(server: &Server) -> String {
         )
     };
     let parts: Vec<String> = tables.iter().map(part).collect();
-    server.db.sql(&parts.join(" union all ")).await.unwrap()
+    server.db.sql(&format!("{} order by 1", parts.join(" union all "))).await.unwrap()
 }
 
 /// A body that the route would take.

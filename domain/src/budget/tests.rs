@@ -176,7 +176,8 @@ fn storm(managers: usize, odds: Option<f64>) -> Storm {
         (seed >> 40) as f64 / f64::from(1 << 24)
     };
     // Failures so far, and from when it may go.
-    let (mut due, mut held): (Vec<(u32, f64)>, Vec<(u32, f64)>) = Default::default();
+    let mut due: Vec<(u32, f64)> = Vec::new();
+    let mut held: Vec<(u32, f64)> = Vec::new();
     let mut seconds = vec![0_u32; 200];
     let (mut failed, mut quiet_at, mut turn) = (0, 0.0, 0);
     for step in 0..18_000_u32 {
