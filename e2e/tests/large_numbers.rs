@@ -127,6 +127,7 @@ async fn every_flow_goes_on_when_counters_have_passed_32_bits() -> anyhow::Resul
     raise(&database).await?;
     let shape = Role::ALL.into_iter().fold(Shape::default(), |shape, role| shape.with(role, 1));
     let mut cluster = Cluster::on(shape, database, TestBroker::new().await?, None).await?;
+    Oracle::of(&cluster).free_again(64, SOON).await?;
     // A session that was adopted very often.
     let manager = *cluster.of(Role::ResourceManager).first().context("no resource manager")?;
     cluster.kill9(manager)?;

@@ -5,6 +5,7 @@ use e2e::{Cluster, Customer, Oracle, Role, Shape, sum};
 use runtime::clock;
 use serde_json::{Value, json};
 use std::time::Duration;
+use testkit::db::TestDatabase;
 
 /// Takes the checks and the nulls of these tables away: no migration, no bug and no backup that is brought in does more.
 const UNGUARD: &str = "do $$ declare c record; begin
@@ -95,22 +96,8 @@ fn bad_task(tenant: &str, (row, spec): (&str, &str)) -> String {
     )
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn twenty_malformed_rows_end_or_are_paused_and_nobody_else_notices() -> anyhow::Result<()> {
-    let mut cluster = Cluster::start(small()).await?;
-    let good = Customer::sign_up(&cluster, "good").await?;
-    let bad = Customer::sign_up(&cluster, "bad").await?;
-    let limited = Customer::sign_up(&cluster, "limited").await?;
-    let schedule =
-        json!({"timing": {"specs": [{"every": {"every": "1s"}}]}, "task": noop("scheduled")});
-    for number in 0..SCHEDULES.len() {
-        let path = format!("/v1/schedules/s{number}");
-        let (status, answer) = bad.call("PUT", &path, Some(&schedule), None).await?;
-        anyhow::ensure!(status == 201, "{status}: {answer}");
-    }
-    flow(&good, "before", 250).await?;
-
-    let database = cluster.database();
+/// Rows that no statement of ours would write: tasks and schedules of "bad", limits of "bad" and of "limited".
+async fn put_malformed(database: &TestDatabase) -> anyhow::Result<()> {
     let id_of = async |name: &str| -> anyhow::Result<String> {
         let sql = format!("select id from tenant where name = '{name}'");
         Ok(database.sql(&sql).await?.trim().to_owned())
@@ -134,6 +121,25 @@ async fn twenty_malformed_rows_end_or_are_paused_and_nobody_else_notices() -> an
         insert into concurrency_limit (tenant_id, key, running) values ('{limited_id}', 'k', -3), ('{limited_id}', 'l', null);"
     ));
     database.sql(&script).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_malformed_rows_end_or_are_paused_and_nobody_else_notices() -> anyhow::Result<()> {
+    let mut cluster = Cluster::start(small()).await?;
+    let good = Customer::sign_up(&cluster, "good").await?;
+    let bad = Customer::sign_up(&cluster, "bad").await?;
+    let limited = Customer::sign_up(&cluster, "limited").await?;
+    let schedule =
+        json!({"timing": {"specs": [{"every": {"every": "1s"}}]}, "task": noop("scheduled")});
+    for number in 0..SCHEDULES.len() {
+        let path = format!("/v1/schedules/s{number}");
+        let (status, answer) = bad.call("PUT", &path, Some(&schedule), None).await?;
+        anyhow::ensure!(status == 201, "{status}: {answer}");
+    }
+    flow(&good, "before", 250).await?;
+
+    put_malformed(cluster.database()).await?;
 
     // While they are found, others go on: also the tenant whose limits cannot be used.
     let keyed = json!({"name": "keyed", "run": {"noop": {}}, "concurrency_key": "k"});
