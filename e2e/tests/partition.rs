@@ -29,9 +29,12 @@ fn beating(beats: &Path, work: Duration) -> Value {
     json!({ "run": { "command": { "argv": ["/bin/sh", "-c", script] } }, "execution_cap": "10m", "max_attempts": 1 })
 }
 
-/// First and last beat of each attempt of each task, in seconds since the machine started.
-fn lives(beats: &Path) -> anyhow::Result<BTreeMap<String, BTreeMap<u32, (f64, f64)>>> {
-    let mut lives: BTreeMap<String, BTreeMap<u32, (f64, f64)>> = BTreeMap::new();
+/// First and last beat of each attempt, in seconds since the machine started.
+type Life = BTreeMap<u32, (f64, f64)>;
+
+/// The life of each task.
+fn lives(beats: &Path) -> anyhow::Result<BTreeMap<String, Life>> {
+    let mut lives: BTreeMap<String, Life> = BTreeMap::new();
     for line in std::fs::read_to_string(beats)?.lines() {
         let [task, attempt, at] = line.split(' ').collect::<Vec<_>>()[..] else {
             anyhow::bail!("{line:?} is no beat");

@@ -35,7 +35,7 @@ impl Rig {
         Oracle::of(&cluster).free_again(64 + 16, Duration::from_secs(20)).await?;
         let customer = Customer::sign_up(&cluster, "acme").await?;
         let mut task = noop(demand);
-        task["priority"] = json!("high");
+        task["priority"] = json!(10);
         let mut all = Vec::new();
         if large > 0 {
             all = customer.submit_batch(&vec![task; large], "large").await?;
@@ -47,7 +47,7 @@ impl Rig {
     /// computed.
     async fn small_stream(&mut self, count: usize) -> anyhow::Result<(Duration, Duration)> {
         let mut small = noop((250, 512));
-        (small["name"], small["priority"]) = (json!("small"), json!("low"));
+        (small["name"], small["priority"]) = (json!("small"), json!(-10));
         let before = self.schedulers_cpu()?;
         let began = clock::monotonic();
         for wave in 0..u32::try_from(count / 10)? {
