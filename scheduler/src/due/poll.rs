@@ -15,7 +15,7 @@ use store::task::{Woken, due_for_a_look, transition};
 use tracing::debug;
 
 /// What had come due is `ready`, and the batcher was not woken.
-static MOVED_ON: FaultPoint = FaultPoint::new("scheduler.due.committed");
+pub(super) static MOVED_ON: FaultPoint = FaultPoint::new("scheduler.due.committed");
 
 pub(crate) struct DueTick {
     db: SchedulerDb,

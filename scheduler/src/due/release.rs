@@ -5,7 +5,7 @@
 
 use super::HeldTasks;
 use super::held::keys;
-use super::poll::count;
+use super::poll::{MOVED_ON, count};
 use crate::fire::DbClock;
 use crate::metrics::DUE_LATENESS;
 use bus::{Bus, Topic};
@@ -32,6 +32,7 @@ impl ReleaseTick {
         };
         let moved = count("due", transition::due(&self.db, &keys(&come)).await?);
         if moved > 0 {
+            MOVED_ON.hit().await?;
             self.bus.wake(Topic::Batcher);
             let late = self.clock.now().map(|now| now - first);
             DUE_LATENESS
