@@ -11,7 +11,7 @@ const BEYOND: i64 = (1 << 31) + 5;
 
 /// What may be narrower, because something else bounds it: sizes and figures of a plan, which are checked; what one task or one
 /// attempt can have; codes; and what goes up once a second at most for one row.
-const BOUNDED: [&str; 35] = [
+const BOUNDED: [&str; 37] = [
     "attempt",
     "backlog",
     "before",
@@ -20,6 +20,7 @@ const BOUNDED: [&str; 35] = [
     "dispatch_epoch",
     "exit_code",
     "failures",
+    "failures_in_row",
     "iops",
     "largest_cpu_millis",
     "largest_disk_mib",
@@ -28,6 +29,7 @@ const BOUNDED: [&str; 35] = [
     "largest_ports",
     "max_attempts",
     "memory_mib",
+    "pause_after_failures",
     "payload_bytes",
     "port_count",
     "port_first",

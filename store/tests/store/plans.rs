@@ -44,7 +44,7 @@ fn statements() -> Vec<Statement> {
         .unwrap()
         .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
     files
-        .map(|text| {
+        .filter_map(|text| {
             let data: Value = serde_json::from_str(&text).unwrap();
             let types = data["describe"]["parameters"]["Left"].as_array().unwrap();
             let values: Vec<_> =
@@ -52,11 +52,15 @@ fn statements() -> Vec<Statement> {
             let values =
                 if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
             let sql = data["query"].as_str().unwrap().to_owned();
-            let in_files = sources.iter().filter(|(_, text)| text.contains(&sql));
+            let in_files: Vec<_> = sources.iter().filter(|(_, text)| text.contains(&sql)).collect();
+            assert!(!in_files.is_empty(), "not in the source: {sql}");
+            // The doctor reads samples of whole tables, once a minute and within time-outs.
+            if in_files.iter().all(|(path, _)| path.starts_with("doctor")) {
+                return None;
+            }
             let roles: BTreeSet<_> =
-                in_files.flat_map(|(path, text)| roles_of(path, text)).collect();
-            assert!(!roles.is_empty(), "not in the source: {sql}");
-            Statement { sql, values, roles }
+                in_files.iter().flat_map(|(path, text)| roles_of(path, text)).collect();
+            Some(Statement { sql, values, roles })
         })
         .collect()
 }
