@@ -26,7 +26,7 @@ pub async fn malformed_of_pages(
                 select t.tenant_id, t.id from task t
                 where t.ctid >= $1::text::tid and t.ctid < $2::text::tid and t.session_id is null
                     and t.state in ('scheduled', 'ready', 'queued', 'retrying')
-                    and not (berth_task_is_sound(t) and exists (select from pool p where p.name = t.pool))
+                    and not (berth_task_is_sound(t) and (select true from pool p where p.name = t.pool limit 1) is true)
                 limit $3) b on true"#,
         at(page.from),
         at(page.from + page.pages),
