@@ -1,7 +1,7 @@
 //! The attempts of a task: those that ended, and the one that runs.
 
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
 use domain::task::AttemptOutcome;
@@ -71,7 +71,7 @@ pub async fn list(
         i32::try_from(after).unwrap_or(i32::MAX),
         i64::from(limit)
     );
-    let rows = named("attempt.list", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("attempt.list", query.fetch_all(&mut *tx)).await?;
     Ok(rows
         .into_iter()
         .map(|row| AttemptRecord {

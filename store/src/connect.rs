@@ -4,8 +4,8 @@
 //! sessions are set to (no sequential scans on the hot path, generic plans) is set on the role itself by
 //! [`crate::migrate`], so that it holds behind a connection pooler too.
 
-use crate::StoreError;
 use crate::statement::named;
+use crate::{StoreError, silence};
 use domain::time::millis;
 use runtime::config::{DatabaseConfig, ServiceRole};
 use secrecy::ExposeSecret;
@@ -280,10 +280,11 @@ pub(crate) fn open(
     if !settings.is_empty() {
         options = options.options(settings.iter().copied());
     }
-    Ok(PgPoolOptions::new()
+    let pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(config.acquire_timeout)
-        // The next statement shows a broken connection just as well, a round trip cheaper.
-        .test_before_acquire(false)
-        .connect_lazy_with(options))
+        // A connection that was just in use is not asked again, a round trip cheaper: the next statement shows just as well if it
+        // broke.
+        .test_before_acquire(false);
+    Ok(silence::given_up(pool).connect_lazy_with(options))
 }

@@ -4,7 +4,7 @@
 //! request with the same key waits in the database for the first to commit, and then reads its answer.
 
 use crate::connect::{ApiDb, SchedulerDb, SubmitDb};
-use crate::statement::named;
+use crate::statement::{named, patient};
 use crate::{StoreError, TenantScope};
 use sqlx::PgConnection;
 use std::time::Duration;
@@ -116,7 +116,7 @@ pub async fn purge(db: &SchedulerDb, retention: Duration, limit: i64) -> Result<
         retention.as_secs_f64(),
         limit
     );
-    Ok(named("idempotency.purge", query.execute(db.pool())).await?.rows_affected())
+    Ok(patient("idempotency.purge", query.execute(db.pool())).await?.rows_affected())
 }
 
 /// Takes the key in the transaction of its write; the answer there is already, if any. Without a key there is none.

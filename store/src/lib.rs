@@ -34,6 +34,7 @@ mod scope;
 pub mod session;
 pub mod shard;
 pub mod sign_in;
+mod silence;
 mod statement;
 pub mod task;
 pub mod tenant;

@@ -21,9 +21,14 @@ const ROLES: [ServiceRole; 5] = [
 const HOT_SETTINGS: [&str; 3] =
     ["enable_hashjoin = off", "enable_mergejoin = off", "plan_cache_mode = force_generic_plan"];
 
-/// What every service's sessions are set to. A transaction left open by a lost client would keep its locks.
-const SETTINGS: [&str; 3] =
-    ["enable_seqscan = off", "jit = off", "idle_in_transaction_session_timeout = '30s'"];
+/// What every service's sessions are set to. A transaction left open by a lost client would keep its locks: it is undone when a
+/// client that lives would have given up too. A statement that its client gave up ends, where the system can tell.
+const SETTINGS: [&str; 4] = [
+    "enable_seqscan = off",
+    "jit = off",
+    "idle_in_transaction_session_timeout = '8s'",
+    "client_connection_check_interval = '1s'",
+];
 
 /// Migrates the database at `owner_url` and lets the service roles log in with `service_password` (empty: none set).
 ///

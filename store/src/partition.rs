@@ -5,7 +5,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::statement::patient;
 
 const PARENTS: [&str; 5] = ["attempt", "task_output", "schedule_fire", "task_history", "task_spec"];
 
@@ -22,7 +22,7 @@ pub async fn ensure(db: &SchedulerDb, days_ahead: u32) -> Result<u64, StoreError
             parent,
             days
         );
-        named("partition.make", query.fetch_one(db.pool())).await
+        patient("partition.make", query.fetch_one(db.pool())).await
     })
     .await
 }
@@ -40,7 +40,7 @@ pub async fn drop_expired(db: &SchedulerDb, retention_days: u32) -> Result<u64, 
             parent,
             days
         );
-        named("partition.drop", query.fetch_one(db.pool())).await
+        patient("partition.drop", query.fetch_one(db.pool())).await
     })
     .await
 }
@@ -51,7 +51,7 @@ pub async fn drop_expired(db: &SchedulerDb, retention_days: u32) -> Result<u64, 
 /// When the database cannot answer.
 pub async fn strays(db: &SchedulerDb) -> Result<u64, StoreError> {
     let query = sqlx::query_scalar!(r#"select berth_partitions_strays() as "strays!""#);
-    Ok(named("partition.strays", query.fetch_one(db.pool())).await?.unsigned_abs())
+    Ok(patient("partition.strays", query.fetch_one(db.pool())).await?.unsigned_abs())
 }
 
 /// Repeats `step` for each partitioned table while it has something to do; a table in use keeps no other from its turn.

@@ -1,10 +1,12 @@
 //! Names, times and repeats statements.
 //!
-//! Every statement runs through [`named`], so that a metric and a log line can say which it was, or
-//! through [`repeated`], which also repeats it after a deadlock or a serialization failure: the database undid it
-//! then, so that repeating is safe.
+//! Every statement runs through [`named`], or [`patient`] where it may take long, so that a metric and a log line can say which it
+//! was, and whoever waits is not left waiting by a database that is gone without a word; or through [`repeated`], which also repeats
+//! it after a deadlock or a serialization failure: the database undid it then, so that repeating is safe.
 
 use crate::StoreError;
+use crate::silence::unanswered;
+use runtime::clock::timeout;
 use sqlx::postgres::PgQueryResult;
 use sqlx::{Postgres, Transaction};
 use std::time::Duration;
@@ -12,8 +14,37 @@ use std::time::Duration;
 /// How often a transaction is tried when it meets others; with the waits, a third of a second at most.
 const TRIES: u32 = 10;
 
-/// Runs one statement under its name.
+/// When a statement is given up. None takes a second on a database that keeps up; and work is to go on within ten seconds of
+/// whatever stopped it (docs/chaos.md, promise 11).
+const GIVEN_UP: Duration = Duration::from_secs(8);
+
+/// The same for one that may take long: above the highest `database.statement_timeout`, which ends it in the database.
+const GIVEN_UP_PATIENTLY: Duration = Duration::from_secs(630);
+
+/// Runs one statement under its name. Given up after 8 s without an answer: then what it did is not known.
 pub(crate) async fn named<T>(
+    name: &'static str,
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, StoreError>
+where
+    T: RowCount,
+{
+    within(GIVEN_UP, name, statement).await
+}
+
+/// The same, for a statement that reads or tidies as much as there is. Whoever waits for it keeps no other work waiting.
+pub(crate) async fn patient<T>(
+    name: &'static str,
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, StoreError>
+where
+    T: RowCount,
+{
+    within(GIVEN_UP_PATIENTLY, name, statement).await
+}
+
+async fn within<T>(
+    limit: Duration,
     name: &'static str,
     statement: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, StoreError>
@@ -22,7 +53,10 @@ where
 {
     let timer = runtime::metrics::statement_timer(name);
     // On the heap: in place it would make every caller's future larger by several KiB.
-    let answer = Box::pin(statement).await?;
+    let Ok(answer) = timeout(limit, Box::pin(statement)).await else {
+        return Err(StoreError::Unavailable(sqlx::Error::Io(unanswered(limit))));
+    };
+    let answer = answer?;
     timer.finish(answer.rows());
     Ok(answer)
 }

@@ -1,7 +1,7 @@
 //! What a tenant used: the sum of its attempts, in integers.
 
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use chrono::NaiveDate;
 use domain::resources::Tier;
@@ -49,7 +49,7 @@ pub async fn by_tier_and_day(
         from,
         to
     );
-    let rows = named("usage.by_tier_and_day", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("usage.by_tier_and_day", query.fetch_all(&mut *tx)).await?;
     Ok(rows
         .into_iter()
         .map(|row| UsageRow {

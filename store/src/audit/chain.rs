@@ -3,7 +3,7 @@
 use super::find::{AuditRecord, Row};
 use crate::StoreError;
 use crate::connect::AdminDb;
-use crate::statement::named;
+use crate::statement::{named, patient};
 use domain::audit::{Head, Link, Seal};
 use domain::id::{AuditId, TenantId};
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub async fn chains(
         after.map(TenantId::uuid),
         limit
     );
-    let tenants = named("audit.chains", query.fetch_all(db.pool())).await?;
+    let tenants = patient("audit.chains", query.fetch_all(db.pool())).await?;
     Ok(tenants.into_iter().map(TenantId).collect())
 }
 
@@ -64,7 +64,7 @@ pub async fn links(
         position.cast_signed(),
         limit
     );
-    let seals = named("audit.seals", query.fetch_all(db.pool())).await?;
+    let seals = patient("audit.seals", query.fetch_all(db.pool())).await?;
     let ids: Vec<Uuid> = seals.iter().map(|row| row.audit_id).collect();
     let query = sqlx::query_as!(
         Row,
@@ -73,7 +73,7 @@ pub async fn links(
             from audit a where a.id = any($1)",
         &ids
     );
-    let rows = named("audit.rows", query.fetch_all(db.pool())).await?;
+    let rows = patient("audit.rows", query.fetch_all(db.pool())).await?;
     let mut rows: HashMap<Uuid, Row> = rows.into_iter().map(|row| (row.id, row)).collect();
     seals
         .into_iter()

@@ -1,7 +1,7 @@
 //! Reads the audit, newest first.
 
 use crate::connect::{AdminDb, ApiDb};
-use crate::statement::{RowCount, named};
+use crate::statement::{RowCount, named, patient};
 use crate::{StoreError, TenantScope};
 use domain::id::{AuditId, TenantId};
 use domain::time::Timestamp;
@@ -127,6 +127,6 @@ async fn read(
         filter.to,
         i64::from(limit)
     );
-    let rows = named("audit.find", query.fetch_all(connection)).await?;
+    let rows = patient("audit.find", query.fetch_all(connection)).await?;
     Ok(rows.into_iter().map(Into::into).collect())
 }

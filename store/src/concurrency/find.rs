@@ -41,10 +41,7 @@ pub async fn held_of(
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_scalar!(
         r#"select count(*) as "held!" from (
-            select t.id from task t
-                where t.tenant_id = $1 and t.concurrency_key = $2 and t.state in ('queued', 'running', 'cancelling')
-                limit $3) held"#,
-        scope.tenant().uuid(),
+            select h.id from key_holder h where h.key = $1 limit $2) held"#,
         key.as_str(),
         i64::from(MOST_COUNTED)
     );

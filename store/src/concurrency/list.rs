@@ -2,7 +2,7 @@
 
 use super::limit::{ConcurrencyLimit, Row};
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::batch::ConcurrencyKey;
 
@@ -25,6 +25,6 @@ pub async fn list(
         after.map(ConcurrencyKey::as_str),
         i64::from(limit)
     );
-    let rows = named("concurrency.list", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("concurrency.list", query.fetch_all(&mut *tx)).await?;
     Ok(rows.into_iter().map(Into::into).collect())
 }

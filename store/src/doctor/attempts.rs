@@ -5,7 +5,7 @@
 use super::tasks::task_id;
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use sqlx::PgConnection;
 
@@ -30,7 +30,7 @@ pub(super) async fn percent(
                     or right(c.relname, 8) >= to_char(now() at time zone 'UTC' - interval '1 day', 'YYYYMMDD'))"#,
         parent
     );
-    let bytes = named("doctor.size", query.fetch_optional(tx)).await.and_then(one)?;
+    let bytes = patient("doctor.size", query.fetch_optional(tx)).await.and_then(one)?;
     Ok((f64::from(rows) * ROW_BYTES / bytes.max(1.0) * 100.0).clamp(0.0001, 100.0) as f32)
 }
 
@@ -74,7 +74,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
         percent,
         i64::from(how.sample)
     );
-    let row = named("doctor.attempts", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.attempts", query.fetch_optional(tx)).await.and_then(one)?;
     let task = |check, count, example: Option<String>| Found {
         check,
         count,
@@ -108,7 +108,7 @@ pub(super) async fn usage(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found
         percent,
         i64::from(how.sample)
     );
-    let row = named("doctor.usage", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.usage", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
         Found {
             check: Check::UsageWrong,

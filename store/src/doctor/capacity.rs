@@ -3,7 +3,7 @@
 use super::tasks::task_id;
 use super::{Found, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use sqlx::PgConnection;
 
@@ -23,7 +23,7 @@ pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError
                 as d(dimension, granted, capacity)
             where d.granted > d.capacity"#
     );
-    let sums = named("doctor.capacity", query.fetch_optional(&mut *tx)).await.and_then(one)?;
+    let sums = patient("doctor.capacity", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(p.id::text) as example
             from (
@@ -34,7 +34,7 @@ pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError
                 where t.session_id is not null and t.wake_at is not null and t.ports > 0 and t.port_first is not null) p
             where p.port_first < p.taken or p.port_first < p.least or p.upto > p.most"#
     );
-    let ports = named("doctor.ports", query.fetch_optional(tx)).await.and_then(one)?;
+    let ports = patient("doctor.ports", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
         Found { check: Check::CapacityExceeded, count: sums.count, example: sums.example },
         Found {

@@ -5,7 +5,7 @@
 
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use domain::time::Timestamp;
 use runtime::clock::wall;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
     let asked = wall();
     let query = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#);
-    let told = named("doctor.clock", query.fetch_optional(tx)).await.and_then(one)?;
+    let told = patient("doctor.clock", query.fetch_optional(tx)).await.and_then(one)?;
     let apart = apart(asked, told, wall());
     let count = i64::from(apart > how.clocks);
     let example = Some(format!("{:.3} s apart", apart.as_secs_f64()));

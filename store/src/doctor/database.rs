@@ -2,7 +2,7 @@
 
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
@@ -21,7 +21,7 @@ pub(super) async fn bloat(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found
         how.dead_rows,
         millis(how.unvacuumed) as f64
     );
-    let row = named("doctor.bloat", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.bloat", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![Found { check: Check::Bloat, count: row.count, example: row.example }])
 }
 
@@ -48,7 +48,7 @@ pub(super) async fn transactions(
         millis(how.transaction) as f64,
         millis(how.idle) as f64
     );
-    let row = named("doctor.transactions", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.transactions", query.fetch_optional(tx)).await.and_then(one)?;
     let pid = |what: Option<String>| what.map(|what| format!("pid {what}"));
     Ok(vec![
         Found { check: Check::OldTransaction, count: row.old, example: pid(row.oldest) },
@@ -69,9 +69,9 @@ pub(super) async fn partitions(
             where to_regclass('public.' || d.child) is null"#,
         i32::from(how.days_ahead)
     );
-    let missing = named("doctor.partitions", query.fetch_optional(&mut *tx)).await.and_then(one)?;
+    let missing = patient("doctor.partitions", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let query = sqlx::query_scalar!(r#"select berth_partitions_strays() as "strays!""#);
-    let strays = named("doctor.strays", query.fetch_optional(tx)).await.and_then(one)?;
+    let strays = patient("doctor.strays", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
         Found { check: Check::PartitionsMissing, count: missing.count, example: missing.example },
         Found {

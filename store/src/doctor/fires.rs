@@ -3,7 +3,7 @@
 use super::attempts::percent;
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use domain::id::ScheduleId;
 use domain::time::millis;
@@ -25,7 +25,7 @@ pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<F
         overdue
     );
     let late =
-        named("doctor.schedule_overdue", query.fetch_optional(&mut *tx)).await.and_then(one)?;
+        patient("doctor.schedule_overdue", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let query = sqlx::query!(
         r#"with still as materialized (
                 select s.id, s.tenant_id, s.awaits, coalesce(s.paused_because like 'malformed%', false) as malformed
@@ -42,7 +42,7 @@ pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<F
                 (select min(s.id::text) from still s where s.malformed) as broken"#,
         overdue
     );
-    let row = named("doctor.schedule_without_due", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.schedule_without_due", query.fetch_optional(tx)).await.and_then(one)?;
     let found = |check, count, example: Option<String>| Found {
         check,
         count,
@@ -82,7 +82,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
         percent,
         i64::from(how.sample)
     );
-    let row = named("doctor.fires", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.fires", query.fetch_optional(tx)).await.and_then(one)?;
     let found = |check, count, example: Option<String>| Found {
         check,
         count,

@@ -3,7 +3,7 @@
 use super::tasks::task_id;
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
@@ -41,7 +41,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                 (select count(*) from doubled) as "doubled!", (select min(d.example) from doubled d) as double"#,
         overdue
     );
-    let row = named("doctor.leases", query.fetch_optional(&mut *tx)).await.and_then(one)?;
+    let row = patient("doctor.leases", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let task = |check, count, example: Option<String>| Found {
         check,
         count,
@@ -52,7 +52,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
             where s.ended_at is null and s.expires_at < now() - $1 * interval '1 millisecond'"#,
         overdue
     );
-    let lapsed = named("doctor.sessions", query.fetch_optional(tx)).await.and_then(one)?;
+    let lapsed = patient("doctor.sessions", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
         task(Check::LeaseWithoutSession, row.orphans, row.orphan),
         task(Check::RunningPastEnd, row.running, row.runs),

@@ -2,7 +2,7 @@
 
 use super::{Found, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use sqlx::PgConnection;
 
@@ -28,6 +28,6 @@ pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError
                 where coalesce(c.running between 0 and 1000000, false) is false
             ) b"#
     );
-    let row = named("doctor.limits", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.limits", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![Found { check: Check::LimitsMalformed, count: row.count, example: row.example }])
 }

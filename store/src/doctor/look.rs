@@ -6,7 +6,7 @@
 use super::connect::DoctorDb;
 use super::{Found, attempts, capacity, clock, database, fires, leases, limits, owners, tasks};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::{Check, Line, Seen};
 use domain::id::PoolName;
 use domain::time::millis;
@@ -182,7 +182,7 @@ pub async fn look(db: &DoctorDb, how: &Look) -> Result<Vec<Line>, StoreError> {
             part.checks().iter().map(|check| Line { check: *check, seen: of(*check, &found) }),
         );
     }
-    named("doctor.end", tx.rollback()).await?;
+    patient("doctor.end", tx.rollback()).await?;
     lines.sort_by_key(|line| line.check);
     Ok(lines)
 }
@@ -201,10 +201,10 @@ fn of(check: Check, found: &Result<Vec<Found>, String>) -> Seen {
 
 /// Looks at one part, under a savepoint.
 async fn seen(tx: &mut PgConnection, part: Part, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let mut point = named("doctor.savepoint", tx.begin()).await?;
+    let mut point = patient("doctor.savepoint", tx.begin()).await?;
     settle(&mut point, how.statement).await?;
     let found = part.look(&mut point, how).await;
-    named("doctor.release", point.rollback()).await?;
+    patient("doctor.release", point.rollback()).await?;
     found
 }
 
@@ -216,7 +216,7 @@ async fn settle(tx: &mut PgConnection, limit: Duration) -> Result<(), StoreError
             || set_config('enable_mergejoin', 'on', true) || set_config('plan_cache_mode', 'force_custom_plan', true)"#,
         millis(limit).to_string()
     );
-    named("doctor.settle", query.fetch_optional(tx)).await.map(|_| ())
+    patient("doctor.settle", query.fetch_optional(tx)).await.map(|_| ())
 }
 
 /// The pools, whose queues are to be looked at.
@@ -225,6 +225,6 @@ async fn settle(tx: &mut PgConnection, limit: Duration) -> Result<(), StoreError
 /// When the database cannot answer.
 pub async fn pools(db: &DoctorDb) -> Result<Vec<PoolName>, StoreError> {
     let query = sqlx::query_scalar!("select name from pool order by name limit $1", MOST_POOLS);
-    let names = named("doctor.pools", query.fetch_all(db.pool())).await?;
+    let names = patient("doctor.pools", query.fetch_all(db.pool())).await?;
     Ok(names.into_iter().filter_map(|name| name.parse().ok()).collect())
 }

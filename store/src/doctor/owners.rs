@@ -4,7 +4,7 @@
 
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
@@ -25,7 +25,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                         and n.expires_at > now() - $1 * interval '1 millisecond')) as shard"#,
         millis(how.overdue) as f64
     );
-    let row = named("doctor.owners", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.owners", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
         Found {
             check: Check::BatcherMissing,

@@ -2,7 +2,7 @@
 
 use super::{Found, Look, one};
 use crate::StoreError;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::doctor::Check;
 use domain::id::TaskId;
 use domain::time::millis;
@@ -21,7 +21,7 @@ pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Fou
             group by t.state"#,
         millis(how.overdue) as f64
     );
-    let rows = named("doctor.waiting", query.fetch_all(tx)).await?;
+    let rows = patient("doctor.waiting", query.fetch_all(tx)).await?;
     let check = |state: &str| match state {
         "scheduled" => Check::ScheduledOverdue,
         "queued" => Check::QueuedStale,
@@ -42,7 +42,7 @@ pub(super) async fn without_wake(tx: &mut PgConnection) -> Result<Vec<Found>, St
         r#"select count(*) as "count!", min(t.id::text) as example from task t
             where t.wake_at is null and t.state in ('scheduled', 'queued', 'retrying')"#
     );
-    let row = named("doctor.without_wake", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.without_wake", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);
     Ok(vec![Found { check: Check::TasksWithoutWake, count: row.count, example }])
 }
@@ -74,7 +74,7 @@ pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Foun
             (made_before.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80
         )
     );
-    let row = named("doctor.unseen", query.fetch_optional(tx)).await.and_then(one)?;
+    let row = patient("doctor.unseen", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);
     Ok(vec![Found { check: Check::ReadyUnseen, count: row.count, example }])
 }

@@ -2,7 +2,7 @@
 
 use super::info::{KeyInfo, Row};
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::UserId;
 use domain::time::Timestamp;
@@ -40,6 +40,6 @@ pub async fn list(
         after.map(|position| position.id.as_str()),
         i64::from(limit)
     );
-    let rows = named("key.list", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("key.list", query.fetch_all(&mut *tx)).await?;
     rows.into_iter().map(TryInto::try_into).collect()
 }

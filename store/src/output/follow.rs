@@ -5,7 +5,7 @@
 
 use super::{OutputChunk, Stream};
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
 use domain::task::State;
@@ -83,7 +83,7 @@ pub async fn pulses(
         scope.tenant().uuid(),
         &ids
     );
-    let rows = named("output.pulses", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("output.pulses", query.fetch_all(&mut *tx)).await?;
     rows.into_iter()
         .map(|row| {
             let state = row.state.parse().map_err(|_| StoreError::Malformed {
@@ -137,7 +137,7 @@ pub async fn read_from(
         small(from.stderr),
         i64::from(limit)
     );
-    let rows = named("output.read_from", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("output.read_from", query.fetch_all(&mut *tx)).await?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     for row in rows {
         let stream = if row.stream == 2 { Stream::Stderr } else { Stream::Stdout };

@@ -1,7 +1,7 @@
 //! How much output is kept of each tenant: figures that the storing statement writes, day by day.
 
 use crate::connect::{ApiDb, SchedulerDb};
-use crate::statement::named;
+use crate::statement::{named, patient};
 use crate::{StoreError, TenantScope};
 
 /// Bytes of output kept for the tenant.
@@ -34,5 +34,5 @@ pub async fn forget(db: &SchedulerDb, retention_days: u32, limit: i64) -> Result
         days,
         limit
     );
-    Ok(named("output.forget", query.execute(db.pool())).await?.rows_affected())
+    Ok(patient("output.forget", query.execute(db.pool())).await?.rows_affected())
 }

@@ -2,7 +2,7 @@
 
 use super::Stream;
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
 use domain::time::Timestamp;
@@ -76,7 +76,7 @@ pub async fn read(
         after.map_or(-1, |a| a.2),
         i64::from(limit)
     );
-    let rows = named("output.read", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("output.read", query.fetch_all(&mut *tx)).await?;
     Ok(rows
         .into_iter()
         .map(|row| OutputChunk {

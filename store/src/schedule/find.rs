@@ -1,7 +1,7 @@
 //! Which schedule has a name.
 
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::ScheduleId;
 use sqlx::PgConnection;
@@ -30,5 +30,5 @@ pub(super) async fn id_of(
         scope.tenant().uuid(),
         name
     );
-    Ok(named("schedule.find", query.fetch_all(tx)).await?.pop().map(ScheduleId))
+    Ok(patient("schedule.find", query.fetch_all(tx)).await?.pop().map(ScheduleId))
 }

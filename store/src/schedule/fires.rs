@@ -3,7 +3,7 @@
 use super::find::id_of;
 use super::record::{FireKind, FireRecord, read_text};
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
 use domain::schedule::Outcome;
@@ -43,7 +43,7 @@ pub async fn fires(
         &outcomes,
         i64::from(limit)
     );
-    let rows = named("schedule.fires", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("schedule.fires", query.fetch_all(&mut *tx)).await?;
     let fires = rows.into_iter().map(|row| {
         Ok(FireRecord {
             due_at: row.due_at,

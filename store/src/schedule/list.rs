@@ -3,7 +3,7 @@
 use super::record::{Row, ScheduleRecord};
 use crate::connect::ApiDb;
 use crate::malformed::tell;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::ScheduleId;
 
@@ -62,5 +62,5 @@ async fn page(
         after,
         i64::from(limit)
     );
-    named("schedule.list", query.fetch_all(&mut *tx)).await
+    patient("schedule.list", query.fetch_all(&mut *tx)).await
 }

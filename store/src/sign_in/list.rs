@@ -2,7 +2,7 @@
 
 use super::begin::MOST_OF_A_USER;
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::{SignInId, UserId};
 use domain::time::Timestamp;
@@ -40,7 +40,7 @@ pub async fn list(
         user.uuid(),
         MOST_OF_A_USER
     );
-    let rows = named("sign_in.list", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("sign_in.list", query.fetch_all(&mut *tx)).await?;
     Ok(rows
         .into_iter()
         .map(|row| SignInInfo {

@@ -5,7 +5,7 @@
 use super::record::{Row, TaskRecord};
 use crate::connect::ApiDb;
 use crate::malformed::tell;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
@@ -115,7 +115,7 @@ async fn page(
         _ => of_all(scope, filter, (parts.as_slice(), limit)),
     };
     let mut tx = super::scoped_read(db, scope).await?;
-    named("task.find", query.build().fetch_all(&mut *tx)).await
+    patient("task.find", query.build().fetch_all(&mut *tx)).await
 }
 
 /// Columns and the table they are of.

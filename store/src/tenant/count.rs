@@ -7,7 +7,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::id::TenantId;
 use sqlx::PgConnection;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub(super) async fn slice(
         tenant.uuid(),
         count.after
     );
-    let rows = named("tenant.count", query.fetch_all(tx)).await?;
+    let rows = patient("tenant.count", query.fetch_all(tx)).await?;
     let mut held = count.so_far;
     for row in &rows {
         held.backlog += row.tasks.unsigned_abs();

@@ -1,7 +1,7 @@
 //! What a tenant is told of: that a quota is nearly used up (`watch`), and on which plan it is.
 
 use crate::connect::{ApiDb, SchedulerDb};
-use crate::statement::named;
+use crate::statement::{named, patient};
 use crate::{StoreError, TenantScope};
 use domain::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub async fn events(
         scope.tenant().uuid(),
         i64::from(limit)
     );
-    let rows = named("tenant.events", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("tenant.events", query.fetch_all(&mut *tx)).await?;
     Ok(rows
         .into_iter()
         .map(|row| TenantEvent { at: row.at, kind: row.kind, detail_json: row.detail })
@@ -53,7 +53,7 @@ pub async fn prune_events(
         i32::try_from(retention_days).unwrap_or(i32::MAX),
         limit
     );
-    Ok(named("tenant.prune_events", query.execute(db.pool())).await?.rows_affected())
+    Ok(patient("tenant.prune_events", query.execute(db.pool())).await?.rows_affected())
 }
 
 /// The plan a tenant is on, by name.

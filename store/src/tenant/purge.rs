@@ -6,7 +6,7 @@
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::statement::{named, patient};
 use domain::id::TenantId;
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub async fn purge(
             grace.as_secs_f64(),
             limit
         );
-        if named("tenant.purge", query.fetch_one(&mut *tx)).await? > 0 {
+        if patient("tenant.purge", query.fetch_one(&mut *tx)).await? > 0 {
             if part == LAST_PART {
                 let act = Act::new("tenant.purge", "tenant", tenant);
                 audit::write(&mut tx, tenant, By::SYSTEM, act).await?;

@@ -2,7 +2,7 @@
 
 use super::info::{Row, UserInfo};
 use crate::connect::ApiDb;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::UserId;
 
@@ -26,6 +26,6 @@ pub async fn list(
         before.map(UserId::uuid),
         i64::from(limit)
     );
-    let rows = named("user.list", query.fetch_all(&mut *tx)).await?;
+    let rows = patient("user.list", query.fetch_all(&mut *tx)).await?;
     rows.into_iter().map(TryInto::try_into).collect()
 }

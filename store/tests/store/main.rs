@@ -36,6 +36,7 @@ mod selection;
 mod selection_cost;
 mod sessions;
 mod sign_ins;
+mod silence;
 mod storm;
 mod submitting;
 mod support;

@@ -35,7 +35,8 @@ async fn the_service_roles_sessions_are_set_for_their_work() {
         let plans = if hot { "force_generic_plan" } else { "auto" };
         for (setting, value) in [
             ("enable_seqscan", "off"),
-            ("idle_in_transaction_session_timeout", "30s"),
+            ("idle_in_transaction_session_timeout", "8s"),
+            ("client_connection_check_interval", "1s"),
             ("plan_cache_mode", plans),
         ] {
             let shown: String = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("show {setting}")))

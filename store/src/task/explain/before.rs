@@ -5,7 +5,7 @@
 
 use super::live::Live;
 use super::{MOST, priority};
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use chrono::TimeDelta;
 use domain::batch::Priority;
@@ -88,8 +88,7 @@ async fn heads(
                 coalesce((select true from task_turn o where o.pool = $1 and o.state = 'ready' and o.strand = s.strand
                     and o.start_deadline >= now() order by o.state, o.strand, o.start_deadline, o.id limit 1), false) as "on_time!",
                 coalesce((select count(*) from (
-                    select from task k where k.tenant_id = $2 and k.concurrency_key = h.concurrency_key
-                        and k.state in ('queued', 'running', 'cancelling')
+                    select from key_holder k where k.key = h.concurrency_key
                     limit least(l.running::bigint, $3)) u) >= l.running, false) as "key_full!"
             from (select f.strand from strand f limit $4) s
             cross join lateral (
@@ -106,7 +105,7 @@ async fn heads(
         MOST,
         STRANDS as i64 + 1
     );
-    let rows = named("task.explain_strands", query.fetch_all(tx)).await?;
+    let rows = patient("task.explain_strands", query.fetch_all(tx)).await?;
     let head = rows.into_iter().map(|row| Head {
         strand: row.strand,
         first: (row.start_deadline, TaskId(row.id)),
@@ -157,6 +156,6 @@ async fn count(
         task.id.uuid(),
         MOST + 1
     );
-    let row = named("task.explain_before", query.fetch_optional(tx)).await?;
+    let row = patient("task.explain_before", query.fetch_optional(tx)).await?;
     Ok(row.map_or((0, 0), |row| (row.seen.unsigned_abs(), row.before.unsigned_abs())))
 }

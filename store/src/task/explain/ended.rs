@@ -1,6 +1,6 @@
 //! A task that has ended.
 
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::explain::{Facts, Reason};
 use domain::id::TaskId;
@@ -17,7 +17,7 @@ pub(super) async fn read(
         scope.tenant().uuid(),
         id.uuid()
     );
-    let Some(row) = named("task.explain_ended", query.fetch_optional(tx)).await? else {
+    let Some(row) = patient("task.explain_ended", query.fetch_optional(tx)).await? else {
         return Ok(None);
     };
     let state = row.state.parse().map_err(|_| StoreError::Malformed {

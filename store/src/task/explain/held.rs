@@ -1,7 +1,7 @@
 //! What holds the next attempt of a task up, beyond its own back-off.
 
 use super::live::Live;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::explain::Reason;
 use sqlx::PgConnection;
@@ -23,7 +23,7 @@ pub(super) async fn read(
         task.id.uuid(),
         i32::try_from(task.attempt).unwrap_or(i32::MAX)
     );
-    let row = named("task.explain_held", query.fetch_optional(tx)).await?;
+    let row = patient("task.explain_held", query.fetch_optional(tx)).await?;
     Ok(row.map(|row| match row.next_probe_at {
         Some(next_probe_at) => Reason::BreakerOpen { target: row.target, next_probe_at },
         None => Reason::RetryBudget { target: row.target },

@@ -1,7 +1,7 @@
 //! What holds a concurrency key.
 
 use super::MOST;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::explain::{Holder, KeyUse};
 use domain::id::TaskId;
@@ -18,8 +18,8 @@ pub(super) async fn read(
 ) -> Result<KeyUse, StoreError> {
     let query = sqlx::query!(
         r#"with held as materialized (
-                select k.id, k.state, k.placed_at, k.placed_at + k.cap_ms * interval '1 millisecond' as ends_by from task k
-                where k.tenant_id = $1 and k.concurrency_key = $2 and k.state in ('queued', 'running', 'cancelling') limit $3
+                select k.id, k.state, k.placed_at, k.placed_at + k.cap_ms * interval '1 millisecond' as ends_by from key_holder k
+                where k.key = $2 limit $3
             )
             select coalesce((select c.running from concurrency_limit c where c.tenant_id = $1 and c.key = $2), 1) as "limit!",
                 (select count(*) from held) as "held!", h.id as "id?", h.state::text as "state?", h.placed_at as "since?",
@@ -30,7 +30,7 @@ pub(super) async fn read(
         MOST + 1,
         NAMED
     );
-    let rows = named("task.explain_key", query.fetch_all(tx)).await?;
+    let rows = patient("task.explain_key", query.fetch_all(tx)).await?;
     let mut answer = KeyUse {
         key: key.to_owned(),
         limit: rows.first().map_or(1, |row| row.limit.unsigned_abs().into()),

@@ -1,6 +1,6 @@
 //! The row of a task that has not ended, with what its tenant and its pool say of it.
 
-use crate::statement::named;
+use crate::statement::patient;
 use crate::tenant::state_of;
 use crate::{StoreError, TenantScope};
 use domain::batch::Priority;
@@ -75,7 +75,7 @@ pub(super) async fn read(
         scope.tenant().uuid(),
         id.uuid()
     );
-    let Some(row) = named("task.explain", query.fetch_optional(tx)).await? else { return Ok(None) };
+    let Some(row) = patient("task.explain", query.fetch_optional(tx)).await? else { return Ok(None) };
     let malformed = |what, value: &str| StoreError::Malformed {
         what,
         row: id.to_string(),
@@ -146,7 +146,7 @@ impl Live {
             scope.tenant().uuid(),
             self.id.uuid()
         );
-        let last = named("task.explain_attempt", query.fetch_optional(tx)).await?;
+        let last = patient("task.explain_attempt", query.fetch_optional(tx)).await?;
         let (last_outcome, last_reason) = last.map(|row| (row.outcome, row.reason)).unzip();
         Ok(Reason::Retry {
             at: self.run_at,

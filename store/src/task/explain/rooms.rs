@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::load::of_json;
-use crate::statement::named;
+use crate::statement::patient;
 use domain::explain::{Room, Rooms};
 use domain::id::PoolName;
 use domain::resources::Resources;
@@ -18,7 +18,7 @@ pub(super) async fn read(tx: &mut PgConnection, pool: &PoolName) -> Result<Rooms
             order by l.owner limit 1000"#,
         pool.as_str()
     );
-    let rows = named("task.explain_rooms", query.fetch_all(tx)).await?;
+    let rows = patient("task.explain_rooms", query.fetch_all(tx)).await?;
     let room = rows.into_iter().map(|row| Room {
         free_slots: row.free_slots.unsigned_abs(),
         largest: Resources::from_dimensions(

@@ -1,7 +1,7 @@
 //! How much a tenant holds of its limit on running tasks, as the batcher counts it.
 
 use super::MOST;
-use crate::statement::named;
+use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use sqlx::PgConnection;
 
@@ -20,5 +20,5 @@ pub(super) async fn held(tx: &mut PgConnection, scope: &TenantScope) -> Result<u
         scope.tenant().uuid(),
         MOST + 1
     );
-    Ok(named("task.explain_running", query.fetch_one(tx)).await?.unsigned_abs())
+    Ok(patient("task.explain_running", query.fetch_one(tx)).await?.unsigned_abs())
 }
