@@ -179,18 +179,6 @@ impl Fault {
         matches!(self, Self::RedisAway | Self::Network(Link::Redis, _))
     }
 
-    /// Why work is known not to go on after it; a mix leaves it out, and says so: after it nothing else could be judged.
-    #[must_use]
-    pub const fn known_to_stop_work(self) -> Option<&'static str> {
-        match self {
-            Self::Network(
-                Link::ApiDatabase | Link::SchedulerDatabase | Link::ManagerDatabase,
-                Cut::HalfOpen,
-            ) => Some("statements have no deadline of their own yet; SCENARIO=half-open does it"),
-            _ => None,
-        }
-    }
-
     /// To whom, for people; empty where the kind says it.
     #[must_use]
     pub fn whom(self) -> String {

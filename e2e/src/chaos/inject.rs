@@ -30,10 +30,10 @@ pub struct Done {
     pub skipped: Option<String>,
 }
 
-/// Does all of it, in turn, from `began` on; what is known to stop work for good only where that is asked for.
+/// Does all of it, in turn, from `began` on.
 pub async fn inject(
     rig: &mut Rig,
-    (planned, known_too): (&[Planned], bool),
+    planned: &[Planned],
     began: Instant,
     mut tell: impl FnMut(&Done),
 ) -> anyhow::Result<Vec<Done>> {
@@ -42,13 +42,9 @@ pub async fn inject(
         clock::sleep_until(began + at).await;
         rig.revive()?;
         let from_ms = now_ms();
-        let known = fault.known_to_stop_work().filter(|_| !known_too);
-        let skipped = match known {
-            Some(why) => Some(why.to_owned()),
-            None => inflict(rig, fault, lasts)
-                .await
-                .with_context(|| format!("{} {}", fault.kind().0, fault.whom()))?,
-        };
+        let skipped = inflict(rig, fault, lasts)
+            .await
+            .with_context(|| format!("{} {}", fault.kind().0, fault.whom()))?;
         let done = Done { fault, from_ms, to_ms: now_ms(), skipped };
         tell(&done);
         all.push(done);

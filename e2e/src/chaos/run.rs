@@ -149,7 +149,7 @@ async fn attack(
         let mut attacked = pin!(async {
             tokio::try_join!(
                 send(customers, ledger, ("chaos", count.0, count.1), began),
-                inject::inject(rig, (planned, scenario.known_too), began, told)
+                inject::inject(rig, planned, began, told)
             )
         });
         tokio::select! {

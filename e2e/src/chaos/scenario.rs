@@ -20,8 +20,6 @@ pub struct Scenario {
     pub faults_for: Duration,
     /// Which.
     pub faults: Faults,
-    /// Whether faults come, too, after which work is known not to go on.
-    pub known_too: bool,
     /// The least share of the calm run's goodput.
     pub goodput: Option<f64>,
     /// Longest until all tasks have ended after the load, or after the last fault if that is later.
@@ -84,7 +82,6 @@ impl Scenario {
             fires: 20,
             faults_for: length,
             faults: Faults::Carousel,
-            known_too: false,
             // A shorter one is mostly its tail.
             goodput: (length >= CAROUSEL_FOR).then_some(GOODPUT),
             drain: DRAIN,
@@ -103,7 +100,6 @@ impl Scenario {
             calm_tasks: ((seconds / 4.0).clamp(8.0, 30.0) * RATE) as usize,
             fires: 20,
             faults_for: length,
-            known_too: kinds.len() == 1,
             faults: Faults::InTurn(kinds),
             goodput: None,
             drain: DRAIN,

@@ -25,8 +25,8 @@ const MOST: usize = 100_000;
 const ROWS: u64 = 4096;
 /// ... and no fewer: so many that a dozen strands show enough to plan with, ...
 const FEW_ROWS: u64 = 512;
-/// ... while so many for two slots do: where strands go on evenly, half as many more are seen as are picked.
-const ROWS_PER_TWO_SLOTS: u64 = 3;
+/// ... while so many for four slots do: where strands go on evenly, a quarter more are seen than are picked.
+const ROWS_PER_FOUR_SLOTS: u64 = 5;
 /// Looks that go round the strands of nearly every tenant.
 const INSIDE: u64 = 16;
 
@@ -90,12 +90,12 @@ impl Backlog {
         let looked: BTreeSet<_> = round.iter().chain(&named).map(|(tenant, _)| *tenant).collect();
         let worth = looked.into_iter().map(|tenant| (tenant, running.worth_a_look(tenant)));
         let fewer = worth.filter(|(_, worth)| *worth < slots).collect();
-        let enough = slots.saturating_mul(ROWS_PER_TWO_SLOTS).div_ceil(2).clamp(FEW_ROWS, ROWS);
+        let enough = slots.saturating_mul(ROWS_PER_FOUR_SLOTS).div_ceil(4).clamp(FEW_ROWS, ROWS);
         let rows = (enough << self.doubled).min(ROWS);
         Plan { after: self.after, strands, named, fewer, slots, rows }
     }
 
-    /// Something unseen might have gone before what was left of the last look, or nothing might.
+    /// Something unseen might have gone before what was left of the last look, and less than half of its slots could be filled; or not.
     pub(super) fn saw_too_little(&mut self, too_little: bool) {
         self.doubled = if too_little {
             (self.doubled + 1).min((ROWS / FEW_ROWS).ilog2())
@@ -360,7 +360,7 @@ mod tests {
         let rows = |backlog: &Backlog, slots| {
             backlog.plan(std::iter::empty(), slots, &Running::default()).rows
         };
-        assert_eq!([1, 256, 500, 10_000].map(|n| rows(&backlog, n)), [512, 512, 750, 4096]);
+        assert_eq!([1, 256, 500, 10_000].map(|n| rows(&backlog, n)), [512, 512, 625, 4096]);
         for expected in [1024, 2048, 4096, 4096] {
             backlog.saw_too_little(true);
             assert_eq!(rows(&backlog, 256), expected);

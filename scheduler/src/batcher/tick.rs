@@ -378,7 +378,8 @@ impl Batcher {
         let picked = state.turns.pick(now, most, &mut self.running);
         let goes_on = state.backlog.goes_on(picked.len());
         let passed_over = state.turns.was_passed_over();
-        state.backlog.saw_too_little(passed_over);
+        let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
+        state.backlog.saw_too_little(passed_over && used < most / 2);
         let unseen = passed_over || !state.backlog.is_all(&plan);
         Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack })
     }
