@@ -15,7 +15,7 @@ pub async fn stops(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LeaseKey>, S
     let query = sqlx::query!(
         r#"select t.tenant_id, t.id, t.attempt, t.session_id as "session_id!"
             from task t
-            where t.session_id = any ($1) and t.wake_at is not null and t.state = 'cancelling' limit 10000"#,
+            where t.session_id = any ($1) and t.state = 'cancelling' limit 10000"#,
         &ids
     );
     let rows = named("lease.stops", query.fetch_all(db.pool())).await?;
