@@ -28,10 +28,7 @@ pub(crate) fn given_up(options: PoolOptions<Postgres>) -> PoolOptions<Postgres> 
     options.before_acquire(asked_if_idle).after_release(asked_on_return)
 }
 
-fn asked_if_idle(
-    connection: &mut PgConnection,
-    of: PoolConnectionMetadata,
-) -> Asked<'_> {
+fn asked_if_idle(connection: &mut PgConnection, of: PoolConnectionMetadata) -> Asked<'_> {
     Box::pin(async move {
         if of.idle_for >= IDLE {
             answers(connection, IDLE_ANSWERS).await?;
@@ -41,10 +38,7 @@ fn asked_if_idle(
 }
 
 /// The pool itself asks a second time, for as long as it takes; a connection that has just answered does so again.
-fn asked_on_return(
-    connection: &mut PgConnection,
-    _: PoolConnectionMetadata,
-) -> Asked<'_> {
+fn asked_on_return(connection: &mut PgConnection, _: PoolConnectionMetadata) -> Asked<'_> {
     Box::pin(async move { answers(connection, RETURNED_ANSWERS).await.map(|()| true) })
 }
 

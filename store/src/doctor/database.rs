@@ -69,7 +69,8 @@ pub(super) async fn partitions(
             where to_regclass('public.' || d.child) is null"#,
         i32::from(how.days_ahead)
     );
-    let missing = patient("doctor.partitions", query.fetch_optional(&mut *tx)).await.and_then(one)?;
+    let missing =
+        patient("doctor.partitions", query.fetch_optional(&mut *tx)).await.and_then(one)?;
     let query = sqlx::query_scalar!(r#"select berth_partitions_strays() as "strays!""#);
     let strays = patient("doctor.strays", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![

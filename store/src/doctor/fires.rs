@@ -42,7 +42,8 @@ pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<F
                 (select min(s.id::text) from still s where s.malformed) as broken"#,
         overdue
     );
-    let row = patient("doctor.schedule_without_due", query.fetch_optional(tx)).await.and_then(one)?;
+    let row =
+        patient("doctor.schedule_without_due", query.fetch_optional(tx)).await.and_then(one)?;
     let found = |check, count, example: Option<String>| Found {
         check,
         count,

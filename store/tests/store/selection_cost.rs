@@ -43,6 +43,8 @@ mod alone {
                 ))
                 .await;
             world.sql("vacuum analyze task").await;
+            // What was just written goes to the disk now, and not while looks are timed.
+            world.sql("checkpoint").await;
             let db = world.scheduler.clone();
             Self { _world: world, db, tenants: known, after: None, took: Vec::new() }
         }

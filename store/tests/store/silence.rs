@@ -54,7 +54,8 @@ async fn statements_under_way_are_given_up_and_their_connections_replaced() {
     let mut blocker = world.owner.begin().await.unwrap();
     sqlx::raw_sql("lock table task in access exclusive mode").execute(&mut *blocker).await.unwrap();
     let both_wait = async || {
-        let waiting = "select count(*) from pg_locks where relation = 'task'::regclass and not granted";
+        let waiting =
+            "select count(*) from pg_locks where relation = 'task'::regclass and not granted";
         world.number(waiting).await == 2
     };
     let began = monotonic();

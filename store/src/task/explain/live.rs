@@ -75,7 +75,9 @@ pub(super) async fn read(
         scope.tenant().uuid(),
         id.uuid()
     );
-    let Some(row) = patient("task.explain", query.fetch_optional(tx)).await? else { return Ok(None) };
+    let Some(row) = patient("task.explain", query.fetch_optional(tx)).await? else {
+        return Ok(None);
+    };
     let malformed = |what, value: &str| StoreError::Malformed {
         what,
         row: id.to_string(),
