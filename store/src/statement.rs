@@ -9,6 +9,7 @@ use crate::silence::unanswered;
 use runtime::clock::timeout;
 use sqlx::postgres::PgQueryResult;
 use sqlx::{Postgres, Transaction};
+use std::pin::Pin;
 use std::time::Duration;
 
 /// How often a transaction is tried when it meets others; with the waits, a third of a second at most.
@@ -22,38 +23,38 @@ const GIVEN_UP: Duration = Duration::from_secs(8);
 const GIVEN_UP_PATIENTLY: Duration = Duration::from_secs(630);
 
 /// Runs one statement under its name. Given up after 8 s without an answer: then what it did is not known.
-pub(crate) async fn named<T>(
+pub(crate) fn named<T>(
     name: &'static str,
     statement: impl Future<Output = Result<T, sqlx::Error>>,
-) -> Result<T, StoreError>
+) -> impl Future<Output = Result<T, StoreError>>
 where
     T: RowCount,
 {
-    within(GIVEN_UP, name, statement).await
+    within(GIVEN_UP, name, Box::pin(statement))
 }
 
 /// The same, for a statement that reads or tidies as much as there is. Whoever waits for it keeps no other work waiting.
-pub(crate) async fn patient<T>(
+pub(crate) fn patient<T>(
     name: &'static str,
     statement: impl Future<Output = Result<T, sqlx::Error>>,
-) -> Result<T, StoreError>
+) -> impl Future<Output = Result<T, StoreError>>
 where
     T: RowCount,
 {
-    within(GIVEN_UP_PATIENTLY, name, statement).await
+    within(GIVEN_UP_PATIENTLY, name, Box::pin(statement))
 }
 
+/// The statement is on the heap: in place it would make every caller's future larger by several KiB.
 async fn within<T>(
     limit: Duration,
     name: &'static str,
-    statement: impl Future<Output = Result<T, sqlx::Error>>,
+    statement: Pin<Box<impl Future<Output = Result<T, sqlx::Error>>>>,
 ) -> Result<T, StoreError>
 where
     T: RowCount,
 {
     let timer = runtime::metrics::statement_timer(name);
-    // On the heap: in place it would make every caller's future larger by several KiB.
-    let Ok(answer) = timeout(limit, Box::pin(statement)).await else {
+    let Ok(answer) = timeout(limit, statement).await else {
         return Err(StoreError::Unavailable(sqlx::Error::Io(unanswered(limit))));
     };
     let answer = answer?;

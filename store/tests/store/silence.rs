@@ -38,7 +38,8 @@ async fn connections_that_fell_silent_while_idle_are_not_used() {
     let (db, proxy) = through_a_proxy(&world).await;
     assert!(all_at_once(&db).await.iter().all(Result::is_ok));
     proxy.set(Mode::HalfOpen);
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    // So long as makes a connection idle.
+    runtime::clock::sleep(Duration::from_millis(1100)).await;
     proxy.set(Mode::Pass);
     let began = monotonic();
     for answer in all_at_once(&db).await {
