@@ -102,23 +102,6 @@ impl Rig {
         Ok(slowest)
     }
 
-    /// Some large ones were tried in vain, and no more of them are on their way.
-    async fn tried(&mut self) -> anyhow::Result<()> {
-        let began = clock::monotonic();
-        loop {
-            let queued = "select count(*) from task where state = 'queued'";
-            let queued = Oracle::of(&self.cluster).number(queued).await?;
-            if queued == 0 && self.tries().await? > 0.0 {
-                return Ok(());
-            }
-            anyhow::ensure!(
-                began.elapsed() < SMALL_LIMIT,
-                "{queued} large ones still wait to be tried"
-            );
-            clock::sleep(Duration::from_millis(20)).await;
-        }
-    }
-
     async fn tries(&mut self) -> anyhow::Result<f64> {
         sum(&mut self.cluster, Role::ResourceManager, "berth_unplaced_tasks_total", &[]).await
     }
@@ -209,10 +192,6 @@ async fn passed_by(tasks: usize, wait: Duration, same_tenant: bool) -> anyhow::R
 async fn beside(large: usize, small: usize, demand: (u32, u32)) -> anyhow::Result<()> {
     let (alone, cpu_alone) = Rig::start(0, demand).await?.small_stream(small).await?;
     let mut rig = Rig::start(large, demand).await?;
-    if demand == SPLIT {
-        // That there is no room for their size is learnt by trying: small ones of that moment wait for it, once.
-        rig.tried().await?;
-    }
     let (wait, cpu) = rig.small_stream(small).await?;
     eprintln!(
         "p99 of {small} small ones {alone:?} alone, {wait:?} beside {large} large ones; schedulers {cpu_alone:?} and {cpu:?}"
