@@ -34,6 +34,7 @@ mod start_up;
 mod submit;
 mod submit_batch;
 mod tenants;
+mod timing;
 mod tokens;
 mod tries;
 mod turns;
