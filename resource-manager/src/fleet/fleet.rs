@@ -189,7 +189,7 @@ impl Fleet {
         placed
     }
 
-    /// A task of `size` was held in vain: tasks as large are not wanted here until one fits.
+    /// A task of `size` was held in vain, or would be: tasks as large are not wanted here until one fits.
     pub(crate) fn lacks(&self, pool: &PoolName, size: Resources) {
         let mut inner = self.lock();
         if !inner.lacks.get(pool).is_some_and(|known| known.covers(size)) {
@@ -199,9 +199,21 @@ impl Fleet {
         }
     }
 
-    /// True where a task of `size` was held in vain and it does not fit yet: holding another makes no sense.
+    /// True where a task of `size` found no room and does not fit yet: holding another makes no sense.
     pub(crate) fn is_lacking(&self, pool: &PoolName, size: Resources) -> bool {
         self.lock().lacks.get(pool).is_some_and(|known| known.covers(size))
+    }
+
+    /// True where some executor takes work of the pool and none would have room for `size` even if it were idle: no wait helps. With
+    /// as many sizes lacking as can be remembered a wait does: what is forgotten comes again at once.
+    pub(crate) fn can_never_hold(&self, pool: &PoolName, size: Resources) -> bool {
+        let inner = self.lock();
+        if inner.lacks.get(pool).is_some_and(|known| known.least().len() == Shapes::MOST) {
+            return false;
+        }
+        let mut seats =
+            inner.seats.values().filter(|seat| seat.accepting && seat.pool == *pool).peekable();
+        seats.peek().is_some() && seats.all(|seat| !size.fits_in(seat.capacity))
     }
 
     /// Room that was taken for placements that were not granted goes back.

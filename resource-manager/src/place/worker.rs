@@ -1,8 +1,9 @@
 //! One pool's placing loop: hints in, leases out.
 //!
 //! Takes hints while its executors have room, places what fits in memory, claims it in one statement,
-//! sends the assignments, then acks. Holds what does not fit for `hint_hold` at most, then gives it back to `ready` and reports
-//! its size, of which no more comes until it fits; with no room at all it stops consuming, so that hints go to who has room.
+//! sends the assignments, then acks. Holds what does not fit for `hint_hold` at most, and what would fit no idle executor either not
+//! at all, then gives it back to `ready` and reports its size, of which no more comes until it fits; with no room at all it stops
+//! consuming, so that hints go to who has room.
 
 use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement, trace_of};
@@ -271,6 +272,7 @@ impl PoolWorker {
         let overdue = |w: &Waiting| {
             now.saturating_duration_since(w.since) >= self.settings.hint_hold
                 || self.fleet.is_lacking(&self.pool, w.hint.resources)
+                || self.fleet.can_never_hold(&self.pool, w.hint.resources)
         };
         let places: Vec<usize> = (0..round.in_hand.waiting.len())
             .filter(|at| overdue(&round.in_hand.waiting[*at]))
