@@ -34,7 +34,7 @@ pub async fn tell_missed(
                 select s.id from (select shard from schedule_shard order by shard limit 2000) h
                 cross join lateral (
                     select n.id from schedule n
-                    where n.shard = h.shard and n.fire_at < clock_timestamp() - $1 * interval '1 millisecond'
+                    where n.shard = h.shard and n.fire_at < now() - $1 * interval '1 millisecond'
                         and n.told_missed is distinct from n.due_at and berth_schedule_is_sound(n)
                     order by n.fire_at limit $2 for no key update skip locked) s
             ), noted as (
