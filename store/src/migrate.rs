@@ -17,17 +17,25 @@ const ROLES: [ServiceRole; 5] = [
 ];
 
 /// What the hot roles' sessions are set to. Their statements are index look-ups by design; a plan
-/// made while a table was small must not scan it when it is large.
-const HOT_SETTINGS: [&str; 3] =
-    ["enable_hashjoin = off", "enable_mergejoin = off", "plan_cache_mode = force_generic_plan"];
+/// made while a table was small must not scan it when it is large. A bitmap scan would read the entries of rows that are gone each
+/// time anew, where a plain one marks them; and no look at a few rows, however many the planner expects, is worth starting workers.
+const HOT_SETTINGS: [&str; 5] = [
+    "enable_hashjoin = off",
+    "enable_mergejoin = off",
+    "enable_bitmapscan = off",
+    "max_parallel_workers_per_gather = 0",
+    "plan_cache_mode = force_generic_plan",
+];
 
 /// What every service's sessions are set to. A transaction left open by a lost client would keep its locks: it is undone when a
-/// client that lives would have given up too. A statement that its client gave up ends, where the system can tell.
-const SETTINGS: [&str; 4] = [
+/// client that lives would have given up too. A statement that its client gave up ends, where the system can tell. Each connection
+/// that comes back to its pool undoes what is open; that mostly nothing is need not be told.
+const SETTINGS: [&str; 5] = [
     "enable_seqscan = off",
     "jit = off",
     "idle_in_transaction_session_timeout = '8s'",
     "client_connection_check_interval = '1s'",
+    "client_min_messages = error",
 ];
 
 /// Migrates the database at `owner_url` and lets the service roles log in with `service_password` (empty: none set).

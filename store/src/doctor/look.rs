@@ -213,7 +213,8 @@ async fn settle(tx: &mut PgConnection, limit: Duration) -> Result<(), StoreError
     let query = sqlx::query_scalar!(
         r#"select set_config('statement_timeout', $1, true) || set_config('lock_timeout', '500ms', true)
             || set_config('enable_seqscan', 'on', true) || set_config('enable_hashjoin', 'on', true)
-            || set_config('enable_mergejoin', 'on', true) || set_config('plan_cache_mode', 'force_custom_plan', true)"#,
+            || set_config('enable_mergejoin', 'on', true) || set_config('enable_bitmapscan', 'on', true)
+            || set_config('plan_cache_mode', 'force_custom_plan', true)"#,
         millis(limit).to_string()
     );
     patient("doctor.settle", query.fetch_optional(tx)).await.map(|_| ())
