@@ -35,7 +35,10 @@ pub async fn tell(db: &RmDb, owner: NodeId, seq: i64, words: &[Vec<u8>]) -> Resu
         seq,
         words
     );
-    named("attempt_end.tell", query.execute(db.pool())).await.map(|_| ())
+    let mut connection = db.hot().await?;
+    named("attempt_end.tell", query.execute(&mut *connection)).await?;
+    connection.keep();
+    Ok(())
 }
 
 /// What was told in the last 10 s and not `heard`, which is the last word of each owner; it follows.
@@ -51,11 +54,13 @@ pub async fn hear(
     let query = sqlx::query!(
         "select e.owner, e.seq, e.ends from attempt_end e
             left join unnest($1::uuid[], $2::bigint[]) as h(owner, seq) on h.owner = e.owner
-            where e.at > clock_timestamp() - interval '10 seconds' and (h.seq is null or e.seq > h.seq)",
+            where e.at > now() - interval '10 seconds' and (h.seq is null or e.seq > h.seq)",
         &owners,
         &seqs
     );
-    let rows = named("attempt_end.hear", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("attempt_end.hear", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     let mut ends = Vec::new();
     for row in rows {
         let last = heard.entry(NodeId(row.owner)).or_insert(row.seq);
@@ -71,7 +76,7 @@ pub async fn hear(
 /// When the database cannot answer.
 pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
     let query =
-        sqlx::query!("delete from attempt_end where at < clock_timestamp() - interval '1 minute'");
+        sqlx::query!("delete from attempt_end where at < now() - interval '1 minute'");
     Ok(named("attempt_end.prune", query.execute(db.pool())).await?.rows_affected())
 }
 
@@ -100,7 +105,9 @@ pub async fn untold(
         &ids,
         &since
     );
-    let rows = named("attempt_end.untold", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("attempt_end.untold", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     let used = |ms: i64| Duration::from_millis(ms.unsigned_abs());
     Ok(rows.into_iter().map(|row| (TaskId(row.id), used(row.used_ms))).collect())
 }

@@ -4,6 +4,7 @@
 //! sessions are set to (no sequential scans on the hot path, generic plans) is set on the role itself by
 //! [`crate::migrate`], so that it holds behind a connection pooler too.
 
+use crate::hot::{Hot, HotPool};
 use crate::statement::named;
 use crate::{StoreError, silence};
 use domain::time::millis;
@@ -20,7 +21,7 @@ macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
-        pub struct $name(PgPool);
+        pub struct $name(HotPool);
 
         impl $name {
             /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away.
@@ -28,7 +29,7 @@ macro_rules! handle {
             /// # Errors
             /// When the URL is not usable.
             pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
-                open(config, $role, config.$connections, &[]).map(Self)
+                open(config, $role, config.$connections, &[]).map(|pool| Self(HotPool::of(pool)))
             }
 
             /// Answers when the database does, and is the primary.
@@ -36,7 +37,7 @@ macro_rules! handle {
             /// # Errors
             /// When it does not, or is a standby.
             pub async fn ping(&self) -> Result<(), StoreError> {
-                ping(&self.0).await
+                ping(self.pool()).await
             }
 
             /// Closes the pool's connections.
@@ -44,8 +45,8 @@ macro_rules! handle {
                 self.0.close().await;
             }
 
-            pub(crate) const fn pool(&self) -> &PgPool {
-                &self.0
+            pub(crate) fn pool(&self) -> &PgPool {
+                self.0.pool()
             }
         }
     };
@@ -80,7 +81,19 @@ impl SubmitDb {
     /// # Errors
     /// When the URL is not usable.
     pub fn connect_for_sign_in(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(Self)
+        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(|pool| Self(HotPool::of(pool)))
+    }
+
+    /// A connection for a group of submits.
+    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
+        self.0.hot().await
+    }
+}
+
+impl RmDb {
+    /// A connection for a statement of the hot path.
+    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
+        self.0.hot().await
     }
 }
 
@@ -199,7 +212,7 @@ impl ApiDb {
 #[derive(Debug, Clone)]
 pub struct SchedulerDb {
     main: PgPool,
-    dispatch: PgPool,
+    dispatch: HotPool,
     fire: PgPool,
 }
 
@@ -218,7 +231,7 @@ impl SchedulerDb {
             if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
         Ok(Self {
             main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
-            dispatch: open(config, ServiceRole::Scheduler, 2, quick)?,
+            dispatch: HotPool::of(open(config, ServiceRole::Scheduler, 2, quick)?),
             fire: open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?,
         })
     }
@@ -242,8 +255,9 @@ impl SchedulerDb {
         &self.main
     }
 
-    pub(crate) const fn dispatch_pool(&self) -> &PgPool {
-        &self.dispatch
+    /// One of the batcher's own connections.
+    pub(crate) async fn dispatch(&self) -> Result<Hot<'_>, StoreError> {
+        self.dispatch.hot().await
     }
 
     pub(crate) const fn fire_pool(&self) -> &PgPool {

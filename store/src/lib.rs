@@ -17,6 +17,7 @@ pub mod fire;
 pub mod held_retry;
 pub mod idempotency;
 pub mod key;
+mod hot;
 pub mod leadership;
 pub mod lease;
 pub mod load;

@@ -7,7 +7,7 @@
 
 use runtime::clock::timeout;
 use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
-use sqlx::{Connection, PgConnection, Postgres};
+use sqlx::{Connection, Executor, PgConnection, Postgres};
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const IDLE_ANSWERS: Duration = Duration::from_secs(1);
 const RETURNED_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Idle for as long, a connection is asked before it is used. On a busy system none is; asking costs an exchange.
-const IDLE: Duration = Duration::from_secs(1);
+pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
 type Asked<'a> = Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send + 'a>>;
 
@@ -31,22 +31,27 @@ pub(crate) fn given_up(options: PoolOptions<Postgres>) -> PoolOptions<Postgres> 
 fn asked_if_idle(connection: &mut PgConnection, of: PoolConnectionMetadata) -> Asked<'_> {
     Box::pin(async move {
         if of.idle_for >= IDLE {
-            answers(connection, IDLE_ANSWERS).await?;
+            within(IDLE_ANSWERS, connection.ping()).await?;
         }
         Ok(true)
     })
 }
 
-/// The pool itself asks a second time, for as long as it takes; a connection that has just answered does so again.
+/// Asks by undoing what is open. sqlx undoes what it knows to be open; a `begin` that nobody waited for to its end it does not know
+/// of, and whatever the next one stored would be lost with it. The pool itself asks a second time, for as long as it takes; a
+/// connection that has just answered does so again.
 fn asked_on_return(connection: &mut PgConnection, _: PoolConnectionMetadata) -> Asked<'_> {
-    Box::pin(async move { answers(connection, RETURNED_ANSWERS).await.map(|()| true) })
+    Box::pin(async move {
+        within(RETURNED_ANSWERS, connection.execute("rollback")).await?;
+        Ok(true)
+    })
 }
 
-async fn answers(connection: &mut PgConnection, limit: Duration) -> Result<(), sqlx::Error> {
-    match timeout(limit, connection.ping()).await {
-        Ok(answer) => answer,
-        Err(_) => Err(sqlx::Error::Io(unanswered(limit))),
-    }
+async fn within<T>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    timeout(limit, answer).await.unwrap_or_else(|_| Err(sqlx::Error::Io(unanswered(limit))))
 }
 
 /// Nobody said anything for so long.

@@ -25,7 +25,9 @@ pub async fn held(db: &SchedulerDb) -> Result<Vec<((TenantId, ConcurrencyKey), u
                 where l.concurrency_key is not null and l.session_id is not null
             ) h group by h.tenant_id, h.key"#
     );
-    let rows = named("concurrency.held", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("concurrency.held", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     Ok(rows
         .into_iter()
         .map(|row| {

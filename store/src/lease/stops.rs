@@ -18,7 +18,9 @@ pub async fn stops(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LeaseKey>, S
             where t.session_id = any ($1) and t.state = 'cancelling' limit 10000"#,
         &ids
     );
-    let rows = named("lease.stops", query.fetch_all(db.pool())).await?;
+    let mut connection = db.hot().await?;
+    let rows = named("lease.stops", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     Ok(rows
         .into_iter()
         .map(|row| LeaseKey {

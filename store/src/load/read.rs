@@ -42,7 +42,9 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
             limit 1000"#,
         pool.as_str()
     );
-    let rows = named("load.read", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("load.read", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     let queued = rows.first().map_or(0, |row| row.queued.unsigned_abs());
     let loads = rows.into_iter().filter_map(|row| {
         let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();

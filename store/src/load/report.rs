@@ -73,7 +73,10 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &total[3],
         &total[4]
     );
-    named("load.report", query.execute(db.pool())).await.map(|_| ())
+    let mut connection = db.hot().await?;
+    named("load.report", query.execute(&mut *connection)).await?;
+    connection.keep();
+    Ok(())
 }
 
 /// Takes the figures of `owner` back, on shutdown.

@@ -85,6 +85,8 @@ pub async fn insert(db: &RmDb, chunks: &[NewChunk]) -> Result<u64, StoreError> {
         &offsets,
         &data as &[&[u8]]
     );
-    let rows = named("output.insert", query.fetch_all(db.pool())).await?;
+    let mut connection = db.hot().await?;
+    let rows = named("output.insert", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     Ok(rows.first().map_or(0, |row| row.stored.unsigned_abs()))
 }

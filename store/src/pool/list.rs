@@ -38,7 +38,9 @@ pub async fn list_for_dispatch(db: &SchedulerDb) -> Result<Vec<DispatchPool>, St
         r#"select name, paused_at is not null as "paused!" from pool order by name limit $1"#,
         MOST
     );
-    let rows = named("pool.list_for_dispatch", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("pool.list_for_dispatch", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     let pool = |name: String, paused| Some(DispatchPool { name: name.parse().ok()?, paused });
     Ok(rows.into_iter().filter_map(|row| pool(row.name, row.paused)).collect())
 }

@@ -58,7 +58,10 @@ pub async fn renew(
             owner.uuid(),
             millis(term) as f64
         );
-        named("session.renew", query.fetch_all(db.pool())).await
+        let mut connection = db.hot().await?;
+        let rows = named("session.renew", query.fetch_all(&mut *connection)).await?;
+        connection.keep();
+        Ok(rows)
     })
     .await?
     .into_iter()

@@ -249,7 +249,9 @@ pub async fn candidates(
         malformed::LEAST,
         malformed::MOST
     );
-    let mut rows = named("task.candidates", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let mut rows = named("task.candidates", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     // The statement promises no order; and mostly it comes in this one.
     rows.sort_by_key(|r| (r.tenant_id, r.strand, Reverse(r.late), r.start_deadline, r.id));
     let now = rows.first().map(|row| row.now).unwrap_or_default();

@@ -20,6 +20,8 @@ pub async fn held(db: &SchedulerDb) -> Result<Vec<(TenantId, u64)>, StoreError> 
                 select l.tenant_id from task l where l.session_id is not null and l.wake_at is not null
             ) h group by h.tenant_id"#
     );
-    let rows = named("task.held", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("task.held", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     Ok(rows.into_iter().map(|row| (TenantId(row.tenant_id), row.tasks.unsigned_abs())).collect())
 }

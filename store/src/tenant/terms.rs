@@ -35,7 +35,9 @@ pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantT
             from tenant t join plan p on p.name = t.plan where t.id = any ($1)"#,
         &ids
     );
-    let rows = named("tenant.terms", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("tenant.terms", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     let terms = rows.into_iter().map(|row| TenantTerms {
         tenant: TenantId(row.id),
         weight: weight(row.id, row.own_weight, &row.plan, row.weight),

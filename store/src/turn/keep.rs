@@ -83,5 +83,8 @@ pub async fn keep(
         of_pool.rate,
         number(of_pool.free_slots)
     );
-    named("turn.keep", query.execute(db.dispatch_pool())).await.map(|_| ())
+    let mut connection = db.dispatch().await?;
+    named("turn.keep", query.execute(&mut *connection)).await?;
+    connection.keep();
+    Ok(())
 }

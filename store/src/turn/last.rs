@@ -38,7 +38,9 @@ pub async fn last(db: &SchedulerDb, pool: &PoolName) -> Result<Vec<(TenantId, f6
         "select tenant_id, ahead from tenant_turn where pool = $1 and at > clock_timestamp() - interval '1 minute'",
         pool.as_str()
     );
-    let rows = named("turn.last", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("turn.last", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     Ok(rows.into_iter().map(|row| (TenantId(row.tenant_id), row.ahead)).collect())
 }
 
@@ -54,7 +56,9 @@ pub async fn in_flight(db: &SchedulerDb, pool: &PoolName) -> Result<Vec<InFlight
         pool.as_str(),
         IN_FLIGHT
     );
-    let rows = named("turn.in_flight", query.fetch_all(db.dispatch_pool())).await?;
+    let mut connection = db.dispatch().await?;
+    let rows = named("turn.in_flight", query.fetch_all(&mut *connection)).await?;
+    connection.keep();
     Ok(rows
         .into_iter()
         .map(|row| InFlight {

@@ -1,6 +1,7 @@
 //! A database that is gone without a word: nobody waits for it for ever, and its connections are given up.
 
 use crate::support::{World, config};
+use domain::id::NodeId;
 use runtime::clock::monotonic;
 use runtime::config::DatabaseConfig;
 use std::time::Duration;
@@ -14,12 +15,16 @@ const CONNECTIONS: u32 = 3;
 
 /// A pool that reaches the database through a proxy.
 async fn through_a_proxy(world: &World) -> (SchedulerDb, Proxy) {
+    through_a_proxy_with(world, CONNECTIONS).await
+}
+
+async fn through_a_proxy_with(world: &World, connections: u32) -> (SchedulerDb, Proxy) {
     let url = world.database.owner_url();
     let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
     let proxy = Proxy::start(address).await.unwrap();
     let settings = DatabaseConfig {
         url: proxy.url(url).unwrap().into(),
-        scheduler_connections: CONNECTIONS,
+        scheduler_connections: connections,
         acquire_timeout: Duration::from_secs(3),
         ..config(&world.database)
     };
@@ -46,6 +51,47 @@ async fn connections_that_fell_silent_while_idle_are_not_used() {
         answer.unwrap();
     }
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn the_hot_path_keeps_its_connection_while_that_answers_and_gives_it_back_at_the_end() {
+    let world = World::new().await;
+    let (db, proxy) = through_a_proxy(&world).await;
+    let sessions = "select count(distinct pid) from pg_stat_activity where datname = current_database()
+        and usename = 'berth_scheduler'";
+    for _ in 0..20 {
+        held(&db).await.unwrap();
+    }
+    assert_eq!(world.number(sessions).await, 1, "one after the other need no second");
+    proxy.set(Mode::HalfOpen);
+    runtime::clock::sleep(Duration::from_millis(1100)).await;
+    proxy.set(Mode::Pass);
+    let began = monotonic();
+    held(&db).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    db.close().await;
+    assert!(held(&db).await.is_err(), "closed for the hot path, too");
+    let none = async || world.number(sessions).await == 0;
+    until("no connection to be left", Duration::from_secs(5), none).await.unwrap();
+}
+
+/// Nobody waits for a `begin` to its end: the next one of that connection is no part of a transaction that nobody commits.
+#[tokio::test]
+async fn what_a_cancelled_transaction_leaves_behind_takes_nothing_with_it() {
+    let world = World::new().await;
+    let (db, proxy) = through_a_proxy_with(&world, 1).await;
+    db.ping().await.unwrap();
+    proxy.set(Mode::Delay(Duration::from_millis(100)));
+    // There and back takes 200 ms.
+    let sealing = store::audit::seal_batch(&db, 1);
+    assert!(runtime::clock::timeout(Duration::from_millis(150), sealing).await.is_err());
+    proxy.set(Mode::Pass);
+    let node = NodeId::fresh();
+    let term = Duration::from_secs(60);
+    store::leadership::acquire(&db, node, term).await.unwrap().unwrap();
+    let committed = "select count(*) from leadership where role = 'batcher' and holder is not null";
+    assert_eq!(world.number(committed).await, 1);
+    assert_eq!(proxy.accepted(), 1, "by the same connection");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use super::{NewTask, SubmitAnswer, guarded, plain};
 use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::statement::{named, repeated};
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 
 /// Stores `tasks`, of any tenants; one answer each, in order. Committed durably when this returns.
 ///
@@ -12,13 +12,17 @@ use sqlx::PgConnection;
 /// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether some may have been stored.
 pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
     repeated(|| async {
+        let mut connection = db.hot().await?;
         if !needs_guard(tasks) {
             // A single statement is a transaction of its own: one round trip.
-            return plain::insert(&mut *db.pool().acquire().await?, tasks).await;
+            let answers = plain::insert(&mut connection, tasks).await?;
+            connection.keep();
+            return Ok(answers);
         }
-        let mut tx = named("begin", db.pool().begin()).await?;
+        let mut tx = named("begin", connection.begin()).await?;
         let answers = in_transaction(&mut tx, tasks).await?;
         named("commit", tx.commit()).await?;
+        connection.keep();
         Ok(answers)
     })
     .await

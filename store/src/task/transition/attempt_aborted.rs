@@ -3,10 +3,9 @@
 //! From running the task ends aborted; from cancelling, cancelled.
 
 use super::Answer;
-use super::lease_end::{EndedAttempt, for_good};
+use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::repeated;
 use domain::task::Event;
 
 /// Raises the event over many leases, each under its own fence; answers in order.
@@ -14,8 +13,5 @@ use domain::task::Event;
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn attempt_aborted(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async {
-        for_good(&mut *db.pool().acquire().await?, Event::AttemptAborted, ended).await
-    })
-    .await
+    for_good_alone(db, Event::AttemptAborted, ended).await
 }

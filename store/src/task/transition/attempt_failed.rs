@@ -5,7 +5,7 @@
 //! transaction: see [`crate::held_retry`].
 
 use super::Answer;
-use super::lease_end::{EndedAttempt, to_go_on};
+use super::lease_end::{EndedAttempt, to_go_on, to_go_on_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::held_retry::hold;
@@ -46,10 +46,7 @@ pub async fn attempt_failed(
     let ended: Vec<_> = failed.iter().map(|f| f.ended.clone()).collect();
     let delays: Vec<_> = failed.iter().map(|f| millis(f.retry_after)).collect();
     if failed.iter().all(|f| f.held.is_none()) {
-        return repeated(|| async {
-            to_go_on(&mut *db.pool().acquire().await?, Event::AttemptFailed, &ended, &delays).await
-        })
-        .await;
+        return to_go_on_alone(db, Event::AttemptFailed, &ended, &delays).await;
     }
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;

@@ -3,10 +3,9 @@
 //! From running the task ends failed, uncharged: no executor was told of it. From cancelling, cancelled.
 
 use super::Answer;
-use super::lease_end::{EndedAttempt, for_good};
+use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::repeated;
 use domain::task::Event;
 
 /// Raises the event over many leases, each under its own fence; answers in order.
@@ -17,8 +16,5 @@ pub async fn attempt_malformed(
     db: &RmDb,
     ended: &[EndedAttempt],
 ) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async {
-        for_good(&mut *db.pool().acquire().await?, Event::AttemptMalformed, ended).await
-    })
-    .await
+    for_good_alone(db, Event::AttemptMalformed, ended).await
 }

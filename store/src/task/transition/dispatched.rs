@@ -61,7 +61,9 @@ pub async fn dispatched(
             millis(sweep_age) as f64,
             State::Ready.as_str()
         );
-        let rows = named("dispatched", query.fetch_all(db.dispatch_pool())).await?;
+        let mut connection = db.dispatch().await?;
+        let rows = named("dispatched", query.fetch_all(&mut *connection)).await?;
+        connection.keep();
         if !rows.iter().any(|row| row.leads) {
             return Ok(None);
         }

@@ -131,7 +131,10 @@ pub async fn placed(
             tasks.iter().min(),
             tasks.iter().max()
         );
-        named("placed", query.fetch_all(db.pool())).await
+        let mut connection = db.hot().await?;
+        let rows = named("placed", query.fetch_all(&mut *connection)).await?;
+        connection.keep();
+        Ok(rows)
     })
     .await?;
     Ok(rows

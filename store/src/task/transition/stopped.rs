@@ -3,10 +3,9 @@
 //! From cancelling only: a stop that nobody asked for is no end of a task.
 
 use super::Answer;
-use super::lease_end::{EndedAttempt, for_good};
+use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::repeated;
 use domain::task::Event;
 
 /// Raises the event over many leases, each under its own fence; answers in order.
@@ -14,6 +13,5 @@ use domain::task::Event;
 /// # Errors
 /// When the database cannot answer; then nothing moved.
 pub async fn stopped(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
-    repeated(|| async { for_good(&mut *db.pool().acquire().await?, Event::Stopped, ended).await })
-        .await
+    for_good_alone(db, Event::Stopped, ended).await
 }

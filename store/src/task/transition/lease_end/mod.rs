@@ -3,12 +3,14 @@
 //! Not an event itself; called by the event files beside it. The states come from the table in `domain`. The
 //! compare-and-set is on (state, attempt, session): a late report under an old lease finds no row and is told so.
 
+mod alone;
 mod columns;
 mod ended_attempt;
 mod for_good;
 mod to_go_on;
 mod what_stands;
 
+pub(super) use alone::{for_good_alone, to_go_on_alone};
 pub use ended_attempt::EndedAttempt;
 pub(super) use for_good::for_good;
 pub(super) use to_go_on::to_go_on;

@@ -1,0 +1,112 @@
+//! Keeps connections from one statement of the hot path to the next.
+//!
+//! A pool asks every connection that comes back whether it is still there ([`crate::silence`]), which costs two exchanges with the
+//! database; beside a statement of a few tasks that is a tenth of the work. What ran a statement to its end has just answered, so it
+//! stays here for the next one instead. Whatever went wrong, was given up half-way, or lay idle goes back to the pool and is asked there.
+
+use crate::StoreError;
+use crate::silence::IDLE;
+use runtime::clock::{Instant, monotonic};
+use sqlx::pool::PoolConnection;
+use sqlx::{PgConnection, PgPool, Postgres};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A connection goes back to the pool after as long, so that the pool's own rules (its greatest age) reach it.
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// A pool, and connections of it that are kept: at most half, and only while others can be had without waiting, so that nobody in
+/// the pool's line is overtaken.
+#[derive(Debug, Clone)]
+pub(crate) struct HotPool {
+    pool: PgPool,
+    most: usize,
+    kept: Arc<Mutex<Vec<Kept>>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    connection: PoolConnection<Postgres>,
+    taken_at: Instant,
+    used_at: Instant,
+}
+
+/// A connection on loan. Dropped, it goes back to the pool; [`Hot::keep`] keeps it for the next statement.
+#[derive(Debug)]
+pub(crate) struct Hot<'a> {
+    of: &'a HotPool,
+    connection: PoolConnection<Postgres>,
+    taken_at: Instant,
+}
+
+impl HotPool {
+    pub(crate) fn of(pool: PgPool) -> Self {
+        let most = pool.options().get_max_connections() as usize / 2;
+        Self { pool, most, kept: Arc::default() }
+    }
+
+    /// The pool, for whoever keeps nothing. Has all that lay idle here back.
+    pub(crate) fn pool(&self) -> &PgPool {
+        drop(self.kept());
+        &self.pool
+    }
+
+    /// A kept connection, or else one of the pool.
+    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
+        let kept = self.kept().pop();
+        if let Some(Kept { connection, taken_at, .. }) = kept {
+            return Ok(Hot { of: self, connection, taken_at });
+        }
+        Ok(Hot { of: self, connection: self.pool.acquire().await?, taken_at: monotonic() })
+    }
+
+    /// Closes all connections, when those on loan are back.
+    pub(crate) async fn close(&self) {
+        // From here on nothing is kept any more.
+        let closed = self.pool.close();
+        self.kept().clear();
+        closed.await;
+    }
+
+    /// What is kept and was in use just now; the rest goes back to the pool.
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|kept| kept.used_at.elapsed() < IDLE);
+        kept
+    }
+
+    /// Whether a connection could be had now without waiting.
+    fn has_others(&self) -> bool {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        self.pool.size().saturating_sub(idle) < self.pool.options().get_max_connections()
+    }
+}
+
+impl Hot<'_> {
+    /// Keeps the connection, which has just answered and is in no transaction.
+    pub(crate) fn keep(self) {
+        if self.taken_at.elapsed() > KEPT_FOR || !self.of.has_others() {
+            return;
+        }
+        let mut kept = self.of.kept();
+        if kept.len() < self.of.most && !self.of.pool.is_closed() {
+            let Self { connection, taken_at, .. } = self;
+            kept.push(Kept { connection, taken_at, used_at: monotonic() });
+        }
+    }
+}
+
+impl Deref for Hot<'_> {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Hot<'_> {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+}

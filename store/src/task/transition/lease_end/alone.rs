@@ -1,0 +1,39 @@
+//! Ends of leases with which nothing else happens: a statement that is a transaction of its own, tried again where it met others.
+
+use super::{EndedAttempt, for_good, to_go_on};
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::repeated;
+use crate::task::transition::Answer;
+use domain::task::Event;
+
+/// Moves each row into history.
+pub(in super::super) async fn for_good_alone(
+    db: &RmDb,
+    event: Event,
+    ended: &[EndedAttempt],
+) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async {
+        let mut connection = db.hot().await?;
+        let answers = for_good(&mut connection, event, ended).await?;
+        connection.keep();
+        Ok(answers)
+    })
+    .await
+}
+
+/// Moves each row on, the failed ones after `delays` (in ms).
+pub(in super::super) async fn to_go_on_alone(
+    db: &RmDb,
+    event: Event,
+    ended: &[EndedAttempt],
+    delays: &[i64],
+) -> Result<Vec<Answer>, StoreError> {
+    repeated(|| async {
+        let mut connection = db.hot().await?;
+        let answers = to_go_on(&mut connection, event, ended, delays).await?;
+        connection.keep();
+        Ok(answers)
+    })
+    .await
+}
