@@ -19,7 +19,7 @@ pub struct ClockOffset {
 
 /// Measures it.
 pub async fn measure(url: &str) -> anyhow::Result<ClockOffset> {
-    let mut session = Command::new("psql")
+    let mut session = Command::new(testkit::psql::program())
         .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -71,7 +71,7 @@ struct Lock(Child);
 
 impl Lock {
     async fn take(admin_url: &str) -> anyhow::Result<Self> {
-        let mut session = Command::new("psql")
+        let mut session = Command::new(psql::program())
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", admin_url])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -81,7 +81,7 @@ impl Drop for TestDatabase {
             // Not waited for: it waits for all connections that are being made, and one of this process, whose runtime stands
             // still here, would be made until Postgres gives it up after a minute. Our end ends them.
             let drop_it = format!("drop database if exists {} with (force)", self.name);
-            let _dropping = Command::new("psql")
+            let _dropping = Command::new(psql::program())
                 .args(["-X", "-q", "-c", &drop_it, "-d", &self.admin_url])
                 .env("PGCONNECT_TIMEOUT", "3")
                 .stdin(Stdio::null())
