@@ -8,14 +8,15 @@ mod alone {
     use domain::placement::Shapes;
     use domain::resources::Resources;
     use runtime::clock;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::time::Duration;
     use store::connect::SchedulerDb;
     use store::task::transition::dispatched;
     use store::task::{Look, candidates};
     use testkit::settings::rounds;
 
-    const TICKS: usize = 500;
+    /// Ticks of a run, of which there are three. Before them all tenants are gone round once, so that no page is read for the first time.
+    const TICKS: usize = 250;
     const FEW: usize = 10_000;
     /// Slots that each tick gives away.
     const SLOTS: usize = 32;
@@ -140,28 +141,37 @@ mod alone {
         let mut of_few = Backlog::of(FEW / 50, FEW).await;
         let mut of_many = Backlog::of(tenants, many).await;
         let round = tenants.div_ceil(STRANDS);
-        for number in 0..round + TICKS {
-            // Before what counts all tenants are gone round once, so that no page is read for the first time.
-            if number == round {
-                let first = ms(&of_many.ticks, 0.99);
-                eprintln!("a tick of the first round took {first:.2} ms (p99) where {many} wait");
-                of_few.forget_times();
-                of_many.forget_times();
-            }
-            // In turn: what disturbs one disturbs the other.
+        for number in 0..round {
             of_few.tick(number).await;
             of_many.tick(number).await;
         }
-        let mut dearer = Vec::new();
-        for (what, few, many) in
-            [("look", &of_few.looks, &of_many.looks), ("tick", &of_few.ticks, &of_many.ticks)]
-        {
-            for share in [0.5, 0.99] {
-                let (few, many) = (ms(few, share), ms(many, share));
-                let ratio = many / few;
-                eprintln!("{what}: {few:.2} and {many:.2} ms at {share}, {ratio:.2} times");
-                dearer.extend((ratio > 1.2).then(|| format!("{what} at {share}: {ratio:.2}")));
+        let first = ms(&of_many.ticks, 0.99);
+        eprintln!("a tick of the first round took {first:.2} ms (p99) where {many} wait");
+        // Of three runs the median counts: what the disk does now and then is in one of them.
+        let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for run in 0..3 {
+            of_few.forget_times();
+            of_many.forget_times();
+            for number in 0..TICKS {
+                // In turn: what disturbs one disturbs the other.
+                of_few.tick(round + run * TICKS + number).await;
+                of_many.tick(round + run * TICKS + number).await;
             }
+            for (what, few, many, share) in [
+                ("look p50", &of_few.looks, &of_many.looks, 0.5),
+                ("look p99", &of_few.looks, &of_many.looks, 0.99),
+                ("tick p50", &of_few.ticks, &of_many.ticks, 0.5),
+                ("tick p99", &of_few.ticks, &of_many.ticks, 0.99),
+            ] {
+                let (few, many) = (ms(few, share), ms(many, share));
+                eprintln!("{what}: {few:.2} and {many:.2} ms, {:.2} times", many / few);
+                ratios.entry(what).or_default().push(many / few);
+            }
+        }
+        let mut dearer = Vec::new();
+        for (what, mut ratios) in ratios {
+            ratios.sort_unstable_by(f64::total_cmp);
+            dearer.extend((ratios[1] > 1.2).then(|| format!("{what}: {ratios:.2?}")));
         }
         assert!(dearer.is_empty(), "{dearer:?} where {many} of {tenants} tenants wait, not {FEW}");
     }
