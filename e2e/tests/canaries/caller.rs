@@ -92,5 +92,7 @@ pub fn text(value: &Value, name: &str) -> anyhow::Result<String> {
 
 /// The part of a key or token that is secret.
 pub fn secret_of(text: &str) -> String {
-    text.rsplit(['_', '.']).next().unwrap_or_default().to_owned()
+    // A signature in base 64 has underscores of its own.
+    let divider = if text.contains('.') { '.' } else { '_' };
+    text.rsplit(divider).next().unwrap_or_default().to_owned()
 }
