@@ -75,8 +75,7 @@ pub async fn hear(
 /// # Errors
 /// When the database cannot answer.
 pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
-    let query =
-        sqlx::query!("delete from attempt_end where at < now() - interval '1 minute'");
+    let query = sqlx::query!("delete from attempt_end where at < now() - interval '1 minute'");
     Ok(named("attempt_end.prune", query.execute(db.pool())).await?.rows_affected())
 }
 

@@ -81,7 +81,8 @@ impl SubmitDb {
     /// # Errors
     /// When the URL is not usable.
     pub fn connect_for_sign_in(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(|pool| Self(HotPool::of(pool)))
+        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[])
+            .map(|pool| Self(HotPool::of(pool)))
     }
 
     /// A connection for a group of submits.

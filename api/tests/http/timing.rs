@@ -40,7 +40,7 @@ impl Compared {
     fn assert_alike(&self, what: &str) {
         assert_eq!(self.bodies.len(), 1, "{what}: {:?}", self.bodies);
         let [one, other] = &self.times;
-        println!(
+        eprintln!(
             "{what}: medians {:?} and {:?}, p = {:.3}",
             median(one),
             median(other),

@@ -57,7 +57,8 @@ async fn connections_that_fell_silent_while_idle_are_not_used() {
 async fn the_hot_path_keeps_its_connection_while_that_answers_and_gives_it_back_at_the_end() {
     let world = World::new().await;
     let (db, proxy) = through_a_proxy(&world).await;
-    let sessions = "select count(distinct pid) from pg_stat_activity where datname = current_database()
+    let sessions =
+        "select count(distinct pid) from pg_stat_activity where datname = current_database()
         and usename = 'berth_scheduler'";
     for _ in 0..20 {
         held(&db).await.unwrap();
