@@ -82,10 +82,15 @@ async fn what_a_cancelled_transaction_leaves_behind_takes_nothing_with_it() {
     let world = World::new().await;
     let (db, proxy) = through_a_proxy_with(&world, 1).await;
     db.ping().await.unwrap();
-    proxy.set(Mode::Delay(Duration::from_millis(100)));
-    // There and back takes 200 ms.
-    let sealing = store::audit::seal_batch(&db, 1);
-    assert!(runtime::clock::timeout(Duration::from_millis(150), sealing).await.is_err());
+    proxy.set(Mode::Delay(Duration::from_millis(300)));
+    let open = "select count(*) from pg_stat_activity where datname = current_database()
+        and usename = 'berth_scheduler' and state = 'idle in transaction'";
+    // The `begin` has been done, and its answer is on the way.
+    let begun = async || world.number(open).await == 1;
+    tokio::select! {
+        sealed = store::audit::seal_batch(&db, 1) => panic!("it was to be cancelled: {sealed:?}"),
+        begun = until("a transaction to be open", Duration::from_secs(10), begun) => begun.unwrap(),
+    }
     proxy.set(Mode::Pass);
     let node = NodeId::fresh();
     let term = Duration::from_secs(60);
