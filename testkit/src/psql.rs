@@ -6,15 +6,20 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use runtime::clock;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+/// What no test selects.
+const DONE: &str = "-- psql has done what it was told --";
 
 /// Runs the statements in one session and returns the last rows: columns split by `|`, one row a line, no header.
 pub async fn run(url: &str, sql: &str) -> anyhow::Result<String> {
     // By standard input, because a list of some thousand ids is too long for an argument.
-    let mut psql = start(url)?;
+    let mut psql = start(url, "warning")?;
     let mut input = psql.stdin.take().context("psql has no input")?;
     // Written beside the reading, or both sides may wait; one that ends early says itself why.
     let (_written, output) = tokio::join!(
@@ -46,10 +51,10 @@ pub fn program() -> &'static PathBuf {
     })
 }
 
-fn start(url: &str) -> anyhow::Result<Child> {
+fn start(url: &str, told: &str) -> anyhow::Result<Child> {
     Command::new(program())
         .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-", "-d", url])
-        .env("PGOPTIONS", "-c client_min_messages=warning")
+        .env("PGOPTIONS", format!("-c client_min_messages={told}"))
         .env("PGCONNECT_TIMEOUT", "10")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -70,7 +75,8 @@ pub struct Session {
 impl Session {
     /// Starts to connect; whether it can, the first question tells.
     pub fn open(url: &str) -> anyhow::Result<Self> {
-        let mut psql = start(url)?;
+        // Nobody reads warnings, and unread ones would stop it one day.
+        let mut psql = start(url, "error")?;
         let input = psql.stdin.take().context("psql has no input")?;
         let rows = BufReader::new(psql.stdout.take().context("psql has no output")?).lines();
         let errors = psql.stderr.take().context("psql has no errors")?;
@@ -81,9 +87,41 @@ impl Session {
     pub async fn row(&mut self, sql: &str) -> anyhow::Result<String> {
         // One that has ended says itself why.
         let _written = self.input.write_all(format!("{sql};\n").as_bytes()).await;
-        if let Some(row) = self.rows.next_line().await? {
-            return Ok(row);
+        match self.rows.next_line().await? {
+            Some(row) => Ok(row),
+            None => self.ended().await,
         }
+    }
+
+    /// As [`run`], and leaves the session as new: no transaction, no settings, no temporary tables. After an error it is over.
+    pub async fn run(&mut self, sql: &str) -> anyhow::Result<String> {
+        let script = format!("{sql}\n;\nrollback;\ndiscard all;\nselect '{DONE}';\n");
+        let (input, rows) = (&mut self.input, &mut self.rows);
+        let answer = async {
+            let mut answer: Vec<String> = Vec::new();
+            while let Some(row) = rows.next_line().await? {
+                if row == DONE {
+                    return Ok(Some(answer));
+                }
+                answer.push(row);
+            }
+            anyhow::Ok(None)
+        };
+        // Written beside the reading, or both sides may wait.
+        let (_written, answer) = tokio::join!(input.write_all(script.as_bytes()), answer);
+        match answer? {
+            Some(answer) => Ok(answer.join("\n").trim_end().to_owned()),
+            None => self.ended().await,
+        }
+    }
+
+    /// True where it is there to be asked.
+    pub async fn answers(&mut self) -> bool {
+        let one = clock::timeout(Duration::from_secs(10), self.row("select 1")).await;
+        one.is_ok_and(|one| one.is_ok_and(|one| one == "1"))
+    }
+
+    async fn ended<T>(&mut self) -> anyhow::Result<T> {
         let mut said = String::new();
         self.errors.read_to_string(&mut said).await?;
         bail!("psql: {}", said.trim())

@@ -17,14 +17,32 @@ use crate::{psql, settings};
 /// The advisory lock all tests of a cluster take before they look for the template.
 const LOCK: i64 = 0x0062_6572_7468;
 
-/// The name of the migrated template for the migrations as they are now; made when it is missing.
-pub(super) async fn ensure(admin_url: &str, service_password: &str) -> anyhow::Result<String> {
+/// Makes the database `copy` of the migrated template for the migrations as they are now, which is made when it is missing.
+pub(super) async fn copy(
+    admin_url: &str,
+    service_password: &str,
+    copy: &str,
+) -> anyhow::Result<()> {
     let name = format!("berth_template_{:016x}", fingerprint()?);
-    if exists(admin_url, &name).await? {
-        return Ok(name);
+    // In one session: each costs as much as a tenth of a database.
+    let mut script = format!(
+        "select count(*) as there from pg_database where datname = '{name}' \\gset
+        \\if :there
+        create database {copy} template {name};
+        select 'made';
+        \\endif"
+    );
+    if psql::run(admin_url, &script).await? == "made" {
+        return Ok(());
     }
+    make(admin_url, &name, service_password).await?;
+    script = format!("create database {copy} template {name}");
+    psql::run(admin_url, &script).await.map(drop)
+}
+
+async fn make(admin_url: &str, name: &str, service_password: &str) -> anyhow::Result<()> {
     let lock = Lock::take(admin_url).await?;
-    if !exists(admin_url, &name).await? {
+    if !exists(admin_url, name).await? {
         let draft = format!("{name}_draft");
         psql::run(admin_url, &format!("drop database if exists {draft} with (force)")).await?;
         psql::run(admin_url, &format!("create database {draft}")).await?;
@@ -33,8 +51,7 @@ pub(super) async fn ensure(admin_url: &str, service_password: &str) -> anyhow::R
             .context("migrating the template")?;
         psql::run(admin_url, &format!("alter database {draft} rename to {name}")).await?;
     }
-    lock.release().await?;
-    Ok(name)
+    lock.release().await
 }
 
 async fn migrate(owner_url: &str, service_password: &str) -> anyhow::Result<()> {
