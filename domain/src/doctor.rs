@@ -166,7 +166,7 @@ impl Check {
                 "is a scheduler up? Look at its tick `due`: berth_tick_last_success_timestamp_seconds{tick=\"due\"} and its log"
             }
             Self::QueuedStale => {
-                "the sweep does not run: is a scheduler up? Look at its tick `due` and its log"
+                "the sweep does not run: is a scheduler up? Look at its tick `stale_hints` and its log"
             }
             Self::TasksWithoutWake => {
                 "nobody looks at these tasks again: cancel them, or set `wake_at = now()` as the owner; and report it"

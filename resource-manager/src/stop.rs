@@ -11,7 +11,7 @@ use store::lease::stops;
 
 /// Looks for cancelled leases on our executors and sends them.
 pub(crate) async fn tick(db: &RmDb, fleet: &Fleet) -> Result<TickOutcome, StoreError> {
-    let sessions: Vec<SessionId> = fleet.sessions().iter().map(|s| s.session).collect();
+    let sessions = fleet.busy();
     if sessions.is_empty() {
         return Ok(TickOutcome::idle(0));
     }

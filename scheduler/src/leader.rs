@@ -1,6 +1,7 @@
 //! Whether this scheduler is the batcher.
 //!
-//! Renewed every quarter of the lease. The holder trusts itself for two thirds of the lease, counted from before it asked;
+//! Renewed every quarter of the lease, and watched by all others: one that was killed is followed within a moment, one that is frozen or cut
+//! off after its lease. The holder trusts itself for two thirds of the lease, counted from before it asked;
 //! the database refuses an old epoch besides, so local trust only spares useless work.
 
 use domain::id::NodeId;
@@ -18,6 +19,9 @@ use tracing::{info, warn};
 static LEADS: LazyLock<Gauge> = LazyLock::new(|| {
     metrics::gauge("berth_batcher_leads", "1 while this scheduler is the batcher", &[]).with(&[])
 });
+
+/// Whoever does not lead looks as often whether it may.
+const WATCH: Duration = Duration::from_millis(250);
 
 /// The batcher's row as this process sees it.
 #[derive(Debug)]
@@ -80,7 +84,12 @@ impl Leader {
             return Ok(TickOutcome::idle(0));
         }
         self.set(epoch.map(|epoch| (epoch, asked + self.lease * 2 / 3)));
-        Ok(TickOutcome::idle(u64::from(epoch.is_some())))
+        // Another's death is seen when it is looked for.
+        Ok(if epoch.is_some() {
+            TickOutcome::idle(1)
+        } else {
+            TickOutcome::after(WATCH.min(self.lease / 4), 0)
+        })
     }
 
     /// Gives the row up, for good.

@@ -215,6 +215,7 @@ pub struct SchedulerDb {
     main: PgPool,
     dispatch: HotPool,
     fire: PgPool,
+    pooler: bool,
 }
 
 /// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
@@ -234,6 +235,7 @@ impl SchedulerDb {
             main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
             dispatch: HotPool::of(open(config, ServiceRole::Scheduler, 2, quick)?),
             fire: open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?,
+            pooler: config.pooler,
         })
     }
 
@@ -254,6 +256,11 @@ impl SchedulerDb {
 
     pub(crate) const fn pool(&self) -> &PgPool {
         &self.main
+    }
+
+    /// A connection to Postgres is this process's own, and goes with it.
+    pub(crate) const fn has_own_sessions(&self) -> bool {
+        !self.pooler
     }
 
     /// One of the batcher's own connections.

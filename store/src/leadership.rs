@@ -1,7 +1,9 @@
 //! The active batcher: one row with holder, epoch and expiry.
 //!
 //! Database time decides. The holder trusts itself only until two thirds of the term after it *asked*; the
-//! statement that marks tasks `queued` names the epoch besides, so an old holder marks nothing.
+//! statement that marks tasks `queued` names the epoch besides, so an old holder marks nothing: it is safe to take over at any time, and
+//! a term only spares useless changes. So the row also names the connection on which it was last renewed. Where Postgres has that one no
+//! more, which it knows at once of a process that was killed, another takes over without waiting for the end of the term.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -14,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeaderEpoch(pub i64);
 
-/// Takes or renews the batcher's row for `term`; `None` while another holds it.
+/// Takes or renews the batcher's row for `term`; `None` while another holds it. Another's whose connection has gone is taken, too.
 ///
 /// # Errors
 /// When the database cannot answer; then nothing is known, and the holder's own clock decides.
@@ -24,14 +26,20 @@ pub async fn acquire(
     term: Duration,
 ) -> Result<Option<LeaderEpoch>, StoreError> {
     let query = sqlx::query_scalar!(
-        "update leadership
+        "update leadership l
             set epoch = case when holder = $1 and expires_at > clock_timestamp() then epoch else epoch + 1 end,
                 holder = $1,
-                expires_at = clock_timestamp() + $2 * interval '1 millisecond'
-            where role = 'batcher' and (holder = $1 or holder is null or expires_at <= clock_timestamp())
+                expires_at = clock_timestamp() + $2 * interval '1 millisecond',
+                backend = case when $3 then pg_backend_pid() end,
+                backend_start = (select a.backend_start from pg_stat_get_activity(pg_backend_pid()) a where $3)
+            where role = 'batcher' and (holder = $1 or holder is null or expires_at <= clock_timestamp()
+                -- Of connections that are hidden from this login no start is shown.
+                or backend is not null and not exists (select from pg_stat_get_activity(l.backend) a
+                    where coalesce(a.backend_start = l.backend_start, true)))
             returning epoch",
         node.uuid(),
-        millis(term) as f64
+        millis(term) as f64,
+        db.has_own_sessions()
     );
     Ok(named("leadership.acquire", query.fetch_optional(db.pool())).await?.map(LeaderEpoch))
 }

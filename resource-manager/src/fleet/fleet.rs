@@ -127,6 +127,13 @@ impl Fleet {
             .collect()
     }
 
+    /// Connected sessions that hold leases.
+    pub(crate) fn busy(&self) -> Vec<SessionId> {
+        let inner = self.lock();
+        let busy = inner.seats.iter().filter(|(_, seat)| !seat.leases.is_empty());
+        busy.map(|(session, _)| *session).collect()
+    }
+
     /// Every stream.
     pub(crate) fn streams(&self) -> Vec<Stream> {
         self.lock().seats.values().map(|seat| seat.stream.clone()).collect()

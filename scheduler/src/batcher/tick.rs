@@ -145,11 +145,10 @@ impl Batcher {
             // Marking tasks only to take them back would cost two row versions each, every tick.
             return Ok(TickOutcome::idle(0));
         }
-        let began = clock::monotonic();
-        self.refresh(began).await?;
+        if self.refreshed.is_none() {
+            self.refresh().await?;
+        }
         self.count().await?;
-        let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
-        self.charging.update(&self.db, turns).await?;
         let (mut done, mut again) = (0, None);
         for pool in self.pools.clone() {
             let dispatched = self.dispatch(epoch, &pool).await?;
@@ -160,6 +159,10 @@ impl Batcher {
             let pause = self.count_from.map(|at| at.saturating_duration_since(clock::monotonic()));
             again = [again, pause].into_iter().flatten().min();
         }
+        // After what waits was handed out: nobody waits for these.
+        let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
+        self.charging.update(&self.db, turns).await?;
+        self.refresh().await?;
         if done > 0 {
             let tasks = u32::try_from(done).unwrap_or(u32::MAX);
             let rest = REST_PER_TASK.saturating_mul(tasks).min(REST);
@@ -169,7 +172,8 @@ impl Batcher {
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
     }
 
-    async fn refresh(&mut self, now: Instant) -> Result<(), StoreError> {
+    async fn refresh(&mut self) -> Result<(), StoreError> {
+        let now = clock::monotonic();
         if self.refreshed.is_some_and(|at| now.saturating_duration_since(at) < REFRESH) {
             return Ok(());
         }

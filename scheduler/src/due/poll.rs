@@ -1,7 +1,6 @@
-//! Looks again and again for whatever should have been looked at: due tasks, late ones, stale hints.
+//! Looks again and again for whatever should have been looked at: due tasks, and late ones.
 //!
-//! Every scheduler runs it; the statements name the state and the dispatch they expect, so that
-//! two at once only share the work.
+//! Every scheduler runs it; the statements name the state they expect, so that two at once only share the work.
 
 use crate::metrics::MOVED;
 use bus::{Bus, Topic};
@@ -34,20 +33,12 @@ impl DueTick {
             woken.iter().filter(|w| wanted(w)).map(|w| (w.tenant, w.task)).collect()
         };
         let waits = |w: &Woken| matches!(w.state, State::Scheduled | State::Retrying);
-        let late = keys(|w| w.expires && w.state != State::Queued);
+        let late = keys(|w| w.expires);
         let due: Vec<_> =
             woken.iter().filter(|w| waits(w) && !w.expires).map(|w| (w.tenant, w.task)).collect();
-        let stale: Vec<_> = woken
-            .iter()
-            .filter(|w| w.state == State::Queued)
-            .map(|w| (w.tenant, w.task, w.dispatch_epoch))
-            .collect();
         let mut ready = 0;
         if !due.is_empty() {
             ready += count("due", transition::due(&self.db, &due).await?);
-        }
-        if !stale.is_empty() {
-            ready += count("dispatch_stale", transition::dispatch_stale(&self.db, &stale).await?);
         }
         if !late.is_empty() {
             count("expired", transition::expired(&self.db, &late).await?);

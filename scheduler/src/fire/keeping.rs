@@ -9,8 +9,10 @@ use super::zones::Zones;
 use bus::{Bus, Topic};
 use domain::id::ScheduleId;
 use domain::schedule::Timing;
+use domain::time::Timestamp;
+use runtime::clock::{Instant, monotonic};
 use runtime::tick::TickOutcome;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -18,12 +20,15 @@ use store::fire::{
     Awaited, Due, awaited, backfill_step, backfills, pause_unreadable, resume_after, tell_missed,
 };
 use store::malformed::tell;
+use store::shard::ShardEpoch;
 use tracing::{info, warn};
 
 /// Schedules looked after in one statement, of each shard.
 const EACH: i64 = 200;
 /// Backfills of which a piece is fired in one tick.
 const BACKFILLS: i64 = 20;
+/// From one look for backfills to the next where there is none.
+const REST: Duration = Duration::from_secs(1);
 
 /// Every fraction of a second, for the shards that are owned.
 pub(crate) struct KeepFires {
@@ -33,6 +38,8 @@ pub(crate) struct KeepFires {
     clock: Arc<DbClock>,
     judge: Arc<Judge>,
     zones: Zones,
+    /// When there was no backfill.
+    no_backfills: Mutex<Option<Instant>>,
 }
 
 impl KeepFires {
@@ -44,7 +51,7 @@ impl KeepFires {
         judge: Arc<Judge>,
     ) -> Self {
         let zones = Zones { db: db.clone(), shards: Arc::clone(&shards) };
-        Self { db, bus, shards, clock, judge, zones }
+        Self { db, bus, shards, clock, judge, zones, no_backfills: Mutex::default() }
     }
 
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
@@ -61,8 +68,31 @@ impl KeepFires {
         if moved + resumed > 0 {
             self.bus.wake(Topic::ShardOwner);
         }
+        let made = self.backfill(&owned, now).await?;
+        if made > 0 {
+            self.bus.wake(Topic::Batcher);
+        }
+        Ok(TickOutcome::after(POLL, moved + resumed + made))
+    }
+
+    /// Fires a piece of each backfill, says how many due times. Where there is none they are looked for once a second.
+    async fn backfill(&self, owned: &[ShardEpoch], now: Timestamp) -> Result<u64, StoreError> {
+        let resting = |at: &Instant| at.elapsed() < REST;
+        if self
+            .no_backfills
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(resting)
+        {
+            return Ok(0);
+        }
+        let numbers: Vec<_> = owned.iter().map(|at| at.shard).collect();
+        let under_way = backfills(&self.db, &numbers, BACKFILLS).await?;
+        *self.no_backfills.lock().unwrap_or_else(PoisonError::into_inner) =
+            under_way.is_empty().then(monotonic);
         let mut made = 0;
-        for (schedule, tenant, shard) in backfills(&self.db, &numbers, BACKFILLS).await? {
+        for (schedule, tenant, shard) in under_way {
             let Some(at) = owned.iter().find(|at| at.shard == shard) else { continue };
             let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
             self.judge.prepare(&self.db, &[of]).await?;
@@ -81,10 +111,7 @@ impl KeepFires {
                 info!(schedule.id = %schedule, "The backfill of schedule `{schedule}` is done");
             }
         }
-        if made > 0 {
-            self.bus.wake(Topic::Batcher);
-        }
-        Ok(TickOutcome::after(POLL, moved + resumed + made))
+        Ok(made)
     }
 
     /// Sets when a schedule is due whose task has ended.

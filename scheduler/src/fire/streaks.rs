@@ -8,6 +8,7 @@ use domain::id::{ScheduleId, TaskId};
 use runtime::tick::TickOutcome;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{Followed, count_ends, followed};
@@ -15,6 +16,8 @@ use tracing::info;
 
 /// Tasks looked at in one tick, of each shard.
 const EACH: usize = 50;
+/// From one look to the next where none is followed.
+const REST: Duration = Duration::from_secs(1);
 
 pub(crate) struct StreakTick {
     pub(crate) db: SchedulerDb,
@@ -30,8 +33,10 @@ impl StreakTick {
             return Ok(TickOutcome::idle(0));
         }
         let limit = i64::try_from(EACH).unwrap_or(i64::MAX);
+        let began_anew = self.after.is_none();
         let page = followed(&self.db, &shards, self.after, limit).await?;
         self.after = reached(&page);
+        let none = began_anew && page.is_empty();
         let mut ends = BTreeMap::<ScheduleId, Vec<Followed>>::new();
         for end in page.into_iter().filter(|one| !one.lives) {
             ends.entry(end.schedule).or_default().push(end);
@@ -45,7 +50,7 @@ impl StreakTick {
             }
             counted += ends.len() as u64;
         }
-        Ok(TickOutcome::after(POLL, counted))
+        Ok(TickOutcome::after(if none { REST } else { POLL }, counted))
     }
 }
 

@@ -1,23 +1,33 @@
-//! The loops that make due tasks ready: a poll that misses none, and before it what is held in memory.
+//! The loops that make tasks ready: a poll that misses no due one, before it what is held in memory, and a look at stale hints.
 
 use super::Loops;
-use crate::due::{DueTick, HeldTasks, LOOK, LookTick, ReleaseTick};
+use crate::due::{DueTick, HeldTasks, LOOK, LookTick, ReleaseTick, STALE_POLL, StaleTick};
 use bus::Topic;
 use runtime::config::SchedulerConfig;
 use runtime::tick::{TickPolicy, Ticker};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How late a due task is noticed at worst.
+/// How late a due task is noticed at worst where none is held in memory.
 const DUE_POLL: Duration = Duration::from_millis(50);
+/// The same where they are held: what is looked for then is what holding has missed, and late tasks that asked to expire.
+const MISSED_DUE_POLL: Duration = Duration::from_millis(250);
 
 impl Loops {
     pub(super) fn release_due(&self, settings: &SchedulerConfig) {
         let due = DueTick::new(self.db.clone(), self.bus.clone(), i64::from(settings.due_batch));
-        let ticker = Ticker::new("due", quick(DUE_POLL)).health(&self.health);
+        let poll = if settings.due_window.is_zero() { DUE_POLL } else { MISSED_DUE_POLL };
+        let ticker = Ticker::new("due", quick(poll)).health(&self.health);
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("due", async move {
             ticker.run(shutdown, || due.tick()).await;
+        });
+        let stale =
+            StaleTick::new(self.db.clone(), self.bus.clone(), i64::from(settings.due_batch));
+        let ticker = Ticker::new("stale_hints", quick(STALE_POLL)).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn_detached("stale_hints", async move {
+            ticker.run(shutdown, || stale.tick()).await;
         });
         if !settings.due_window.is_zero() {
             self.hold_due(settings);

@@ -20,7 +20,7 @@ pub use held::held;
 pub use malformed::malformed_of_pages;
 pub use queued::queued;
 pub use record::TaskRecord;
-pub use wake::{DueTask, Woken, due_for_a_look, due_within};
+pub use wake::{DueTask, Woken, due_for_a_look, due_within, stale_hints};
 
 use crate::connect::ApiDb;
 use crate::statement::named;

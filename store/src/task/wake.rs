@@ -1,4 +1,4 @@
-//! What time has come for: due tasks, stale hints, and late ones that asked to expire.
+//! What time has come for: due tasks, late ones that asked to expire, and stale hints.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -17,24 +17,21 @@ pub struct Woken {
     pub task: TaskId,
     /// Where it was when it was read.
     pub state: State,
-    /// Its dispatch, for a stale hint.
-    pub dispatch_epoch: i32,
     /// True where it asked to expire when late, has not started, and is late.
     pub expires: bool,
 }
 
-/// Up to `limit` unleased tasks whose `wake_at` has passed, the longest overdue first.
+/// Up to `limit` tasks whose `wake_at` has passed and that nobody holds, neither the broker nor an executor; the longest overdue first.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, StoreError> {
     let query = sqlx::query!(
-        r#"select tenant_id, id, state::text as "state!", dispatch_epoch as "dispatch_epoch?",
+        r#"select tenant_id, id, state::text as "state!",
                 (expire_if_late and first_started_at is null and start_deadline < now()) as "expires?"
             from task
-            where session_id is null and wake_at <= now()
-            -- All of one session (none); naming it lets the index give the order, so that a backlog is never sorted.
-            order by session_id, wake_at limit $1"#,
+            where session_id is null and wake_at <= now() and state <> 'queued'
+            order by wake_at limit $1"#,
         limit
     );
     let rows = named("task.due_for_a_look", query.fetch_all(db.pool())).await?;
@@ -46,10 +43,35 @@ pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, 
                 task: TaskId(row.id),
                 state: row.state.parse().ok()?,
                 // Of a row that cannot be worked with, and ends soon.
-                dispatch_epoch: row.dispatch_epoch.unwrap_or(0),
                 expires: row.expires.unwrap_or(false),
             })
         })
+        .collect())
+}
+
+/// Up to `limit` queued tasks whose hint nobody has used by its `wake_at`, each with its dispatch. Costs what is queued.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn stale_hints(
+    db: &SchedulerDb,
+    limit: i64,
+) -> Result<Vec<(TenantId, TaskId, i32)>, StoreError> {
+    let query = sqlx::query!(
+        r#"select q.tenant_id as "tenant_id!", q.id as "id!", q.dispatch_epoch as "dispatch_epoch?"
+            from (select name from pool order by name limit 100000) p
+            -- The offset keeps the planner from reading the whole index instead of each pool's part.
+            cross join lateral (
+                select t.tenant_id, t.id, t.dispatch_epoch from task t
+                where t.pool = p.name and t.state = 'queued' and t.wake_at <= now() offset 0) q
+            limit $1"#,
+        limit
+    );
+    let rows = named("task.stale_hints", query.fetch_all(db.pool())).await?;
+    Ok(rows
+        .into_iter()
+        // Of a row that cannot be worked with, and ends soon.
+        .map(|row| (TenantId(row.tenant_id), TaskId(row.id), row.dispatch_epoch.unwrap_or(0)))
         .collect())
 }
 
@@ -77,8 +99,8 @@ pub async fn due_within(
     let query = sqlx::query!(
         r#"select tenant_id, id, wake_at as "wake_at!" from task
             where session_id is null and wake_at > now() - interval '1 second'
-                and wake_at <= now() + $1 * interval '1 millisecond' and state in ('scheduled', 'retrying')
-            order by session_id, wake_at limit $2"#,
+                and wake_at <= now() + $1 * interval '1 millisecond' and state in ('scheduled', 'retrying') and state <> 'queued'
+            order by wake_at limit $2"#,
         millis(window) as f64,
         limit
     );

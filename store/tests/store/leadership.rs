@@ -1,12 +1,15 @@
 //! One batcher at a time, and a higher number with every change.
 
-use crate::support::{Leader, World};
+use crate::support::{Leader, World, config};
 use domain::id::NodeId;
+use runtime::config::DatabaseConfig;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+use store::connect::SchedulerDb;
 use store::leadership::{LeaderEpoch, acquire, release};
 use store::task::transition::dispatched;
+use testkit::poll::until;
 use tokio::task::JoinSet;
 
 const TERM: Duration = Duration::from_secs(30);
@@ -98,4 +101,34 @@ async fn of_many_that_reach_for_it_one_gets_it_each_time() {
         assert!(seen.insert(got[0].1), "no epoch is given twice");
         release(&world.scheduler, got[0].0).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn whoever_holds_it_and_has_died_is_followed_at_once_and_marks_nothing() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let tasks = world.store_ready(tenant, 1).await;
+    let config = config(&world.database);
+    let (dying, pooled) = (
+        SchedulerDb::connect(&config).unwrap(),
+        SchedulerDb::connect(&DatabaseConfig { pooler: true, ..config }).unwrap(),
+    );
+    let (one, other) = (NodeId::fresh(), NodeId::fresh());
+    let first = acquire(&dying, one, TERM).await.unwrap().unwrap();
+    assert_eq!(acquire(&world.scheduler, other, TERM).await.unwrap(), None, "it lives");
+    dying.close().await;
+    let gone = "select count(*) from leadership l where not exists (
+        select from pg_stat_activity a where a.pid = l.backend and a.backend_start = l.backend_start)";
+    let gone = async || world.number(gone).await == 1;
+    until("its connection to be gone", Duration::from_secs(5), gone).await.unwrap();
+    let second = acquire(&world.scheduler, other, TERM).await.unwrap().unwrap();
+    assert!(second > first);
+    let marked = dispatched(&world.scheduler, one, first, &tasks, TERM).await.unwrap();
+    assert!(marked.is_none(), "its term would have lasted, and another leads");
+
+    release(&world.scheduler, other).await.unwrap();
+    acquire(&pooled, one, TERM).await.unwrap().unwrap();
+    pooled.close().await;
+    let taken = acquire(&world.scheduler, other, TERM).await.unwrap();
+    assert_eq!(taken, None, "a pooler's connections are nobody's own");
 }

@@ -13,7 +13,7 @@ use store::audit::By;
 use store::load::{self, PoolReport};
 use store::pool::DispatchPool;
 use store::task::submit::NewTask;
-use store::task::{CandidateRow, Look, Seen, candidates, due_for_a_look, transition};
+use store::task::{CandidateRow, Look, Seen, candidates, due_for_a_look, stale_hints, transition};
 use store::tenant::{Created, NewTenant};
 
 fn pool() -> PoolName {
@@ -358,18 +358,24 @@ async fn what_time_has_come_for_is_looked_at_longest_overdue_first_and_leases_ne
         .sql("update task set wake_at = now() - interval '1 hour' where session_id is not null")
         .await;
     let woken = due_for_a_look(&world.scheduler, 10).await.unwrap();
-    let seen: Vec<_> =
-        woken.iter().map(|w| (w.task, w.state, w.dispatch_epoch, w.expires)).collect();
+    let seen: Vec<_> = woken.iter().map(|w| (w.task, w.state, w.expires)).collect();
     let expected = [
-        (queued.task, State::Queued, 1, false),
-        (scheduled.task, State::Scheduled, 0, false),
-        (retrying.task, State::Retrying, 1, false),
-        (late.task, State::Ready, 0, true),
+        (scheduled.task, State::Scheduled, false),
+        (retrying.task, State::Retrying, false),
+        (late.task, State::Ready, true),
     ];
     assert_eq!(seen, expected);
     assert_eq!(due_for_a_look(&world.scheduler, 2).await.unwrap().len(), 2);
-    at(queued.task, -60).await;
-    assert_eq!(due_for_a_look(&world.scheduler, 10).await.unwrap().len(), 3, "not before its time");
+    at(retrying.task, -60).await;
+    assert_eq!(due_for_a_look(&world.scheduler, 10).await.unwrap().len(), 2, "not before its time");
+
+    let stale = async |limit| stale_hints(&world.scheduler, limit).await.unwrap();
+    assert_eq!(stale(10).await, [(tenant, queued.task, 1)]);
+    let other = world.put(leader, owned, tenant, State::Queued).await;
+    assert_eq!(stale(10).await.len(), 1, "the other is not stale yet");
+    at(other.task, 1).await;
+    assert_eq!(stale(10).await.len(), 2);
+    assert_eq!(stale(1).await.len(), 1);
 }
 
 #[tokio::test]
@@ -383,6 +389,9 @@ async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
     let late = world.put(leader, owned, tenant, State::Scheduled).await;
     world.make_late(late.task).await;
     world.sql("update task set wake_at = now() where state = 'queued'").await;
+    let stale = stale_hints(&world.scheduler, 100).await.unwrap();
+    assert_eq!(transition::dispatch_stale(&world.scheduler, &stale).await.unwrap(), 1);
+    assert_eq!(stale_hints(&world.scheduler, 100).await.unwrap(), []);
     for round in 0.. {
         let woken = due_for_a_look(&world.scheduler, 100).await.unwrap();
         if woken.is_empty() {
@@ -394,10 +403,6 @@ async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
             match row.state {
                 _ if row.expires => {
                     transition::expired(&world.scheduler, &key).await.map(drop).unwrap()
-                }
-                State::Queued => {
-                    let dispatch = [(row.tenant, row.task, row.dispatch_epoch)];
-                    transition::dispatch_stale(&world.scheduler, &dispatch).await.unwrap();
                 }
                 _ => transition::due(&world.scheduler, &key).await.map(drop).unwrap(),
             }

@@ -81,16 +81,18 @@ async fn heads(
                 select n.strand from strand s cross join lateral (
                     select t.strand from task_turn t where t.pool = $1 and t.state = 'ready' and t.strand > s.strand
                     order by t.state, t.strand limit 1) n
+            ), held as materialized (
+                select k.key, count(*) as tasks from key_holder k group by k.key
             )
             select s.strand as "strand!", h.id as "id!", h.start_deadline as "start_deadline!", h.priority as "priority!",
                 h.concurrency_key as "key?", h.cpu_millis as "cpu!", h.memory_mib as "memory!", h.disk_mib as "disk!",
                 h.iops as "iops!", h.ports as "ports!", h.start_deadline < now() as "late!",
                 coalesce((select true from task_turn o where o.pool = $1 and o.state = 'ready' and o.strand = s.strand
                     and o.start_deadline >= now() order by o.state, o.strand, o.start_deadline, o.id limit 1), false) as "on_time!",
-                coalesce((select count(*) from (
-                    select from key_holder k where k.key = h.concurrency_key
-                    limit least(l.running::bigint, $3)) u) >= l.running, false) as "key_full!"
-            from (select f.strand from strand f limit $4) s
+                -- Counted once, and only where a strand has a key.
+                case when h.concurrency_key is null then false
+                    else coalesce((select u.tasks from held u where u.key = h.concurrency_key), 0) >= l.running end as "key_full!"
+            from (select f.strand from strand f limit $3) s
             cross join lateral (
                 select t.id, t.start_deadline, t.priority, t.concurrency_key, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
                     t.ports
@@ -102,7 +104,6 @@ async fn heads(
                 where h.concurrency_key is not null) l on true"#,
         pool.as_str(),
         scope.tenant().uuid(),
-        MOST,
         STRANDS as i64 + 1
     );
     let rows = patient("task.explain_strands", query.fetch_all(tx)).await?;
