@@ -54,8 +54,7 @@ create table wide_task (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_analyze_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 1);
 create index wide_task_by_turn on wide_task (pool, state, tenant_id, strand, start_deadline, id) where state in ('ready', 'queued');
-create index wide_task_by_concurrency_key on wide_task (tenant_id, concurrency_key)
-    where concurrency_key is not null and state in ('queued', 'running', 'cancelling');
-create index wide_task_by_wake on wide_task (session_id, wake_at) where wake_at is not null;
+create index wide_task_by_due on wide_task (wake_at) where session_id is null and wake_at is not null and state <> 'queued';
+create index wide_task_by_session on wide_task (session_id, wake_at) where session_id is not null and wake_at is not null;
 create unique index wide_task_by_unique_key on wide_task (tenant_id, unique_key)
     where unique_key is not null and finished_at is null;

@@ -13,13 +13,19 @@ pub struct Arguments {
     /// One short round of each, about a minute: to see that all of it works, not to quote.
     #[arg(long)]
     pub quick: bool,
+    /// About a minute: whether the hot path has become much slower than `bench/ratios.json` says, as ratios to Postgres alone.
+    #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
+    pub gate: bool,
+    /// The same minute; and what it measures is kept in `bench/ratios.json`. With debug builds, as `make check` compares.
+    #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
+    pub keep: bool,
     /// Measure millions of schedules too: some minutes more, and gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
     /// Seconds that each round of a timed figure lasts; those of `fires` 60, where this is left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=120))]
     pub seconds: Option<u64>,
-    /// Rounds of each figure; those of schedules have one, where this is left out.
+    /// Rounds of each figure. Where this is left out three, and one of what is a ratio by itself or of schedules.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub rounds: Option<u32>,
     /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
@@ -44,8 +50,8 @@ pub struct Arguments {
 pub enum Name {
     /// How often the disk makes 8 kB durable.
     Fdatasync,
-    /// Rows of a task inserted with nothing but Postgres.
-    RawInsert,
+    /// What Postgres alone can take of batches, single submits and a drain.
+    RawPostgres,
     /// Messages and hints through the broker, with nothing but the bus.
     RawHop,
     /// Batches in, nobody runs them; then executors start and all is run.
@@ -62,6 +68,10 @@ pub enum Name {
     SubmitToStart,
     /// From a task's due time to its placement and to its end, for delayed tasks of no length, at 500 a second.
     Delayed,
+    /// Commands that start a process, in the isolation that exists; and that isolation in a loop.
+    Commands,
+    /// Memory and processor of the embedded profile with nothing to do, and its memory while it drains.
+    Idle,
     /// Schedules that come due at `--rate` a second; then `--herd` at one moment. Not with `--quick`, unless asked for.
     Fires,
     /// The highest rate of due times of which all but a hundredth are written within a second. Not with `--quick`, unless asked for.
@@ -92,10 +102,17 @@ impl Arguments {
         self.rounds.unwrap_or(if self.quick { 1 } else { 3 })
     }
 
-    /// Rounds of one figure: those of schedules take minutes, and count a hundred thousand due times each.
+    /// Rounds of one figure. Those of schedules take minutes, and count a hundred thousand due times each; others are ratios that are
+    /// measured in turns within a round. So all of it takes less than ten minutes.
     pub fn rounds_of(&self, name: Name) -> u32 {
         match name {
-            Name::Fires | Name::FireRate | Name::FireScale => self.rounds.unwrap_or(1),
+            Name::Fires
+            | Name::FireRate
+            | Name::FireScale
+            | Name::RawHop
+            | Name::Keys
+            | Name::Guards
+            | Name::Commands => self.rounds.unwrap_or(1),
             _ => self.rounds(),
         }
     }

@@ -6,6 +6,7 @@
 mod arguments;
 mod clock_offset;
 mod cpu;
+mod gate;
 mod http;
 mod layout;
 mod phase;
@@ -23,6 +24,9 @@ fn main() -> anyhow::Result<()> {
     programs::ensure_built()?;
     // One thread: the generator must not spread over the cores of those it measures.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if arguments.gate || arguments.keep {
+        return runtime.block_on(gate::run(arguments.keep));
+    }
     let results = runtime.block_on(suite::run(&arguments))?;
     report::publish(&results)
 }

@@ -54,9 +54,9 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 13] = [
+const ALL: [Name; 15] = [
     Name::Fdatasync,
-    Name::RawInsert,
+    Name::RawPostgres,
     Name::RawHop,
     Name::Drain,
     Name::Keys,
@@ -65,6 +65,8 @@ const ALL: [Name; 13] = [
     Name::EndToEnd,
     Name::SubmitToStart,
     Name::Delayed,
+    Name::Commands,
+    Name::Idle,
     Name::Fires,
     Name::FireRate,
     Name::FireScale,
@@ -74,7 +76,12 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
     let length = arguments.length();
     match name {
         Name::Fdatasync => phase::fdatasync(length / 5),
-        Name::RawInsert => phase::raw_insert(arguments.drain_tasks() / 500).await,
+        Name::RawPostgres => {
+            let mut all = phase::raw_batch(arguments.drain_tasks() / 500).await?;
+            all.extend(phase::raw_single(length / 2).await?);
+            all.extend(phase::raw_drain(arguments.drain_tasks()).await?);
+            Ok(all)
+        }
         Name::RawHop => {
             let messages = arguments.drain_tasks() / 2;
             let mut both = phase::raw_hop(messages, 1).await?;
@@ -95,6 +102,8 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
             Ok(all)
         }
         Name::Delayed => phase::delayed(length).await,
+        Name::Commands => phase::commands(length).await,
+        Name::Idle => phase::idle(length, arguments.drain_tasks() / 2).await,
         Name::FireRate => phase::fire_rate(length).await,
         Name::FireScale => phase::fire_scale(arguments.schedules).await,
         Name::Layout => Ok(Vec::new()),
@@ -104,7 +113,7 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
 const fn describe(name: Name) -> &'static str {
     match name {
         Name::Fdatasync => "8 kB made durable",
-        Name::RawInsert => "rows inserted by Postgres alone",
+        Name::RawPostgres => "Postgres alone",
         Name::RawHop => "hints through the broker alone",
         Name::Drain => "batches in, then all of it run",
         Name::Keys => "all of it run, with concurrency keys and without",
@@ -113,6 +122,8 @@ const fn describe(name: Name) -> &'static str {
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
         Name::Delayed => "from due to start",
+        Name::Commands => "commands that start a process",
+        Name::Idle => "nothing to do",
         Name::Fires => "schedules that come due",
         Name::FireRate => "as many due times a second as hold",
         Name::FireScale => "millions of schedules",

@@ -28,9 +28,19 @@ pub async fn keys(tasks: u64) -> anyhow::Result<Vec<Measured>> {
     );
     rig.sql(&limits).await?;
     let [_, keyed] = run(rig, &body::keyed_batch(BATCH, KEYS), tasks).await?;
+    // Of everything but this program, which only looks on.
+    let cost = |of: &Measured| {
+        of.cpu
+            .iter()
+            .flat_map(|cpu| &cpu.us_per_item)
+            .filter(|(name, _)| **name != "bench")
+            .map(|(_, us)| us)
+            .sum::<f64>()
+    };
     let part = Measured::new("keyed_drain_part", keyed.value / plain.value)
         .with("plain_per_s", plain.value)
-        .with("keyed_per_s", keyed.value);
+        .with("keyed_per_s", keyed.value)
+        .with("cpu_keyed_to_plain", cost(&keyed) / cost(&plain));
     Ok(vec![part])
 }
 

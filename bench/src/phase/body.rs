@@ -1,4 +1,4 @@
-//! What is submitted: a noop that ends at once, so that only Berth is measured.
+//! What is submitted: mostly a noop that ends at once, so that only Berth is measured.
 
 use bytes::Bytes;
 
@@ -17,6 +17,11 @@ pub(super) fn task() -> Bytes {
 /// A batch of them.
 pub(super) fn batch(size: usize) -> Bytes {
     of(&vec![TASK.to_owned(); size])
+}
+
+/// A batch of commands that do nothing.
+pub(super) fn commands(size: usize) -> Bytes {
+    of(&vec![r#"{"name":"bench","run":{"command":{"argv":["true"]}}}"#.to_owned(); size])
 }
 
 /// A batch of which each has one of `keys` concurrency keys, `key-1` and so on.

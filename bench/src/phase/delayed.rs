@@ -1,7 +1,7 @@
 //! How late delayed tasks start: 500 a second, each due a moment after it was submitted, counted from its due time by the database's
 //! clock.
 //!
-//! No row says when an executor began. `due_to_start` counts to the recorded end of a task of no length, and so never less than its
+//! No row says when an executor began. `lateness` counts to the recorded end of a task of no length, and so never less than its
 //! start; `due_to_placement` to the claim of the task.
 
 use super::body;
@@ -33,8 +33,8 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
         late(&rig, "a.placed_at", since.trim()).await?,
     ];
     Ok(vec![
-        Measured::new("due_to_start_p50_ms", started[0]).with_cpu(cpu),
-        Measured::new("due_to_start_p99_ms", started[1]).with("max_ms", started[2]),
+        Measured::new("lateness_p50_ms", started[0]).with_cpu(cpu),
+        Measured::new("lateness_p99_ms", started[1]).with("max_ms", started[2]),
         Measured::new("due_to_placement_p50_ms", placed[0]),
         Measured::new("due_to_placement_p99_ms", placed[1]).with("max_ms", placed[2]),
     ])

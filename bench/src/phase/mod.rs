@@ -2,6 +2,7 @@
 
 mod batch_and_drain;
 mod body;
+mod commands;
 mod delayed;
 mod end_to_end;
 mod fdatasync;
@@ -9,12 +10,14 @@ mod fire_rate;
 mod fire_scale;
 mod fires;
 mod guards;
+mod idle;
 mod raw_hop;
-mod raw_insert;
+mod raw_postgres;
 mod single_submit;
 mod submit_to_start;
 
 pub use batch_and_drain::{batch_and_drain, keys};
+pub use commands::commands;
 pub use delayed::delayed;
 pub use end_to_end::end_to_end;
 pub use fdatasync::fdatasync;
@@ -22,7 +25,8 @@ pub use fire_rate::fire_rate;
 pub use fire_scale::fire_scale;
 pub use fires::{fires, herd};
 pub use guards::{guards, what_guards_miss};
+pub use idle::idle;
 pub use raw_hop::raw_hop;
-pub use raw_insert::raw_insert;
+pub use raw_postgres::{raw_batch, raw_drain, raw_single};
 pub use single_submit::single_submit;
 pub use submit_to_start::submit_to_start;

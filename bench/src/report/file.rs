@@ -1,6 +1,6 @@
-//! `bench/report/results.json`, replaced by each run.
+//! `bench/report/results.json` and the chart beside it, replaced by each run.
 
-use super::Results;
+use super::{Results, chart};
 use std::fs;
 use std::path::PathBuf;
 use testkit::settings;
@@ -10,5 +10,6 @@ pub(super) fn write(results: &Results) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(&folder)?;
     let path = folder.join("results.json");
     fs::write(&path, serde_json::to_vec_pretty(results)?)?;
+    fs::write(path.with_extension("svg"), chart::svg(results))?;
     Ok(path)
 }

@@ -1,5 +1,6 @@
 //! What was measured, as a table for people and as JSON for machines.
 
+mod chart;
 mod file;
 mod machine;
 mod results;

@@ -1,0 +1,60 @@
+//! What the embedded profile takes when it has nothing to do, and while it drains: `berth up`, all roles in one process. Postgres is not
+//! counted.
+
+use super::body;
+use crate::http::{Connection, Target, closed_loop};
+use crate::report::Measured;
+use crate::rig::{NO_LIMITS, SETTINGS};
+use anyhow::ensure;
+use e2e::UpCommand;
+use runtime::clock;
+use runtime::tasks::TaskGroup;
+use std::time::Duration;
+use testkit::db::{SERVICE_PASSWORD, TestDatabase};
+use testkit::{cpu, memory, psql};
+
+const BATCH: u64 = 1000;
+const CONNECTIONS: usize = 2;
+const KIB_A_MIB: f64 = 1024.0;
+/// Until what the start needed has been given back.
+const SETTLE: Duration = Duration::from_secs(5);
+const DRAINED_WITHIN: Duration = Duration::from_secs(120);
+
+/// Watches it for `length` with nothing to do, and then while it runs `tasks`.
+pub async fn idle(length: Duration, tasks: u64) -> anyhow::Result<Vec<Measured>> {
+    let database = TestDatabase::new().await?;
+    let mut command = UpCommand::new()?
+        .arg("--database-url")
+        .arg(database.owner_url())
+        .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD);
+    for (name, value) in SETTINGS {
+        command = command.env(name, value);
+    }
+    let mut up = command.start().await?;
+    database.sql(NO_LIMITS).await?;
+    clock::sleep(SETTLE).await;
+    let before = cpu::used(up.pid())?;
+    clock::sleep(length).await;
+    let used = cpu::used(up.pid())?.saturating_sub(before);
+    let resident = memory::resident_kib(up.pid())?;
+
+    let group = TaskGroup::new();
+    let target = Target::new(up.url()?, up.key()?)?;
+    let mut connections = Connection::open_many(&target, &group, CONNECTIONS).await?;
+    let body = body::batch(BATCH as usize);
+    let batches = tasks.div_ceil(BATCH);
+    closed_loop(&mut connections, "/v1/tasks/batch", &body, 200, (None, batches)).await?;
+    let began = clock::monotonic();
+    while psql::run(database.owner_url(), "select exists (select from task)").await? == "t" {
+        ensure!(began.elapsed() < DRAINED_WITHIN, "tasks still live after {DRAINED_WITHIN:?}");
+        clock::sleep(Duration::from_millis(250)).await;
+    }
+    let peak = memory::peak_kib(up.pid())?;
+    up.term(Duration::from_secs(20)).await?;
+    Ok(vec![
+        Measured::new("idle_rss_mb", resident as f64 / KIB_A_MIB),
+        Measured::new("idle_cpu_percent", used.as_secs_f64() / length.as_secs_f64() * 100.0),
+        Measured::new("draining_peak_rss_mb", peak as f64 / KIB_A_MIB)
+            .with("tasks", (batches * BATCH) as f64),
+    ])
+}
