@@ -8,7 +8,7 @@ mod read;
 pub use follow::{FollowPosition, Pulse, pulses, read_from, wanted};
 pub use insert::{NewChunk, insert};
 pub use quota::{forget, kept};
-pub use read::{OutputChunk, OutputFilter, OutputPosition, read};
+pub use read::{OutputChunk, OutputFilter, OutputPage, OutputPosition, read};
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -54,6 +54,7 @@ async fn output_is_stored_once_under_its_live_lease_and_read_in_order() {
     let texts = async |filter: OutputFilter, limit| {
         let found = read(&world.api, &scope, lease.task, filter, limit).await.unwrap();
         found
+            .chunks
             .into_iter()
             .map(|c| (c.stream, c.seq, String::from_utf8(c.data).unwrap()))
             .collect::<Vec<_>>()
@@ -79,6 +80,32 @@ async fn output_is_stored_once_under_its_live_lease_and_read_in_order() {
     assert_eq!(texts(OutputFilter::default(), 100).await, all);
     transition::completed(&world.rm, &[ended(lease, Event::Completed)]).await.unwrap();
     assert_eq!(insert(&world.rm, &[chunk(lease, Stdout, 2, "late")]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_page_of_output_ends_with_its_chunks_or_its_bytes_and_says_whether_there_is_more() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let lease = world.run(leader, owned, tenant, 1).await[0];
+    // Twelve of the largest, of which eight make half a MiB; then very many without anything in them.
+    let large = "x".repeat(65_536);
+    let mut chunks: Vec<_> = (0..12).map(|seq| chunk(lease, Stream::Stdout, seq, &large)).collect();
+    chunks.extend((12..1012).map(|seq| chunk(lease, Stream::Stdout, seq, "")));
+    assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 1012);
+    let scope = TenantScope::new(tenant);
+    let page = async |after: Option<u32>, limit| {
+        let after = after.map(|seq| OutputPosition { attempt: 1, stream: Stream::Stdout, seq });
+        let filter = OutputFilter { after, ..OutputFilter::default() };
+        let page = read(&world.api, &scope, lease.task, filter, limit).await.unwrap();
+        (page.chunks.first().map(|c| c.seq), page.chunks.len(), page.more)
+    };
+    assert_eq!(page(None, 500).await, (Some(0), 8, true), "by its bytes");
+    assert_eq!(page(None, 3).await, (Some(0), 3, true), "by its chunks");
+    assert_eq!(page(Some(7), 500).await, (Some(8), 500, true));
+    assert_eq!(page(Some(507), 504).await, (Some(508), 504, true), "nobody has looked further");
+    assert_eq!(page(Some(507), 505).await, (Some(508), 504, false));
+    assert_eq!(page(Some(1011), 500).await, (None, 0, false));
 }
 
 #[tokio::test]

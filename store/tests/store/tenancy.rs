@@ -75,6 +75,7 @@ async fn one_tenant_reaches_nothing_of_another_through_any_function() {
             store::output::read(api, &scope, *task, OutputFilter::default(), 100)
                 .await
                 .unwrap()
+                .chunks
                 .is_empty()
         );
     }

@@ -21,8 +21,8 @@ use serde::Serialize;
 use store::output::{OutputChunk, OutputFilter, OutputPosition, Stream};
 use utoipa::ToSchema;
 
-/// Chunks of one look at the database; each has up to 64 KiB.
-const STEP: u32 = 16;
+/// Chunks of one look at the database, at most.
+const STEP: u32 = 500;
 /// A page ends when it holds this much.
 const PAGE_BYTES: usize = 1024 * 1024;
 
@@ -155,9 +155,11 @@ async fn read_page(
 ) -> Result<(Vec<OutputChunk>, bool), Problem> {
     let (mut chunks, mut bytes) = (Vec::new(), 0);
     loop {
-        let found = store::output::read(&call.state.api, &call.scope(), task, filter, STEP).await?;
-        let last_step = found.len() < STEP as usize;
-        for chunk in found {
+        // One more than is wanted tells that there are more.
+        let wanted = limit - u32::try_from(chunks.len()).unwrap_or(limit);
+        let step = STEP.min(wanted.saturating_add(1));
+        let found = store::output::read(&call.state.api, &call.scope(), task, filter, step).await?;
+        for chunk in found.chunks {
             if chunks.len() == limit as usize || bytes >= PAGE_BYTES {
                 return Ok((chunks, true));
             }
@@ -165,7 +167,7 @@ async fn read_page(
             filter.after = Some(position(&chunk));
             chunks.push(chunk);
         }
-        if last_step {
+        if !found.more {
             return Ok((chunks, false));
         }
     }

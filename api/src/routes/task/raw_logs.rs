@@ -14,10 +14,10 @@ use futures::stream::try_unfold;
 use std::io;
 use store::TenantScope;
 use store::connect::ApiDb;
-use store::output::{OutputChunk, OutputFilter};
+use store::output::{OutputFilter, OutputPage};
 
-/// Chunks read at once; each has up to 64 KiB.
-const STEP: u32 = 8;
+/// Chunks read at once. Small ones are many, and each look costs some ms; large ones end it before.
+const STEP: u32 = 500;
 
 /// What is left to send.
 struct Rest {
@@ -25,7 +25,7 @@ struct Rest {
     scope: TenantScope,
     task: TaskId,
     filter: OutputFilter,
-    first: Option<Vec<OutputChunk>>,
+    first: Option<OutputPage>,
     ended: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) async fn answer(
 ) -> Result<HttpResponse, Problem> {
     let (db, scope) = (call.state.api.clone(), call.scope());
     let first = store::output::read(&db, &scope, task, filter, STEP).await?;
-    if first.is_empty() {
+    if first.chunks.is_empty() {
         must_exist(call, task).await?;
     }
     let rest = Rest { db, scope, task, filter, first: Some(first), ended: false };
@@ -57,8 +57,8 @@ async fn next(mut rest: Rest) -> Result<Option<(Bytes, Rest)>, io::Error> {
     if rest.ended {
         return Ok(None);
     }
-    let chunks = match rest.first.take() {
-        Some(chunks) => chunks,
+    let OutputPage { chunks, more } = match rest.first.take() {
+        Some(page) => page,
         None => store::output::read(&rest.db, &rest.scope, rest.task, rest.filter, STEP).await.map_err(|error| {
             tracing::warn!(task.id = %rest.task, "The output of `{}` was cut off: {error}", rest.task);
             io::Error::other("the output cannot be read on")
@@ -66,7 +66,7 @@ async fn next(mut rest: Rest) -> Result<Option<(Bytes, Rest)>, io::Error> {
     };
     let Some(last) = chunks.last() else { return Ok(None) };
     rest.filter.after = Some(position(last));
-    rest.ended = chunks.len() < STEP as usize;
+    rest.ended = !more;
     let bytes: Vec<u8> = chunks.into_iter().flat_map(|chunk| chunk.data).collect();
     Ok(Some((Bytes::from(bytes), rest)))
 }
