@@ -10,9 +10,11 @@ use store::task::transition::{self, SessionEpoch};
 const BEYOND: i64 = (1 << 31) + 5;
 
 /// What may be narrower, because something else bounds it: sizes and figures of a plan, which are checked; what one task or one
-/// attempt can have; codes; and what goes up once a second at most for one row.
-const BOUNDED: [&str; 37] = [
+/// attempt can have; codes; what the operating system bounds (a process id); and what goes up once a second at
+/// most for one row.
+const BOUNDED: [&str; 38] = [
     "attempt",
+    "backend",
     "backlog",
     "before",
     "cpu_millis",
