@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The same minute; and what it measures is kept in `bench/ratios.json`. With debug builds, as `make check` compares.
     #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
     pub keep: bool,
-    /// Measure millions of schedules too: some minutes more, and gigabytes of disk.
+    /// Measure millions of schedules and of tasks too: some twenty minutes more, and twelve gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
     /// Seconds that each round of a timed figure lasts; those of `fires` 60, where this is left out.
@@ -40,8 +40,11 @@ pub struct Arguments {
     /// Schedules stored in `fire-scale`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000, value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
     pub schedules: u32,
-    /// Ended tasks that `layout` puts into the tables beforehand.
-    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    /// Tasks that wait in `flat`.
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(10_000..=100_000_000))]
+    pub waiting: u32,
+    /// Ended tasks that `flat` and `layout` put into the tables beforehand.
+    #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub history: u32,
 }
 
@@ -78,6 +81,9 @@ pub enum Name {
     FireRate,
     /// Millions of schedules stored: what the look at a shard costs, and a scheduler's memory. With `--scale`, or when asked for.
     FireScale,
+    /// What a task costs where few wait and where `--waiting` do beside `--history` that have ended, and what reads take there. With
+    /// `--scale`, or when asked for.
+    Flat,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
     Layout,
 }
@@ -88,12 +94,13 @@ impl Arguments {
         if self.only.is_empty() {
             match name {
                 Name::Layout => false,
-                Name::FireScale => self.scale,
+                Name::FireScale | Name::Flat => self.scale,
                 Name::Fires | Name::FireRate => !self.quick,
                 _ => true,
             }
         } else {
-            self.only.contains(&name) || (self.scale && name == Name::FireScale)
+            self.only.contains(&name)
+                || (self.scale && matches!(name, Name::FireScale | Name::Flat))
         }
     }
 
@@ -109,6 +116,7 @@ impl Arguments {
             Name::Fires
             | Name::FireRate
             | Name::FireScale
+            | Name::Flat
             | Name::RawHop
             | Name::Keys
             | Name::Guards

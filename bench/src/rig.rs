@@ -5,7 +5,7 @@
 use crate::cpu::{Meter, holder_of_port, postmaster};
 use crate::http::{Connection, Target};
 use anyhow::Context;
-use e2e::{Cluster, Customer, Role, Shape};
+use e2e::{Cluster, Customer, Role, Shape, sum};
 use runtime::clock;
 use runtime::tasks::TaskGroup;
 use std::time::Duration;
@@ -94,6 +94,12 @@ impl Rig {
             meter.watch("rabbitmq", pid);
         }
         Ok(meter)
+    }
+
+    /// How many leases were granted so far.
+    pub async fn placed(&mut self) -> anyhow::Result<u32> {
+        let placed = sum(&mut self.cluster, Role::ResourceManager, "berth_placed_tasks_total", &[]);
+        Ok(placed.await? as u32)
     }
 
     /// The owner's URL of the database.

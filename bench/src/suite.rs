@@ -54,7 +54,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 15] = [
+const ALL: [Name; 16] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
@@ -70,6 +70,7 @@ const ALL: [Name; 15] = [
     Name::Fires,
     Name::FireRate,
     Name::FireScale,
+    Name::Flat,
 ];
 
 async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>> {
@@ -106,6 +107,7 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
         Name::Idle => phase::idle(length, arguments.drain_tasks() / 2).await,
         Name::FireRate => phase::fire_rate(length).await,
         Name::FireScale => phase::fire_scale(arguments.schedules).await,
+        Name::Flat => phase::flat(arguments.waiting, arguments.history, length).await,
         Name::Layout => Ok(Vec::new()),
     }
 }
@@ -127,6 +129,7 @@ const fn describe(name: Name) -> &'static str {
         Name::Fires => "schedules that come due",
         Name::FireRate => "as many due times a second as hold",
         Name::FireScale => "millions of schedules",
+        Name::Flat => "all of it run where few wait and where millions do",
         Name::Layout => "layout of the tables",
     }
 }

@@ -6,6 +6,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::http::request::Builder;
 use hyper_util::rt::TokioIo;
 use runtime::tasks::TaskGroup;
 use tokio::net::TcpStream;
@@ -61,24 +62,34 @@ impl Connection {
     }
 
     /// Posts JSON; answers the body of the expected answer. Any other answer is an error, because it would be measured as work.
-    pub async fn post(
+    pub async fn post(&mut self, path: &str, body: Bytes, expected: u16) -> anyhow::Result<Bytes> {
+        self.call(Request::post(path), body, expected).await
+    }
+
+    /// Reads what must be there.
+    pub async fn get(&mut self, path: &str) -> anyhow::Result<Bytes> {
+        self.call(Request::get(path), Bytes::new(), 200).await
+    }
+
+    async fn call(
         &mut self,
-        path: &'static str,
+        request: Builder,
         body: Bytes,
         expected: u16,
     ) -> anyhow::Result<Bytes> {
-        let request = Request::post(path)
+        let request = request
             .header(HOST, self.target.host.clone())
             .header(AUTHORIZATION, self.target.authorization.clone())
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .body(Full::new(body))?;
+        let path = request.uri().path().to_owned();
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
         let status = response.status().as_u16();
         let answer = response.into_body().collect().await?.to_bytes();
         ensure!(
             status == expected,
-            "POST {path} answered {status}: {}",
+            "{path} answered {status}: {}",
             String::from_utf8_lossy(&answer)
         );
         Ok(answer)
