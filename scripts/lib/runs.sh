@@ -5,11 +5,21 @@
 # same layout is written by testkit::services. A run whose owner is gone is stale; its processes are those whose
 # working directory lies inside the folder, so a process or folder of anyone else can never be taken for one.
 
+# Where new ones are made.
 runs_base() {
     local base=${TMPDIR:-/tmp}
     # Engines started by root run as other users, who could not enter a private TMPDIR.
     [[ $EUID -ne 0 ]] || base=/tmp
-    (cd "$base" && pwd -P)
+    (cd "${BERTH_SERVICES_BASE:-$base}" && pwd -P)
+}
+
+# Prints a folder in memory, where there is one with room for what tests store. They make and drop a database of 700 files each: on a
+# disk's file system that is a sixth of all that they cost.
+memory_base() {
+    local gib=$((1024 * 1024)) room available
+    room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)
+    available=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo 2>/dev/null)
+    [[ -w /dev/shm ]] && ((${room:-0} >= 4 * gib && ${available:-0} >= 8 * gib)) && echo /dev/shm
 }
 
 # Pid and start time name a process for good; a pid alone is used again.
@@ -58,7 +68,7 @@ end_run() {
 
 end_stale_runs() {
     local folder owner
-    for folder in "$(runs_base)"/berth-services.*; do
+    for folder in "$(runs_base)"/berth-services.* "$(BERTH_SERVICES_BASE='' runs_base)"/berth-services.* /dev/shm/berth-services.*; do
         [[ -d $folder && ! -L $folder && -O $folder ]] || continue
         if [[ -r $folder/owner ]]; then
             owner=$(<"$folder/owner")

@@ -24,6 +24,11 @@ pub fn program_folder() -> Option<PathBuf> {
     read("BERTH_TEST_BIN_DIR").map(PathBuf::from)
 }
 
+/// The folder in which `scripts/with-services` makes those of engines, where it was told one.
+pub fn services_base() -> Option<PathBuf> {
+    read("BERTH_SERVICES_BASE").map(PathBuf::from)
+}
+
 /// The task and attempt an executor has started this process for.
 pub fn task_and_attempt() -> Option<(String, String)> {
     Some((read("BERTH_TASK_ID")?, read("BERTH_ATTEMPT")?))

@@ -5,6 +5,7 @@
 use super::reading::POLL;
 use super::shards::Shards;
 use domain::id::{ScheduleId, TaskId};
+use runtime::clock::{self, Instant};
 use runtime::tick::TickOutcome;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,14 +17,18 @@ use tracing::info;
 
 /// Tasks looked at in one tick, of each shard.
 const EACH: usize = 50;
-/// From one look to the next where none is followed.
+/// From one look to the next where none was followed for [`QUIET`].
 const REST: Duration = Duration::from_secs(1);
+/// Longer than most schedules lie between two of their tasks: what fires often is paused before it fires again.
+const QUIET: Duration = Duration::from_secs(120);
 
 pub(crate) struct StreakTick {
     pub(crate) db: SchedulerDb,
     pub(crate) shards: Arc<Shards>,
     /// Up to where the last tick came; `None`: to the end.
     pub(crate) after: Option<TaskId>,
+    /// When one was last followed.
+    pub(crate) seen: Option<Instant>,
 }
 
 impl StreakTick {
@@ -33,10 +38,11 @@ impl StreakTick {
             return Ok(TickOutcome::idle(0));
         }
         let limit = i64::try_from(EACH).unwrap_or(i64::MAX);
-        let began_anew = self.after.is_none();
         let page = followed(&self.db, &shards, self.after, limit).await?;
         self.after = reached(&page);
-        let none = began_anew && page.is_empty();
+        if !page.is_empty() {
+            self.seen = Some(clock::monotonic());
+        }
         let mut ends = BTreeMap::<ScheduleId, Vec<Followed>>::new();
         for end in page.into_iter().filter(|one| !one.lives) {
             ends.entry(end.schedule).or_default().push(end);
@@ -50,7 +56,8 @@ impl StreakTick {
             }
             counted += ends.len() as u64;
         }
-        Ok(TickOutcome::after(if none { REST } else { POLL }, counted))
+        let quiet = self.seen.is_none_or(|seen| seen.elapsed() > QUIET);
+        Ok(TickOutcome::after(if quiet { REST } else { POLL }, counted))
     }
 }
 

@@ -13,6 +13,7 @@ use nix::unistd::{Pid, Uid};
 use tempfile::TempDir;
 
 use super::procfs;
+use crate::settings;
 
 pub(super) struct RunFolder {
     folder: TempDir,
@@ -20,9 +21,10 @@ pub(super) struct RunFolder {
 
 impl RunFolder {
     pub(super) fn create() -> anyhow::Result<Self> {
-        // Engines started by root run as other users, who could not enter a private TMPDIR.
-        let base =
-            if Uid::effective().is_root() { PathBuf::from("/tmp") } else { std::env::temp_dir() };
+        let base = settings::services_base().unwrap_or_else(|| {
+            // Engines started by root run as other users, who could not enter a private TMPDIR.
+            if Uid::effective().is_root() { PathBuf::from("/tmp") } else { std::env::temp_dir() }
+        });
         let base = fs::canonicalize(base)?;
         let folder =
             tempfile::Builder::new().prefix("berth-services.").rand_bytes(8).tempdir_in(&base)?;
