@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Schedules stored in `fire-scale`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000, value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
     pub schedules: u32,
+    /// Another setting of every process, by its environment variable: `--set BERTH_API__SUBMIT_WRITERS=1`. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, String)>,
     /// Tasks that wait in `flat`.
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(10_000..=100_000_000))]
     pub waiting: u32,
@@ -86,6 +89,11 @@ pub enum Name {
     Flat,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
     Layout,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE is wanted")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 impl Arguments {

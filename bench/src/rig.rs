@@ -8,6 +8,7 @@ use anyhow::Context;
 use e2e::{Cluster, Customer, Role, Shape, sum};
 use runtime::clock;
 use runtime::tasks::TaskGroup;
+use std::sync::OnceLock;
 use std::time::Duration;
 use testkit::psql;
 
@@ -21,6 +22,9 @@ pub const SETTINGS: [(&str, &str); 7] = [
     ("BERTH_EXECUTOR__IOPS", "100000000"),
     ("BERTH_EXECUTOR__PORT_COUNT", "4096"),
 ];
+
+/// What is told besides, as the arguments ask for it.
+pub static OTHERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
 /// A running cluster and a customer of it.
 pub struct Rig {
@@ -46,7 +50,11 @@ impl Rig {
             shape = shape.with(role, 1);
         }
         shape = shape.with(Role::Executor, executors);
-        SETTINGS.into_iter().fold(shape, |shape, (name, value)| shape.set(name, value))
+        let others = OTHERS.get().into_iter().flatten().map(|(name, value)| (&**name, &**value));
+        SETTINGS
+            .into_iter()
+            .chain(others)
+            .fold(shape, |shape, (name, value)| shape.set(name, value))
     }
 
     /// Starts one of another shape.

@@ -8,13 +8,14 @@ use crate::layout;
 use crate::phase;
 use crate::progress::say;
 use crate::report::{Machine, Measured, Results, Versions};
-use crate::rig::SETTINGS;
+use crate::rig::{self, SETTINGS};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use testkit::{psql, settings};
 
 /// Everything that the arguments ask for.
 pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
+    rig::OTHERS.get_or_init(|| arguments.set.clone());
     let admin_url = settings::database_url().context("no Postgres given; use `make bench`")?;
     let amqp_url = settings::amqp_url().context("no RabbitMQ given; use `make bench`")?;
     let mut results = Results {
@@ -140,6 +141,8 @@ async fn told(
 ) -> anyhow::Result<BTreeMap<&'static str, String>> {
     let mut told: BTreeMap<&'static str, String> =
         SETTINGS.into_iter().map(|(name, value)| (name, value.to_owned())).collect();
+    let others = arguments.set.iter().map(|(name, value)| format!("{name}={value}"));
+    told.insert("others", others.collect::<Vec<_>>().join(" "));
     for name in ["fsync", "synchronous_commit", "shared_buffers", "max_wal_size"] {
         told.insert(name, psql::run(admin_url, &format!("show {name}")).await?);
     }

@@ -215,16 +215,17 @@ pub struct SchedulerDb {
     main: PgPool,
     dispatch: HotPool,
     fire: PgPool,
-    pooler: bool,
+    leader: PgPool,
 }
 
 /// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
 pub const FIRE_CONNECTIONS: u32 = 3;
 
 impl SchedulerDb {
-    /// Opens three pools. One is the batcher's own, so that it waits for nobody else's work, and commits without waiting for the
+    /// Opens four pools. One is the batcher's own, so that it waits for nobody else's work, and commits without waiting for the
     /// disk: a mark `queued` lost in a crash is a lost hint, and where turns stood is known a second older. Nothing else may be
-    /// written with it. One fires schedules and waits for nothing else either.
+    /// written with it. One fires schedules and waits for nothing else either. And one is a single connection that lasts, because its end
+    /// is taken for the batcher's own.
     ///
     /// # Errors
     /// When the URL is not usable.
@@ -235,7 +236,7 @@ impl SchedulerDb {
             main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
             dispatch: HotPool::of(open(config, ServiceRole::Scheduler, 2, quick)?),
             fire: open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?,
-            pooler: config.pooler,
+            leader: lasting(config, ServiceRole::Scheduler)?,
         })
     }
 
@@ -252,15 +253,16 @@ impl SchedulerDb {
         self.main.close().await;
         self.dispatch.close().await;
         self.fire.close().await;
+        self.leader.close().await;
     }
 
     pub(crate) const fn pool(&self) -> &PgPool {
         &self.main
     }
 
-    /// A connection to Postgres is this process's own, and goes with it.
-    pub(crate) const fn has_own_sessions(&self) -> bool {
-        !self.pooler
+    /// Of one connection, which is kept however old it is.
+    pub(crate) const fn leader_pool(&self) -> &PgPool {
+        &self.leader
     }
 
     /// One of the batcher's own connections.
@@ -292,6 +294,20 @@ pub(crate) fn open(
     connections: u32,
     settings: &[(&str, &str)],
 ) -> Result<PgPool, StoreError> {
+    Ok(pool(config, connections).connect_lazy_with(options(config, role, settings)?))
+}
+
+/// One connection that is not replaced while it is sound.
+fn lasting(config: &DatabaseConfig, role: ServiceRole) -> Result<PgPool, StoreError> {
+    let pool = pool(config, 1).max_lifetime(None).idle_timeout(None);
+    Ok(pool.connect_lazy_with(options(config, role, &[])?))
+}
+
+fn options(
+    config: &DatabaseConfig,
+    role: ServiceRole,
+    settings: &[(&str, &str)],
+) -> Result<PgConnectOptions, StoreError> {
     let url = config.service_url(role).map_err(|error| StoreError::Config(error.to_string()))?;
     let mut options = PgConnectOptions::from_str(url.expose_secret())
         .map_err(|_| StoreError::Config(format!("the URL for {} is no Postgres URL", role.user())))?
@@ -302,11 +318,15 @@ pub(crate) fn open(
     if !settings.is_empty() {
         options = options.options(settings.iter().copied());
     }
+    Ok(options)
+}
+
+fn pool(config: &DatabaseConfig, connections: u32) -> PgPoolOptions {
     let pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(config.acquire_timeout)
         // A connection that was just in use is not asked again, a round trip cheaper: the next statement shows just as well if it
         // broke.
         .test_before_acquire(false);
-    Ok(silence::given_up(pool).connect_lazy_with(options))
+    silence::given_up(pool)
 }

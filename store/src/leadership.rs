@@ -2,8 +2,8 @@
 //!
 //! Database time decides. The holder trusts itself only until two thirds of the term after it *asked*; the
 //! statement that marks tasks `queued` names the epoch besides, so an old holder marks nothing: it is safe to take over at any time, and
-//! a term only spares useless changes. So the row also names the connection on which it was last renewed. Where Postgres has that one no
-//! more, which it knows at once of a process that was killed, another takes over without waiting for the end of the term.
+//! a term only spares useless changes. So the row also names the connection on which it was last renewed, which is kept for nothing else.
+//! Where Postgres has that one no more, which it knows at once of a process that was killed, another takes over without waiting for the end of the term.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -30,18 +30,17 @@ pub async fn acquire(
             set epoch = case when holder = $1 and expires_at > clock_timestamp() then epoch else epoch + 1 end,
                 holder = $1,
                 expires_at = clock_timestamp() + $2 * interval '1 millisecond',
-                backend = case when $3 then pg_backend_pid() end,
-                backend_start = (select a.backend_start from pg_stat_get_activity(pg_backend_pid()) a where $3)
+                backend = pg_backend_pid(),
+                backend_start = (select a.backend_start from pg_stat_get_activity(pg_backend_pid()) a)
             where role = 'batcher' and (holder = $1 or holder is null or expires_at <= clock_timestamp()
                 -- Of connections that are hidden from this login no start is shown.
                 or backend is not null and not exists (select from pg_stat_get_activity(l.backend) a
                     where coalesce(a.backend_start = l.backend_start, true)))
             returning epoch",
         node.uuid(),
-        millis(term) as f64,
-        db.has_own_sessions()
+        millis(term) as f64
     );
-    Ok(named("leadership.acquire", query.fetch_optional(db.pool())).await?.map(LeaderEpoch))
+    Ok(named("leadership.acquire", query.fetch_optional(db.leader_pool())).await?.map(LeaderEpoch))
 }
 
 /// Gives the row up at once, on shutdown. Nothing happens where it is not held any more.
@@ -50,8 +49,8 @@ pub async fn acquire(
 /// When the database cannot answer; then it expires by itself.
 pub async fn release(db: &SchedulerDb, node: NodeId) -> Result<(), StoreError> {
     let query = sqlx::query!(
-        "update leadership set holder = null, expires_at = '-infinity' where role = 'batcher' and holder = $1",
+        "update leadership set holder = null, expires_at = '-infinity', backend = null, backend_start = null where role = 'batcher' and holder = $1",
         node.uuid()
     );
-    named("leadership.release", query.execute(db.pool())).await.map(|_| ())
+    named("leadership.release", query.execute(db.leader_pool())).await.map(|_| ())
 }

@@ -5,15 +5,20 @@
 
 use super::outcome::Verdict;
 use crate::problem::{Code, Problem};
+use runtime::clock;
 use runtime::metrics::{Counter, counter};
 use std::sync::Arc;
+use std::time::Duration;
 use store::task::submit::NewTask;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 /// Submits that may wait. At 8 000 a second this is half a second of work.
 const CAPACITY: usize = 4096;
 /// Submits stored in one statement.
 pub(super) const GROUP: usize = 500;
+
+/// The longest that a statement under way is waited for: several times what one takes, and little for whoever submits.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// One submit and who waits for it.
 #[derive(Debug)]
@@ -37,14 +42,26 @@ impl std::fmt::Debug for Intake {
 
 /// The writers' end, shared by them: one takes what waits, while the others store.
 #[derive(Debug, Clone)]
-pub(crate) struct Queue(Arc<Mutex<mpsc::Receiver<Pending>>>);
+pub(crate) struct Queue {
+    receiver: Arc<Mutex<mpsc::Receiver<Pending>>>,
+    turn: Arc<Semaphore>,
+}
+
+/// Submits to be stored in one statement, and the turn to do so: it is given back when the statement has ended, before anybody is
+/// answered. `None` where the statement before takes long.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub pending: Vec<Pending>,
+    pub turn: Option<OwnedSemaphorePermit>,
+}
 
 /// A queue; it ends when all intakes are gone.
 pub(crate) fn queue() -> (Intake, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
     let refused =
         counter("berth_submits_refused_total", "Submits refused because too many waited", &[]);
-    (Intake { sender, refused: refused.with(&[]) }, Queue(Arc::new(Mutex::new(receiver))))
+    let (receiver, turn) = (Arc::new(Mutex::new(receiver)), Arc::new(Semaphore::new(1)));
+    (Intake { sender, refused: refused.with(&[]) }, Queue { receiver, turn })
 }
 
 impl Intake {
@@ -68,10 +85,21 @@ impl Intake {
 }
 
 impl Queue {
-    /// Waits for a submit and takes all that wait with it, up to a group. Empty: the queue has ended.
-    pub(super) async fn take(&self) -> Vec<Pending> {
-        let mut group = Vec::new();
-        self.0.lock().await.recv_many(&mut group, GROUP).await;
-        group
+    /// Waits for a submit and for the statement that is under way, and takes all that wait then, up to a group. Empty: the queue has
+    /// ended.
+    ///
+    /// One statement at a time makes groups as large as they can be without anybody's waiting longer: half of what a small group costs
+    /// is the statement. But one that takes long, of a distant database or behind a lock, does not hold up all others.
+    pub(super) async fn take(&self) -> Taken {
+        let mut receiver = self.receiver.lock().await;
+        let mut pending = Vec::new();
+        receiver.recv_many(&mut pending, GROUP).await;
+        let turn = clock::timeout(PATIENCE, Arc::clone(&self.turn).acquire_owned()).await;
+        while pending.len() < GROUP
+            && let Ok(next) = receiver.try_recv()
+        {
+            pending.push(next);
+        }
+        Taken { pending, turn: turn.ok().and_then(Result::ok) }
     }
 }

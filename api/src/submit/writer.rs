@@ -1,18 +1,19 @@
 //! Stores groups of single submits. `api.submit_writers` of these run at once.
 //!
-//! A group is whatever arrived while the statement before it was in flight: no timer, so a lone submit
+//! A group is whatever arrived while the statement before it was in flight: a lone submit
 //! never waits for company. Nobody is answered before the commit; one bad row fails nobody else; and
 //! where the connection broke during the commit, only those who can be repeated safely are repeated.
 
 use super::failure::Failure;
 use super::group::Group;
-use super::queue::{Pending, Queue};
+use super::queue::{Pending, Queue, Taken};
 use bus::{Bus, Topic};
 use domain::task::State;
 use runtime::fault::{FaultPoint, InjectedFault};
 use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::connect::SubmitDb;
 use store::task::submit::SubmitAnswer;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Tries of a group with keys after its connection broke: when Postgres restarts, all connections of the pool are broken
 /// and each is found out once.
@@ -45,22 +46,24 @@ impl Writer {
     /// Stores groups until the queue has ended.
     pub(crate) async fn run(self) {
         loop {
-            let pending = self.queue.take().await;
+            let Taken { pending, turn } = self.queue.take().await;
             if pending.is_empty() {
                 return;
             }
-            let mut undecided = self.store(Group::of(pending)).await;
+            let mut undecided = self.store(Group::of(pending), turn).await;
             // At most one round for each distinct body of a key.
             while !undecided.is_empty() {
-                undecided = self.store(Group::of(undecided)).await;
+                undecided = self.store(Group::of(undecided), None).await;
             }
         }
     }
 
     /// Stores one group and answers it; gives back who must be asked about once more.
-    async fn store(&self, group: Group) -> Vec<Pending> {
+    async fn store(&self, group: Group, turn: Option<OwnedSemaphorePermit>) -> Vec<Pending> {
         self.sizes.observe(group.tasks.len() as f64);
-        match self.insert(&group).await {
+        let stored = self.insert(&group).await;
+        drop(turn);
+        match stored {
             Ok(answers) => group.answer(answers),
             Err(failure @ Failure::Unknown(_)) => self.repeat(group, &failure).await,
             Err(failure @ Failure::Refused(_)) if group.tasks.len() > 1 => {

@@ -1,7 +1,7 @@
 //! Sends wake-ups from a background task that no request waits for.
 //!
 //! Fed by `Bus::wake`. The rule: at most one message a topic is on its way, and at most one every
-//! 2 ms: what is raised meanwhile is the same wake-up. The first one goes at once. Without a
+//! 2 ms, or 5 ms while there is always one: what is raised meanwhile is the same wake-up. The first one goes at once. Without a
 //! connection wake-ups are dropped; everybody who can be woken also polls.
 
 use super::fault::{Fault, within};
@@ -23,6 +23,8 @@ use tracing::debug;
 
 /// The pause after each round.
 const GAP: Duration = Duration::from_millis(2);
+/// The pause where the last one ended with more to send: then work is plenty, and whoever is woken takes it in large groups.
+const BUSY_GAP: Duration = Duration::from_millis(5);
 const TRANSIENT: u8 = 1;
 
 #[derive(Clone, Default)]
@@ -47,6 +49,7 @@ impl WakeSender {
     /// Sends what is noted; ends with the process.
     pub(crate) async fn run(self, link: Link, shutdown: Shutdown) {
         let mut channel: Option<(Arc<Session>, Channel)> = None;
+        let mut gap = GAP;
         loop {
             tokio::select! {
                 () = self.0.raised.notified() => {}
@@ -64,7 +67,8 @@ impl WakeSender {
                     }
                 }
             }
-            clock::sleep(GAP).await;
+            clock::sleep(gap).await;
+            gap = if self.0.wanted.load(Ordering::Acquire) == 0 { GAP } else { BUSY_GAP };
         }
     }
 }

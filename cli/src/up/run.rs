@@ -288,14 +288,14 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
 /// Connections that all processes may make, and a few for whoever looks.
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
-    // An api has more for signing in and for counts, a scheduler two for its marks.
+    // An api has more for signing in and for counts, a scheduler for its marks, its row, fires and the doctor.
     let of_api = database.api_connections
         + database.submit_connections
         + database.admin_connections
         + SIGN_IN_CONNECTIONS
         + COUNT_CONNECTIONS;
     u32::from(counts.api) * of_api
-        + u32::from(counts.scheduler) * (database.scheduler_connections + 2)
+        + u32::from(counts.scheduler) * (database.scheduler_connections + 7)
         + u32::from(counts.resource_manager) * database.rm_connections
         + 20
 }

@@ -31,6 +31,8 @@ use tracing::info;
 /// How old the list of pools and the terms of tenants may be: with the longest rest of a tick and what waits in the
 /// broker, a change acts within a second.
 const REFRESH: Duration = Duration::from_millis(500);
+/// So old terms are read before anything is handed out: ticks come rarely, or the last ones could not read them.
+const STALE: Duration = Duration::from_secs(1);
 /// How often turns are written down for whoever takes over.
 const KEEP: Duration = Duration::from_secs(1);
 /// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some
@@ -146,23 +148,27 @@ impl Batcher {
             return Ok(TickOutcome::idle(0));
         }
         if self.refreshed.is_none() {
+            // What the batcher before has handed out is not charged yet: these ends are not of what this one hands out.
+            self.hear().await?;
+        }
+        if self.refreshed.is_none_or(|at| at.elapsed() >= STALE) {
             self.refresh().await?;
         }
         self.count().await?;
-        let (mut done, mut again) = (0, None);
-        for pool in self.pools.clone() {
-            let dispatched = self.dispatch(epoch, &pool).await?;
-            done += dispatched.tasks();
-            again = [again, dispatched.again()].into_iter().flatten().min();
+        let dispatched = self.dispatch_all(epoch).await;
+        if self.leader.epoch() != Some(epoch) {
+            // Whoever leads now writes down how turns stand.
+            return dispatched.map(|(done, _)| TickOutcome::idle(done));
         }
+        // After what waits was handed out: nobody waits for these. And where that failed, too: a pause may be the remedy.
+        let heard = self.hear().await;
+        self.refresh().await?;
+        heard?;
+        let (done, mut again) = dispatched?;
         if self.running.holds_back() {
             let pause = self.count_from.map(|at| at.saturating_duration_since(clock::monotonic()));
             again = [again, pause].into_iter().flatten().min();
         }
-        // After what waits was handed out: nobody waits for these.
-        let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
-        self.charging.update(&self.db, turns).await?;
-        self.refresh().await?;
         if done > 0 {
             let tasks = u32::try_from(done).unwrap_or(u32::MAX);
             let rest = REST_PER_TASK.saturating_mul(tasks).min(REST);
@@ -170,6 +176,26 @@ impl Batcher {
             self.rests_until = Some(clock::monotonic() + rest);
         }
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
+    }
+
+    /// Fills each pool; says how many tasks were dispatched, and when to look again.
+    async fn dispatch_all(
+        &mut self,
+        epoch: LeaderEpoch,
+    ) -> Result<(u64, Option<Duration>), StoreError> {
+        let (mut done, mut again) = (0, None);
+        for pool in self.pools.clone() {
+            let dispatched = self.dispatch(epoch, &pool).await?;
+            done += dispatched.tasks();
+            again = [again, dispatched.again()].into_iter().flatten().min();
+        }
+        Ok((done, again))
+    }
+
+    /// Charges what attempts took that have ended.
+    async fn hear(&mut self) -> Result<(), StoreError> {
+        let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
+        self.charging.update(&self.db, turns).await
     }
 
     async fn refresh(&mut self) -> Result<(), StoreError> {
