@@ -129,7 +129,7 @@ fn parts(key: &IdempotencyKey) -> (&str, &str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use domain::batch::Priority;
     use domain::id::TaskId;
@@ -138,9 +138,13 @@ mod tests {
     use std::time::Duration;
     use store::task::submit::Created;
 
-    type Waiting = oneshot::Receiver<Result<Verdict, Problem>>;
+    pub(in crate::submit) type Waiting = oneshot::Receiver<Result<Verdict, Problem>>;
 
-    fn pending(tenant: TenantId, key: Option<(&str, u8)>) -> (Pending, Waiting) {
+    /// A submit and who waits for it.
+    pub(in crate::submit) fn pending(
+        tenant: TenantId,
+        key: Option<(&str, u8)>,
+    ) -> (Pending, Waiting) {
         let task = NewTask {
             tenant,
             id: TaskId::fresh(),

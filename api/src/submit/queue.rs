@@ -93,7 +93,9 @@ impl Queue {
     pub(super) async fn take(&self) -> Taken {
         let mut receiver = self.receiver.lock().await;
         let mut pending = Vec::new();
-        receiver.recv_many(&mut pending, GROUP).await;
+        if receiver.recv_many(&mut pending, GROUP).await == 0 {
+            return Taken { pending, turn: None };
+        }
         let turn = clock::timeout(PATIENCE, Arc::clone(&self.turn).acquire_owned()).await;
         while pending.len() < GROUP
             && let Ok(next) = receiver.try_recv()
@@ -101,5 +103,33 @@ impl Queue {
             pending.push(next);
         }
         Taken { pending, turn: turn.ok().and_then(Result::ok) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::tests::pending;
+    use super::*;
+    use domain::id::TenantId;
+    use futures::FutureExt;
+
+    #[tokio::test(start_paused = true)]
+    async fn one_statement_at_a_time_unless_it_takes_long() {
+        let (intake, queue) = queue();
+        let submit = || intake.sender.try_send(pending(TenantId::fresh(), None).0).unwrap();
+        submit();
+        let alone = queue.take().now_or_never().expect("a lone submit waits for nobody");
+        submit();
+        let mut next = Box::pin(queue.take());
+        assert!(next.as_mut().now_or_never().is_none(), "one is under way");
+        submit();
+        drop(alone.turn);
+        let next = next.await;
+        assert_eq!(next.pending.len(), 2, "what came meanwhile goes together");
+        assert!(next.turn.is_some());
+        submit();
+        let began = clock::monotonic();
+        let third = queue.take().await;
+        assert!(third.turn.is_none() && began.elapsed() >= PATIENCE, "it is waited for no longer");
     }
 }
