@@ -2,7 +2,6 @@
 
 use crate::support::{Leader, World, config};
 use domain::id::NodeId;
-use runtime::config::DatabaseConfig;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,10 +108,7 @@ async fn whoever_holds_it_and_has_died_is_followed_at_once_and_marks_nothing() {
     let tenant = world.tenant().await;
     let tasks = world.store_ready(tenant, 1).await;
     let config = config(&world.database);
-    let (dying, pooled) = (
-        SchedulerDb::connect(&config).unwrap(),
-        SchedulerDb::connect(&DatabaseConfig { pooler: true, ..config }).unwrap(),
-    );
+    let dying = SchedulerDb::connect(&config).unwrap();
     let (one, other) = (NodeId::fresh(), NodeId::fresh());
     let first = acquire(&dying, one, TERM).await.unwrap().unwrap();
     assert_eq!(acquire(&world.scheduler, other, TERM).await.unwrap(), None, "it lives");
@@ -125,10 +121,4 @@ async fn whoever_holds_it_and_has_died_is_followed_at_once_and_marks_nothing() {
     assert!(second > first);
     let marked = dispatched(&world.scheduler, one, first, &tasks, TERM).await.unwrap();
     assert!(marked.is_none(), "its term would have lasted, and another leads");
-
-    release(&world.scheduler, other).await.unwrap();
-    acquire(&pooled, one, TERM).await.unwrap().unwrap();
-    pooled.close().await;
-    let taken = acquire(&world.scheduler, other, TERM).await.unwrap();
-    assert_eq!(taken, None, "a pooler's connections are nobody's own");
 }

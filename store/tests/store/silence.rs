@@ -94,9 +94,8 @@ async fn what_a_cancelled_transaction_leaves_behind_takes_nothing_with_it() {
     proxy.set(Mode::Pass);
     let node = NodeId::fresh();
     let term = Duration::from_secs(60);
-    store::leadership::acquire(&db, node, term).await.unwrap().unwrap();
-    let committed = "select count(*) from leadership where role = 'batcher' and holder is not null";
-    assert_eq!(world.number(committed).await, 1);
+    store::shard::beat(&db, node, term).await.unwrap();
+    assert_eq!(world.number("select count(*) from scheduler_node").await, 1);
     assert_eq!(proxy.accepted(), 1, "by the same connection");
 }
 
