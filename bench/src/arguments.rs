@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The same minute; and what it measures is kept in `bench/ratios.json`. With debug builds, as `make check` compares.
     #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
     pub keep: bool,
-    /// Measure millions of schedules and of tasks too: some twenty minutes more, and twelve gigabytes of disk.
+    /// Measure millions of schedules and of tasks too: many minutes more, and more than ten gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
     /// Seconds that each round of a timed figure lasts; those of `fires` 60, where this is left out.
@@ -46,8 +46,11 @@ pub struct Arguments {
     /// Tasks that wait in `flat`.
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(10_000..=100_000_000))]
     pub waiting: u32,
-    /// Ended tasks that `flat` and `layout` put into the tables beforehand.
+    /// Tasks that have ended before, in `flat`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
+    pub ended: u32,
+    /// Ended tasks that `layout` puts into the tables beforehand.
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub history: u32,
 }
 
@@ -84,7 +87,7 @@ pub enum Name {
     FireRate,
     /// Millions of schedules stored: what the look at a shard costs, and a scheduler's memory. With `--scale`, or when asked for.
     FireScale,
-    /// What a task costs where few wait and where `--waiting` do beside `--history` that have ended, and what reads take there. With
+    /// What a task costs where few wait and where `--waiting` do beside `--ended` that have ended, and what reads take there. With
     /// `--scale`, or when asked for.
     Flat,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
@@ -118,7 +121,7 @@ impl Arguments {
     }
 
     /// Rounds of one figure. Those of schedules take minutes, and count a hundred thousand due times each; others are ratios that are
-    /// measured in turns within a round. So all of it takes less than ten minutes.
+    /// measured in turns within a round. So all of it is to take some ten minutes.
     pub fn rounds_of(&self, name: Name) -> u32 {
         match name {
             Name::Fires

@@ -13,7 +13,7 @@ use std::time::Duration;
 use testkit::psql;
 
 /// What is told to every process. A basic task takes 250 millis of cpu and one port: 4000 fit.
-pub const SETTINGS: [(&str, &str); 7] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("BERTH_RESOURCE_MANAGER__LEASE_TERM", "15s"),
     ("BERTH_RESOURCE_MANAGER__KILL_GRACE", "5s"),
     ("BERTH_EXECUTOR__CPU_MILLIS", "1000000"),
@@ -25,6 +25,12 @@ pub const SETTINGS: [(&str, &str); 7] = [
 
 /// What is told besides, as the arguments ask for it.
 pub static OTHERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+/// All that is told, the last of one name counts.
+pub fn settings() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let others = OTHERS.get().into_iter().flatten().map(|(name, value)| (&**name, &**value));
+    SETTINGS.into_iter().chain(others)
+}
 
 /// A running cluster and a customer of it.
 pub struct Rig {
@@ -50,11 +56,7 @@ impl Rig {
             shape = shape.with(role, 1);
         }
         shape = shape.with(Role::Executor, executors);
-        let others = OTHERS.get().into_iter().flatten().map(|(name, value)| (&**name, &**value));
-        SETTINGS
-            .into_iter()
-            .chain(others)
-            .fold(shape, |shape, (name, value)| shape.set(name, value))
+        settings().fold(shape, |shape, (name, value)| shape.set(name, value))
     }
 
     /// Starts one of another shape.

@@ -8,7 +8,7 @@ use crate::layout;
 use crate::phase;
 use crate::progress::say;
 use crate::report::{Machine, Measured, Results, Versions};
-use crate::rig::{self, SETTINGS};
+use crate::rig;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use testkit::{psql, settings};
@@ -108,7 +108,7 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
         Name::Idle => phase::idle(length, arguments.drain_tasks() / 2).await,
         Name::FireRate => phase::fire_rate(length).await,
         Name::FireScale => phase::fire_scale(arguments.schedules).await,
-        Name::Flat => phase::flat(arguments.waiting, arguments.history, length).await,
+        Name::Flat => phase::flat(arguments.waiting, arguments.ended, length).await,
         Name::Layout => Ok(Vec::new()),
     }
 }
@@ -140,9 +140,7 @@ async fn told(
     admin_url: &str,
 ) -> anyhow::Result<BTreeMap<&'static str, String>> {
     let mut told: BTreeMap<&'static str, String> =
-        SETTINGS.into_iter().map(|(name, value)| (name, value.to_owned())).collect();
-    let others = arguments.set.iter().map(|(name, value)| format!("{name}={value}"));
-    told.insert("others", others.collect::<Vec<_>>().join(" "));
+        rig::settings().map(|(name, value)| (name, value.to_owned())).collect();
     for name in ["fsync", "synchronous_commit", "shared_buffers", "max_wal_size"] {
         told.insert(name, psql::run(admin_url, &format!("show {name}")).await?);
     }

@@ -3,7 +3,8 @@
 //! Database time decides. The holder trusts itself only until two thirds of the term after it *asked*; the
 //! statement that marks tasks `queued` names the epoch besides, so an old holder marks nothing: it is safe to take over at any time, and
 //! a term only spares useless changes. So the row also names the connection on which it was last renewed, which is kept for nothing else.
-//! Where Postgres has that one no more, which it knows at once of a process that was killed, another takes over without waiting for the end of the term.
+//! Where Postgres has that one no more, which it knows at once of a process that was killed, another takes over without waiting for the
+//! end of the term.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;

@@ -1,8 +1,7 @@
 //! Whether a task costs the same however many wait and however many have ended, and how fast what there is can be read.
 //!
 //! In turn where few wait, where millions do beside millions that have ended, and where few do again. As many come as go, so that the
-//! backlog stays as it is while it is measured. Takes some twelve gigabytes of disk and a quarter of an hour: `SCALE=1 make bench`, or
-//! `--scale`.
+//! backlog stays as it is while it is measured. Takes gigabytes of disk and many minutes: `SCALE=1 make bench`, or `--scale`.
 
 use crate::progress::say;
 use crate::report::Measured;
@@ -65,8 +64,19 @@ async fn turn(waiting: u32, ended: u32, length: Duration) -> anyhow::Result<(f64
     let count = refill.placed - placed;
     let cpu = meter.since(&before, u64::from(count));
     let us = cpu.us_per_item.iter().filter(|(name, _)| **name != "bench").map(|(_, us)| us).sum();
+    measured_well(&rig, waiting).await?;
     say(&format!("    {count} tasks in {length:?}, {us:.1} us each: {:.1?}", cpu.us_per_item));
     Ok((us, reads))
+}
+
+/// Fails where an attempt did not succeed, or where so little waited at the end that the backlog was no longer what it was to be.
+async fn measured_well(rig: &Rig, waiting: u32) -> anyhow::Result<()> {
+    let left = "select (select count(*) from attempt where outcome <> 'succeeded'), (select count(*) from task where state = 'ready')";
+    let left = rig.numbers(left).await?;
+    let least = f64::from(waiting) / 2.0;
+    anyhow::ensure!(left[0] == 0.0, "{} attempts did not succeed", left[0]);
+    anyhow::ensure!(left[1] >= least, "only {} wait of {waiting} that were to", left[1]);
+    Ok(())
 }
 
 /// One that waits and one that has ended, to be copied.

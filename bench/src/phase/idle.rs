@@ -4,7 +4,7 @@
 use super::body;
 use crate::http::{Connection, Target, closed_loop};
 use crate::report::Measured;
-use crate::rig::{NO_LIMITS, SETTINGS};
+use crate::rig::{self, NO_LIMITS};
 use anyhow::ensure;
 use e2e::UpCommand;
 use runtime::clock;
@@ -27,7 +27,7 @@ pub async fn idle(length: Duration, tasks: u64) -> anyhow::Result<Vec<Measured>>
         .arg("--database-url")
         .arg(database.owner_url())
         .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD);
-    for (name, value) in SETTINGS {
+    for (name, value) in rig::settings() {
         command = command.env(name, value);
     }
     let mut up = command.start().await?;
