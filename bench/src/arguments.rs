@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     pub tasks: Option<u32>,
+    /// Connections of `end-to-end`, each with one submit at a time: so many that two cores are kept busy.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub connections: u16,
     /// Due times a second in `fires`. There are a hundred times as many schedules, each due every 100 s.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub rate: u32,
@@ -73,7 +76,8 @@ pub enum Name {
     Guards,
     /// Single submits while everything runs.
     EndToEnd,
-    /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
+    /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second; and at half
+    /// of what `end-to-end` reached, where that is measured, too.
     SubmitToStart,
     /// From a task's due time to its placement and to its end, for delayed tasks of no length, at 500 a second.
     Delayed,

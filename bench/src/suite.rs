@@ -31,7 +31,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
         for name in ALL.into_iter().filter(now) {
             let rounds = arguments.rounds_of(name);
             say(&format!("round {round} of {rounds}: {}", describe(name)));
-            match one(name, arguments).await {
+            match one(name, arguments, &results).await {
                 Ok(round) => {
                     let values = round
                         .iter()
@@ -74,7 +74,11 @@ const ALL: [Name; 16] = [
     Name::Flat,
 ];
 
-async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>> {
+async fn one(
+    name: Name,
+    arguments: &Arguments,
+    results: &Results,
+) -> anyhow::Result<Vec<Measured>> {
     let length = arguments.length();
     match name {
         Name::Fdatasync => phase::fdatasync(length / 5),
@@ -94,8 +98,15 @@ async fn one(name: Name, arguments: &Arguments) -> anyhow::Result<Vec<Measured>>
         Name::Keys => phase::keys(arguments.drain_tasks()).await,
         Name::SingleSubmit => phase::single_submit(length).await,
         Name::Guards => phase::guards(length).await,
-        Name::EndToEnd => phase::end_to_end(length).await,
-        Name::SubmitToStart => phase::submit_to_start(length).await,
+        Name::EndToEnd => phase::end_to_end(length, arguments.connections).await,
+        Name::SubmitToStart => {
+            let mut all = phase::submit_to_start(length).await?;
+            let most = results.figures.get("end_to_end_per_s").and_then(|figure| figure.median);
+            if let Some(most) = most {
+                all.extend(phase::submit_to_start_at_half(length, (most / 2.0) as u32).await?);
+            }
+            Ok(all)
+        }
         Name::Fires => {
             let mut all = phase::fires(arguments.rate, arguments.fire_length()).await?;
             if arguments.herd > 0 {

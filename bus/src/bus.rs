@@ -102,8 +102,13 @@ impl Bus {
     /// Wakes whoever listens to `topic`. Never waits and never fails; may be lost. Call it after
     /// the commit it tells of.
     pub fn wake(&self, topic: Topic) {
+        self.wake_for(topic, 1);
+    }
+
+    /// The same, where there is work for it on so many tasks: where that is plenty, wake-ups are rarer.
+    pub fn wake_for(&self, topic: Topic, tasks: usize) {
         match &self.inner.carrier {
-            Carrier::Rabbit(broker) => broker.wake(topic),
+            Carrier::Rabbit(broker) => broker.wake(topic, tasks),
             Carrier::InProcess(bus) => bus.wake(topic),
         }
     }

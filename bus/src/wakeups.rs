@@ -6,8 +6,8 @@
 
 use crate::metrics;
 use crate::topic::Topic;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::Notify;
 
 /// What arrived and was not taken yet; shared with whoever raises it.
@@ -26,6 +26,35 @@ impl Raised {
         self.pending.fetch_or(topic.bit(), Ordering::AcqRel);
         self.each[topic.index()].notify_one();
         self.any.notify_one();
+    }
+}
+
+/// Who listens in this process.
+#[derive(Debug, Default)]
+pub(crate) struct Listeners(Mutex<Vec<Listener>>);
+
+#[derive(Debug)]
+struct Listener {
+    topics: Vec<Topic>,
+    raised: Weak<Raised>,
+}
+
+impl Listeners {
+    /// `raised` hears of `topics` from now on, until nobody holds it.
+    pub(crate) fn add(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
+        let listener = Listener { topics, raised: Arc::downgrade(raised) };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    /// Wakes all who listen to `topic`.
+    pub(crate) fn raise(&self, topic: Topic) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|listener| {
+            let Some(raised) = listener.raised.upgrade() else { return false };
+            if listener.topics.contains(&topic) {
+                raised.raise(topic);
+            }
+            true
+        });
     }
 }
 

@@ -4,7 +4,8 @@
 
 mod support;
 
-use bus::PublishOutcome;
+use bus::{PublishOutcome, Topic};
+use futures::FutureExt;
 use lapin::types::{AMQPValue, FieldTable};
 use runtime::clock;
 use runtime::config::{BusKind, SecretString};
@@ -141,9 +142,25 @@ async fn without_a_broker_a_publish_is_answered_at_once_and_a_wake_up_forgotten(
     let rig = Rig::over(support::config(BusKind::RabbitMq, &url, "nobody"));
     let began = clock::monotonic();
     assert_eq!(rig.publish_one().await, PublishOutcome::ConnectionLost);
-    rig.bus.wake(bus::Topic::Batcher);
+    rig.bus.wake(Topic::Batcher);
     assert!(began.elapsed() < Duration::from_millis(200));
     assert!(!rig.bus.wait_connected(Duration::from_millis(300)).await);
+}
+
+#[tokio::test]
+async fn a_wake_up_of_this_process_comes_at_once_and_not_again_from_the_broker() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let other = rig.sibling().await;
+    let wakeups = rig.bus.wakeups(&[Topic::Batcher, Topic::Output]);
+    let others = other.bus.wakeups(&[Topic::Output]);
+    // Both listen to the broker.
+    support::heard(&other.bus, &wakeups).await;
+    clock::timeout(SOON, others.next()).await.unwrap();
+    rig.bus.wake(Topic::Output);
+    assert_eq!(wakeups.next().now_or_never(), Some(Topic::Output));
+    assert_eq!(clock::timeout(SOON, others.next()).await.unwrap(), Topic::Output);
+    let again = clock::timeout(Duration::from_millis(200), wakeups.next()).await;
+    assert!(again.is_err(), "it came from the broker, too");
 }
 
 #[tokio::test]
@@ -178,7 +195,7 @@ async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
 async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
     let (rig, proxy) = behind_a_proxy().await;
     let mut consumer = rig.consume(10);
-    let wakeups = rig.bus.wakeups(&[bus::Topic::Batcher]);
+    let wakeups = rig.bus.wakeups(&[Topic::Batcher]);
     rig.publish(vec![batch(1)]).await;
     next(&mut consumer).await.ack();
 
@@ -197,7 +214,7 @@ async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
     );
     assert!(seen.contains(&PublishOutcome::ConnectionLost), "the loss was not noticed: {seen:?}");
 
-    let _missed = wakeups.notify(bus::Topic::Batcher);
+    let _missed = wakeups.notify(Topic::Batcher);
     proxy.set(Mode::Pass);
     let healed = clock::monotonic();
     rig.until_confirmed().await;

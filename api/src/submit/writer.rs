@@ -7,8 +7,8 @@
 use super::failure::Failure;
 use super::group::Group;
 use super::queue::{Pending, Queue, Taken};
-use bus::{Bus, Topic};
-use domain::task::State;
+use super::work::Work;
+use bus::Bus;
 use runtime::fault::{FaultPoint, InjectedFault};
 use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::connect::SubmitDb;
@@ -128,16 +128,7 @@ impl Writer {
         BEFORE_INSERT.hit().await.map_err(injected)?;
         let answers = store::task::submit::insert(&self.db, &group.tasks).await?;
         AFTER_COMMIT.hit().await.map_err(injected)?;
-        let ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == State::Ready);
-        if answers.iter().any(ready) {
-            self.bus.wake(Topic::Batcher);
-        }
-        if answers
-            .iter()
-            .any(|answer| matches!(answer, SubmitAnswer::Created(created) if created.is_due_soon()))
-        {
-            self.bus.wake(Topic::ShardOwner);
-        }
+        Work::of(&answers).wake(&self.bus);
         Ok(answers)
     }
 }

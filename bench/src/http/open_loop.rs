@@ -6,9 +6,10 @@ use bytes::Bytes;
 use domain::time::Timestamp;
 use futures::future::try_join_all;
 use runtime::clock;
+use runtime::clock::Instant;
 use serde::Deserialize;
-use std::cell::Cell;
 use std::time::Duration;
+use tokio::sync::{Mutex, mpsc};
 
 /// One submit.
 #[derive(Debug, Clone)]
@@ -17,7 +18,7 @@ pub struct Sent {
     pub task: String,
     /// When it was meant to be sent, by this machine's clock.
     pub intended: Timestamp,
-    /// How much later it was sent: the timer's grain, and this program's own delay.
+    /// How much later it was sent: this program's own delay.
     pub late_ms: f64,
     /// From the intended time to the answer.
     pub answered_ms: f64,
@@ -35,21 +36,20 @@ pub async fn open_loop(
     every: Duration,
     count: u32,
 ) -> anyhow::Result<Vec<Sent>> {
-    let next = Cell::new(0);
     // Both clocks once, together: later steps of the wall clock do not matter.
     let (start, start_wall) = (
         clock::monotonic() + Duration::from_millis(100),
         clock::wall() + Duration::from_millis(100),
     );
+    let numbers = Mutex::new(pace(start, every, count));
     let one = |connection| {
-        let next = &next;
+        let numbers = &numbers;
         async move {
             let connection: &mut Connection = connection;
             let mut sent = Vec::new();
-            while next.get() < count {
-                let number = next.replace(next.get() + 1);
+            loop {
+                let Some(number) = numbers.lock().await.recv().await else { break };
                 let offset = every * number;
-                clock::sleep_until(start + offset).await;
                 let late = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
                 let answer = connection.post("/v1/tasks", body.clone(), 201).await?;
                 let answered = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
@@ -66,4 +66,19 @@ pub async fn open_loop(
         }
     };
     Ok(try_join_all(connections.iter_mut().map(one)).await?.concat())
+}
+
+/// Tells when each is to be sent, from a thread of its own: the timers of tasks have a grain of a millisecond.
+fn pace(start: Instant, every: Duration, count: u32) -> mpsc::UnboundedReceiver<u32> {
+    let (tell, told) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for number in 0..count {
+            let at = start + every * number;
+            std::thread::sleep(at.saturating_duration_since(clock::monotonic()));
+            if tell.send(number).is_err() {
+                return;
+            }
+        }
+    });
+    told
 }

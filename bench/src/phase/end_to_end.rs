@@ -1,7 +1,6 @@
-//! One task a request over 32 connections, while everything runs.
+//! One task a request, while everything runs.
 
 use super::body;
-use super::single_submit::CONNECTIONS;
 use crate::http::closed_loop;
 use crate::report::Measured;
 use crate::rig::Rig;
@@ -10,9 +9,9 @@ use runtime::clock;
 use std::time::Duration;
 
 /// Submits for `length`, then lets the rest end.
-pub async fn end_to_end(length: Duration) -> anyhow::Result<Vec<Measured>> {
+pub async fn end_to_end(length: Duration, connections: u16) -> anyhow::Result<Vec<Measured>> {
     let mut rig = Rig::start(1).await?;
-    let mut connections = rig.connections(CONNECTIONS).await?;
+    let mut connections = rig.connections(connections.into()).await?;
     let meter = rig.meter().await?;
     let before = meter.read();
     let until = Some(clock::monotonic() + length);

@@ -31,4 +31,4 @@ pub use idle::idle;
 pub use raw_hop::raw_hop;
 pub use raw_postgres::{raw_batch, raw_drain, raw_single};
 pub use single_submit::single_submit;
-pub use submit_to_start::submit_to_start;
+pub use submit_to_start::{submit_to_start, submit_to_start_at_half};

@@ -1,4 +1,4 @@
-//! How long a task waits for its start in a quiet system: 200 submits a second, each counted from when it should have gone out.
+//! How long a task waits for its start: submits at a fixed rate, each counted from when it should have gone out.
 //!
 //! No row says when an executor began. `submit_to_start` counts to the recorded end of a task of no length: the start and
 //! the way back of the report, so never less than the start. `submit_to_placement` counts to the claim of the task and leaves
@@ -6,6 +6,7 @@
 
 use super::body;
 use crate::clock_offset;
+use crate::cpu::Cpu;
 use crate::http::{Sent, open_loop};
 use crate::report::Measured;
 use crate::rig::Rig;
@@ -14,41 +15,76 @@ use anyhow::Context;
 use std::collections::HashMap;
 use std::time::Duration;
 
-const RATE: u32 = 200;
 const CONNECTIONS: usize = 32;
+const QUIET: u32 = 200;
+
+/// Of each submit, in milliseconds.
+struct Waits {
+    started: Vec<f64>,
+    placed: Vec<f64>,
+    answered: Vec<f64>,
+    sent_late: Vec<f64>,
+    cpu: Cpu,
+    clock_uncertainty: f64,
+}
+
+/// Where little else is to be done.
+pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
+    let waits = at_rate(length, QUIET).await?;
+    Ok(vec![
+        Measured::new("submit_to_start_p50_ms", of(&waits.started, 0.5))
+            .with_cpu(waits.cpu)
+            .with("answer_p50_ms", of(&waits.answered, 0.5))
+            .with("answer_p99_ms", of(&waits.answered, 0.99))
+            .with("sent_late_p50_ms", of(&waits.sent_late, 0.5)),
+        Measured::new("submit_to_start_p99_ms", of(&waits.started, 0.99))
+            .with("max_ms", of(&waits.started, 1.0))
+            .with("clock_uncertainty_ms", waits.clock_uncertainty),
+        Measured::new("submit_to_placement_p50_ms", of(&waits.placed, 0.5)),
+        Measured::new("submit_to_placement_p99_ms", of(&waits.placed, 0.99))
+            .with("max_ms", of(&waits.placed, 1.0)),
+    ])
+}
+
+/// At `rate` a second: half of what is possible.
+pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Result<Vec<Measured>> {
+    let waits = at_rate(length, rate).await?;
+    Ok(vec![
+        Measured::new("submit_to_start_at_half_p99_ms", of(&waits.started, 0.99))
+            .with_cpu(waits.cpu)
+            .with("rate_per_s", rate.into())
+            .with("p50_ms", of(&waits.started, 0.5))
+            .with("max_ms", of(&waits.started, 1.0))
+            .with("answer_p99_ms", of(&waits.answered, 0.99)),
+    ])
+}
+
+fn of(values: &[f64], share: f64) -> f64 {
+    percentile(values, share).unwrap_or_default()
+}
 
 /// For `length`, after a second to warm up.
-pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
+async fn at_rate(length: Duration, rate: u32) -> anyhow::Result<Waits> {
     let mut rig = Rig::start(1).await?;
     let mut connections = rig.connections(CONNECTIONS).await?;
-    let every = Duration::from_secs(1) / RATE;
-    let warm = open_loop(&mut connections, &body::task(), every, RATE).await?;
+    let every = Duration::from_secs(1) / rate;
+    let warm = open_loop(&mut connections, &body::task(), every, rate).await?;
     let meter = rig.meter().await?;
     let before = meter.read();
-    let count = RATE * u32::try_from(length.as_secs())?;
+    let count = rate * u32::try_from(length.as_secs())?;
     let sent = open_loop(&mut connections, &body::task(), every, count).await?;
     let cpu = meter.since(&before, u64::from(count));
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well((sent.len() + warm.len()) as u64).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
-    let started = waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?;
-    let placed = waited_ms(&rig, &sent, "min(placed_at)", offset.ms).await?;
-    let of = |values: &[f64], share| percentile(values, share).unwrap_or_default();
-    let answered: Vec<f64> = sent.iter().map(|one| one.answered_ms).collect();
-    let late: Vec<f64> = sent.iter().map(|one| one.late_ms).collect();
-    Ok(vec![
-        Measured::new("submit_to_start_p50_ms", of(&started, 0.5))
-            .with_cpu(cpu)
-            .with("answer_p50_ms", of(&answered, 0.5))
-            .with("answer_p99_ms", of(&answered, 0.99))
-            .with("sent_late_p50_ms", of(&late, 0.5)),
-        Measured::new("submit_to_start_p99_ms", of(&started, 0.99))
-            .with("max_ms", of(&started, 1.0))
-            .with("clock_uncertainty_ms", offset.uncertainty_ms),
-        Measured::new("submit_to_placement_p50_ms", of(&placed, 0.5)),
-        Measured::new("submit_to_placement_p99_ms", of(&placed, 0.99))
-            .with("max_ms", of(&placed, 1.0)),
-    ])
+    Ok(Waits {
+        started: waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?,
+        placed: waited_ms(&rig, &sent, "min(placed_at)", offset.ms).await?,
+        answered: sent.iter().map(|one| one.answered_ms).collect(),
+        sent_late: sent.iter().map(|one| one.late_ms).collect(),
+        cpu,
+        clock_uncertainty: offset.uncertainty_ms,
+    })
 }
 
 /// Of each, from the intended send to `moment` of its attempts.

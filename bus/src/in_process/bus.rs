@@ -8,12 +8,12 @@ use super::queue::PoolQueue;
 use crate::hint::HintBatch;
 use crate::outcome::PublishOutcome;
 use crate::topic::Topic;
-use crate::wakeups::Raised;
+use crate::wakeups::{Listeners, Raised};
 use domain::id::PoolName;
 use runtime::clock;
 use runtime::shutdown::Shutdown;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const SWEEP_EVERY: Duration = Duration::from_millis(250);
@@ -28,19 +28,13 @@ struct Shared {
     ttl: Duration,
     max_length: usize,
     pools: Mutex<HashMap<PoolName, Arc<PoolQueue>>>,
-    listeners: Mutex<Vec<Listener>>,
-}
-
-#[derive(Debug)]
-struct Listener {
-    topics: Vec<Topic>,
-    raised: Weak<Raised>,
+    listeners: Listeners,
 }
 
 impl InProcess {
     pub(crate) fn new(ttl: Duration, max_length: u32) -> Self {
         let max_length = usize::try_from(max_length).unwrap_or(usize::MAX);
-        let (pools, listeners) = (Mutex::default(), Mutex::default());
+        let (pools, listeners) = (Mutex::default(), Listeners::default());
         Self { shared: Arc::new(Shared { ttl, max_length, pools, listeners }) }
     }
 
@@ -61,19 +55,11 @@ impl InProcess {
     }
 
     pub(crate) fn wake(&self, topic: Topic) {
-        let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.retain(|listener| {
-            let Some(raised) = listener.raised.upgrade() else { return false };
-            if listener.topics.contains(&topic) {
-                raised.raise(topic);
-            }
-            true
-        });
+        self.shared.listeners.raise(topic);
     }
 
     pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
-        let listener = Listener { topics, raised: Arc::downgrade(raised) };
-        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+        self.shared.listeners.add(topics, raised);
     }
 
     /// Buries expired messages in time, for the count, until the process ends.

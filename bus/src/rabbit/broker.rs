@@ -17,7 +17,7 @@ use crate::inbox::Inbox;
 use crate::outcome::{ConnectionState, PublishOutcome};
 use crate::queues::QueueFault;
 use crate::topic::Topic;
-use crate::wakeups::Raised;
+use crate::wakeups::{Listeners, Raised};
 use domain::id::PoolName;
 use runtime::clock;
 use runtime::shutdown::Shutdown;
@@ -33,6 +33,7 @@ pub(crate) struct Broker {
     link: Link,
     publisher: Publisher,
     wakes: WakeSender,
+    listeners: Listeners,
     consuming: OnceLock<Link>,
 }
 
@@ -40,9 +41,11 @@ impl Broker {
     pub(crate) fn start(settings: Settings, tasks: TaskGroup, shutdown: Shutdown) -> Self {
         let link = Link::new("publish", settings.clone());
         let publisher = Publisher::new(link.clone(), settings.publish_timeout, tasks.clone());
-        let wakes = WakeSender::default();
+        let wakes = WakeSender::new();
         let consuming = OnceLock::new();
-        let broker = Self { settings, tasks, shutdown, link, publisher, wakes, consuming };
+        let listeners = Listeners::default();
+        let broker =
+            Self { settings, tasks, shutdown, link, publisher, wakes, listeners, consuming };
         broker.keep_connected(&broker.link);
         let (publisher, shutdown) = (broker.publisher.clone(), broker.shutdown.clone());
         broker.tasks.supervise("bus-publisher", broker.shutdown.clone(), move || {
@@ -90,13 +93,16 @@ impl Broker {
         inbox
     }
 
-    pub(crate) fn wake(&self, topic: Topic) {
-        self.wakes.wake(topic);
+    pub(crate) fn wake(&self, topic: Topic, tasks: usize) {
+        // Those in this process need not wait for the broker, and do not hear of it from there.
+        self.listeners.raise(topic);
+        self.wakes.wake(topic, tasks);
     }
 
     pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
+        self.listeners.add(topics.clone(), raised);
         let (link, raised) = (self.consuming().clone(), Arc::downgrade(raised));
-        let receiver = Arc::new(WakeReceiver { link, topics, raised });
+        let receiver = Arc::new(WakeReceiver { link, topics, own: self.wakes.origin(), raised });
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-wake-receiver", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());

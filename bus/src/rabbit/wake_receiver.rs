@@ -12,7 +12,7 @@ use crate::wakeups::Raised;
 use futures::StreamExt;
 use lapin::Consumer;
 use lapin::options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions};
-use lapin::types::FieldTable;
+use lapin::types::{FieldTable, ShortString};
 use runtime::backoff::Backoff;
 use runtime::clock;
 use runtime::error_chain::ErrorChain;
@@ -30,6 +30,8 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 pub(crate) struct WakeReceiver {
     pub(crate) link: Link,
     pub(crate) topics: Vec<Topic>,
+    /// What this process sends, which was told to its listeners at once.
+    pub(crate) own: ShortString,
     pub(crate) raised: Weak<Raised>,
 }
 
@@ -69,7 +71,8 @@ impl WakeReceiver {
             tokio::select! {
                 delivery = consumer.next() => match delivery {
                     Some(Ok(delivery)) => {
-                        if let Some(topic) = Topic::from_name(delivery.routing_key.as_str()) {
+                        let own = delivery.properties.app_id().as_ref() == Some(&self.own);
+                        if !own && let Some(topic) = Topic::from_name(delivery.routing_key.as_str()) {
                             self.raise(topic);
                         }
                     }

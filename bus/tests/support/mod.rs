@@ -5,7 +5,7 @@
 #![expect(dead_code, reason = "each test file uses a part of it")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail this way")]
 
-use bus::{Bus, Delivery, Hint, HintBatch, HintConsumer, PublishOutcome};
+use bus::{Bus, Delivery, Hint, HintBatch, HintConsumer, PublishOutcome, Topic, Wakeups};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
 use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions};
@@ -75,6 +75,22 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
         heartbeat: Duration::from_secs(1),
         reconnect_max: Duration::from_millis(500),
     }
+}
+
+/// Waits until `wakeups` of the batcher hear of `sender`, and takes what is on its way.
+pub async fn heard(sender: &Bus, wakeups: &Wakeups) {
+    let batcher = wakeups.notify(Topic::Batcher);
+    // Sent again and again until the listener is there; a lost wake-up is no error.
+    let heard = async {
+        loop {
+            sender.wake(Topic::Batcher);
+            if clock::timeout(Duration::from_millis(50), batcher.notified()).await.is_ok() {
+                break;
+            }
+        }
+    };
+    clock::timeout(SOON, heard).await.expect("no wake-up arrived");
+    while clock::timeout(Duration::from_millis(100), wakeups.next()).await.is_ok() {}
 }
 
 impl Rig {

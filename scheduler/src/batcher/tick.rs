@@ -467,10 +467,11 @@ impl Dispatched {
     }
 }
 
-/// Two messages for each resource manager with room, so that each gets its part, never more in one than the
-/// one with least room can place at once, and never more than `most`.
+/// Two messages for each resource manager with room, so that each gets its part, and one where it is alone, which claims them all at
+/// once; never more in one than the one with least room can place at once, and never more than `most`.
 fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
-    let even = hints.div_ceil(view.owners * 2);
+    let messages = if view.owners == 1 { 1 } else { view.owners * 2 };
+    let even = hints.div_ceil(messages);
     let room = usize::try_from(view.least_room).unwrap_or(usize::MAX);
     even.min(room).clamp(1, most.max(1))
 }

@@ -11,15 +11,14 @@ use crate::problem::{Code, Problem};
 use crate::quota::Room;
 use crate::request::{Call, json};
 use crate::server::State;
-use crate::submit::REPEATS;
+use crate::submit::{REPEATS, Work};
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
 use actix_web::web::Bytes;
-use bus::Topic;
 use domain::plan::Quota;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use store::StoreError;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
@@ -242,15 +241,12 @@ impl Sender {
         let (state, scope) = (&self.state, self.caller.scope());
         let stored = AtomicU64::new(0);
         let _turn = state.batches.acquire().await.map_err(|_| stopping())?;
-        let (ready, soon) = (AtomicBool::new(false), AtomicBool::new(false));
+        let work = Mutex::new(Work::default());
         let broken = AtomicBool::new(false);
         let render = |answers: &[SubmitAnswer]| {
-            let is_ready = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.state == domain::task::State::Ready);
             let new = answers.iter().filter(|a| matches!(a, SubmitAnswer::Created(_))).count();
             stored.store(new as u64, Ordering::Relaxed);
-            ready.store(answers.iter().any(is_ready), Ordering::Relaxed);
-            let is_soon = |answer: &SubmitAnswer| matches!(answer, SubmitAnswer::Created(c) if c.is_due_soon());
-            soon.store(answers.iter().any(is_soon), Ordering::Relaxed);
+            *work.lock().unwrap_or_else(PoisonError::into_inner) = Work::of(answers);
             render(answers).unwrap_or_else(|problem| {
                 tracing::error!(cause = problem.cause(), "The answer to a batch cannot be written");
                 broken.store(true, Ordering::Relaxed);
@@ -287,11 +283,8 @@ impl Sender {
         if broken.load(Ordering::Relaxed) {
             return Err(internal());
         }
-        if matches!(answer, BatchAnswer::Fresh(_)) && ready.load(Ordering::Relaxed) {
-            state.bus.wake(Topic::Batcher);
-        }
-        if matches!(answer, BatchAnswer::Fresh(_)) && soon.load(Ordering::Relaxed) {
-            state.bus.wake(Topic::ShardOwner);
+        if matches!(answer, BatchAnswer::Fresh(_)) {
+            work.into_inner().unwrap_or_else(PoisonError::into_inner).wake(&state.bus);
         }
         Ok(answer)
     }
