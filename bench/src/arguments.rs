@@ -22,7 +22,7 @@ pub struct Arguments {
     /// Measure millions of schedules and of tasks too: many minutes more, and more than ten gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
-    /// Seconds that each round of a timed figure lasts; those of `fires` 60, where this is left out.
+    /// Seconds that each round of a timed figure lasts; where this is left out 7, and those of `fires` 30.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=120))]
     pub seconds: Option<u64>,
     /// Rounds of each figure. Where this is left out three, and one of what is a ratio by itself or of schedules.
@@ -124,8 +124,8 @@ impl Arguments {
         self.rounds.unwrap_or(if self.quick { 1 } else { 3 })
     }
 
-    /// Rounds of one figure. Those of schedules take minutes, and count a hundred thousand due times each; others are ratios that are
-    /// measured in turns within a round. So all of it is to take some ten minutes.
+    /// Rounds of one figure. Those of schedules take minutes, and count tens of thousands of due times each; others are ratios that are
+    /// measured in turns within a round. So all of it is to take less than ten minutes.
     pub fn rounds_of(&self, name: Name) -> u32 {
         match name {
             Name::Fires
@@ -142,12 +142,12 @@ impl Arguments {
 
     /// How long schedules come due at a steady rate.
     pub fn fire_length(&self) -> Duration {
-        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 60 }))
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 30 }))
     }
 
     /// How long a timed round lasts.
     pub fn length(&self) -> Duration {
-        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 10 }))
+        Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 7 }))
     }
 
     /// Tasks in a round of `drain`.

@@ -95,7 +95,11 @@ async fn one(
             Ok(both)
         }
         Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
-        Name::Keys => phase::keys(arguments.drain_tasks()).await,
+        Name::Keys => {
+            let before =
+                results.figures.get("keyed_drain_part").map_or(0, |figure| figure.runs.len());
+            phase::keys(arguments.drain_tasks(), before % 2 == 1).await
+        }
         Name::SingleSubmit => phase::single_submit(length).await,
         Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length, arguments.connections).await,

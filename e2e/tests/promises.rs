@@ -9,7 +9,7 @@ mod own_engines {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn promises_hold_under_a_short_mix_of_faults() -> anyhow::Result<()> {
-        let mut scenario = Scenario::named("mix", Some(Duration::from_secs(75)))?;
+        let mut scenario = Scenario::named("mix", Some(Duration::from_secs(60)))?;
         // Half the load: the rest of the time is the faults'.
         scenario.rate /= 2.0;
         scenario.tasks /= 2;

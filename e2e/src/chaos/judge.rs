@@ -204,11 +204,30 @@ fn with_those_after(done: &[Done], at: usize) -> (i64, i64) {
     (from, until - from)
 }
 
+/// For how long a fault that may stop all work did so, and might have.
+#[derive(Debug, Clone, Copy)]
+struct Stopped {
+    until: i64,
+    allowed: i64,
+}
+
+/// A fault that finds all work stopped by those before it, whose time is not up, has until then, too.
+fn with_those_before(stopped: &[Stopped], blow: i64, (from, limit): (i64, i64)) -> (i64, i64) {
+    let open = stopped.iter().filter(|before| before.until > blow).map(|before| before.allowed);
+    (from, open.fold(limit, |limit, allowed| limit.max(allowed - from)))
+}
+
 fn resumption(seen: &Seen, flow: &Flow, verdict: &mut Verdict) {
+    let mut stopped = Vec::new();
     for (at, done) in seen.done.iter().enumerate().filter(|(_, done)| done.skipped.is_none()) {
         verdict.exercised.insert(Promise::Resumes);
-        let (from, limit) = with_those_after(&seen.done, at);
+        let own = with_those_after(&seen.done, at);
+        let (from, limit) = with_those_before(&stopped, done.from_ms, own);
         let took = flow.resumed_after(from);
+        if done.fault.may_stop_all() {
+            let until = took.map_or(i64::MAX, |took| from + took);
+            stopped.push(Stopped { until, allowed: own.0 + own.1 });
+        }
         verdict.resumed_ms.push((at, took.unwrap_or(i64::MAX), limit));
         if took.is_none_or(|took| took > limit) {
             let took = took.map_or("never".to_owned(), |took| format!("only {took} ms later"));
@@ -241,6 +260,16 @@ mod tests {
     fn a_process_has_a_lease_term_and_an_engine_ten_seconds_from_its_return() {
         assert_eq!(with_those_after(&[kill(Role::Api, 500)], 0), (500, 7_000));
         assert_eq!(with_those_after(&[crash(500, 4_000)], 0), (4_000, 10_000));
+    }
+
+    #[test]
+    fn what_finds_work_stopped_has_the_time_of_what_stopped_it() {
+        let own = (1_000, 7_000);
+        let before = |until| [Stopped { until, allowed: 9_500 }];
+        assert_eq!(with_those_before(&before(1_200), 1_000, own), (1_000, 8_500));
+        assert_eq!(with_those_before(&before(900), 1_000, own), own, "work had gone on");
+        let long_ago = [Stopped { until: 1_200, allowed: 3_000 }];
+        assert_eq!(with_those_before(&long_ago, 1_000, own), own);
     }
 
     #[test]
