@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     pub tasks: Option<u32>,
-    /// Connections of `end-to-end`, each with one submit at a time: so many that two cores are kept busy.
+    /// Connections of `end-to-end`, each with one submit at a time: the more, the larger are the groups that are stored together.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub connections: u16,
     /// Due times a second in `fires`. There are a hundred times as many schedules, each due every 100 s.

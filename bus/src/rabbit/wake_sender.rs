@@ -31,6 +31,11 @@ const BUSY_GAP: Duration = Duration::from_millis(5);
 const PLENTY: usize = 10;
 const TRANSIENT: u8 = 1;
 
+/// The pause after wake-ups that were raised for so many tasks.
+const fn gap(tasks: usize) -> Duration {
+    if tasks < PLENTY { GAP } else { BUSY_GAP }
+}
+
 #[derive(Clone)]
 pub(crate) struct WakeSender(Arc<Shared>);
 
@@ -86,7 +91,7 @@ impl WakeSender {
                     }
                 }
             }
-            clock::sleep(if tasks < PLENTY { GAP } else { BUSY_GAP }).await;
+            clock::sleep(gap(tasks)).await;
         }
     }
 
@@ -116,5 +121,20 @@ impl WakeSender {
         within(session.limit(), work).await?;
         *channel = Some((session, open));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_task_after_the_other_never_makes_wake_ups_rarer() {
+        let wakes = WakeSender::new();
+        wakes.wake(Topic::Batcher, PLENTY);
+        assert_eq!(gap(wakes.0.tasks.swap(0, Ordering::AcqRel)), BUSY_GAP);
+        // While that pause lasts one more comes, as at 200 a second: it is not the same as plenty.
+        wakes.wake(Topic::Batcher, 1);
+        assert_eq!(gap(wakes.0.tasks.swap(0, Ordering::AcqRel)), GAP);
     }
 }

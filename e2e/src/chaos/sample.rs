@@ -42,9 +42,9 @@ pub async fn sample(rig: &mut Rig, after: Duration, over: Duration) -> anyhow::R
     let sql = format!(
         "select (select count(*) from pg_stat_activity where usename like 'berth\\_%'),
             (select sum(n_dead_tup) from pg_stat_user_tables),
-            -- Days are dropped as a whole; what they hold grows until then, as it should, and the audit and its seals for as long as they are kept.
+            -- Days are dropped as a whole; what they hold grows until then, as it should.
             (select sum(pg_total_relation_size(c.oid)) / 1048576.0 from pg_class c join pg_namespace n on n.oid = c.relnamespace
-                where n.nspname = 'public' and c.relkind = 'r' and not c.relispartition and c.relname not in ('idempotency', 'audit', 'audit_seal')),
+                where n.nspname = 'public' and c.relkind = 'r' and not c.relispartition and c.relname not in ('idempotency', 'audit')),
             coalesce(percentile_disc(0.5) within group (order by {waited}), 0),
             coalesce(percentile_disc(0.99) within group (order by {waited}), 0)
         from task_history h join task_spec s on s.id = h.id
