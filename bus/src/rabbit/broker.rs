@@ -6,6 +6,7 @@
 use super::consumer::HintReceiver;
 use super::dead_letters;
 use super::fault::Fault;
+use super::healer::Healer;
 use super::link::Link;
 use super::publisher::Publisher;
 use super::queue_look;
@@ -40,7 +41,8 @@ pub(crate) struct Broker {
 impl Broker {
     pub(crate) fn start(settings: Settings, tasks: TaskGroup, shutdown: Shutdown) -> Self {
         let link = Link::new("publish", settings.clone());
-        let publisher = Publisher::new(link.clone(), settings.publish_timeout, tasks.clone());
+        let healer = Healer::new(tasks.clone(), shutdown.clone());
+        let publisher = Publisher::new(link.clone(), settings.publish_timeout, healer);
         let wakes = WakeSender::new();
         let consuming = OnceLock::new();
         let listeners = Listeners::default();

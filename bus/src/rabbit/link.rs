@@ -6,14 +6,11 @@
 //! lapin's own recovery is not used: it gives up after some tries, and replays channels whose
 //! unconfirmed messages and open deliveries we want to know as lost.
 
-use super::fault::Fault;
 use super::session::Session;
 use super::settings::Settings;
-use super::socket;
 use crate::metrics;
 use crate::outcome::ConnectionState;
 use futures::StreamExt;
-use lapin::ConnectionProperties;
 use runtime::backoff::Backoff;
 use runtime::clock;
 use runtime::error_chain::ErrorChain;
@@ -78,11 +75,11 @@ impl Link {
         let mut backoff = Backoff::new(RETRY_FIRST, self.shared.settings.reconnect_max);
         let mut complained = false;
         while !shutdown.is_cancelled() {
-            match self.open().await {
+            match Session::open(self.shared.name, self.shared.settings.clone()).await {
                 Ok(session) => {
                     backoff.reset();
                     complained = false;
-                    self.serve(&session, &shutdown).await;
+                    self.serve(&Arc::new(session), &shutdown).await;
                 }
                 Err(fault) => {
                     metrics::connect_failures(self.shared.name).inc();
@@ -98,15 +95,6 @@ impl Link {
             shutdown.sleep(backoff.pause()).await;
         }
         self.set_state(ConnectionState::Closed);
-    }
-
-    async fn open(&self) -> Result<Arc<Session>, Fault> {
-        let Shared { name, settings, .. } = &*self.shared;
-        let properties =
-            ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
-        let (connection, socket) =
-            socket::connect(settings.uri.clone(), properties, settings.handshake_limit).await?;
-        Ok(Arc::new(Session::new(settings.clone(), connection, socket)))
     }
 
     /// Lends the session out until it is lost or the process ends.

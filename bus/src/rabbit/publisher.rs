@@ -16,7 +16,6 @@ use domain::id::PoolName;
 use runtime::clock;
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
-use runtime::tasks::TaskGroup;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
@@ -34,8 +33,8 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    pub(crate) fn new(link: Link, limit: Duration, tasks: TaskGroup) -> Self {
-        Self { link, limit, healer: Healer::new(tasks), jobs: watch::Sender::new(None) }
+    pub(crate) fn new(link: Link, limit: Duration, healer: Healer) -> Self {
+        Self { link, limit, healer, jobs: watch::Sender::new(None) }
     }
 
     /// Publishes `bodies` to the pool's queue; one outcome each, in their order.

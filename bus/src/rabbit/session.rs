@@ -1,15 +1,15 @@
 //! One life of a connection: from a finished handshake to its loss.
 //!
-//! Made by the link, shared by everything that works on it. The rule: whoever finds it unusable
+//! Opened by the link, shared by everything that works on it. The rule: whoever finds it unusable
 //! says so with `give_up`; the link then ends it and makes the next one. Nothing is carried over,
 //! because what the broker knew of this one is gone.
 
 use super::fault::{Fault, within};
 use super::settings::Settings;
-use super::socket::SocketGuard;
+use super::socket::{self, SocketGuard};
 use super::topology;
 use domain::id::PoolName;
-use lapin::{Channel, Connection};
+use lapin::{Channel, Connection, ConnectionProperties};
 use std::collections::HashSet;
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -26,15 +26,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(settings: Settings, connection: Connection, socket: SocketGuard) -> Self {
-        Self {
-            settings,
-            connection,
-            socket,
-            declared: Mutex::default(),
-            given_up: CancellationToken::new(),
-            ended: CancellationToken::new(),
-        }
+    /// Connects; the broker lists the connection as `berth <name>`.
+    pub(crate) async fn open(name: &str, settings: Settings) -> Result<Self, Fault> {
+        let properties =
+            ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
+        let (connection, socket) =
+            socket::connect(settings.uri.clone(), properties, settings.handshake_limit).await?;
+        let (given_up, ended) = (CancellationToken::new(), CancellationToken::new());
+        Ok(Self { settings, connection, socket, declared: Mutex::default(), given_up, ended })
     }
 
     /// A channel of its own: an error on it closes nothing else.
