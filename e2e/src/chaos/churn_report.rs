@@ -11,6 +11,8 @@ use std::time::Duration;
 pub(super) const WARM_UP: Duration = Duration::from_secs(20);
 /// How much more the end may be than the beginning.
 const FLAT: f64 = 1.1;
+/// Tables that are told by name.
+const GREW_MOST: usize = 8;
 
 /// What it came to.
 pub struct ChurnReport {
@@ -51,6 +53,19 @@ impl ChurnReport {
             .collect()
     }
 
+    /// The tables that grew most from the first sample to the last: MiB then, MiB now.
+    fn grown(&self) -> Vec<(&str, f64, f64)> {
+        let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
+            return Vec::new();
+        };
+        let before = |name: &String| first.tables.get(name).copied().unwrap_or_default();
+        let mut grown: Vec<_> =
+            last.tables.iter().map(|(name, now)| (name.as_str(), before(name), *now)).collect();
+        grown.sort_by(|a, b| (b.2 - b.1).total_cmp(&(a.2 - a.1)));
+        grown.truncate(GREW_MOST);
+        grown
+    }
+
     /// What does not hold, in sentences.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
@@ -85,6 +100,10 @@ impl ChurnReport {
                 "{name:<36} {first:>10.1} {last:>10.1} {:>7.2}{told}",
                 last / first.max(f64::MIN_POSITIVE)
             )?;
+        }
+        writeln!(out, "\ntables that grew most, MiB")?;
+        for (name, first, last) in self.grown() {
+            writeln!(out, "{name:<36} {first:>10.2} {last:>10.2}")?;
         }
         for violation in &self.violations {
             writeln!(out, "{violation}")?;

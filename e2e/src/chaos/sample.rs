@@ -4,6 +4,7 @@ use super::rig::Rig;
 use crate::Role;
 use anyhow::Context;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use testkit::memory;
@@ -27,6 +28,8 @@ pub struct Sample {
     pub after: Duration,
     /// By [`FIGURES`].
     pub values: [f64; 8],
+    /// MiB of each table with its indexes; days of one are one.
+    pub tables: BTreeMap<String, f64>,
 }
 
 /// Looks; what takes time, over the last `over`.
@@ -58,13 +61,28 @@ pub async fn sample(rig: &mut Rig, after: Duration, over: Duration) -> anyhow::R
         anyhow::bail!("{row} is no sample");
     };
     let [api, scheduler, manager] = resident;
-    Ok(Sample { after, values: [api, scheduler, manager, connections, dead, disk, p50, p99] })
+    let values = [api, scheduler, manager, connections, dead, disk, p50, p99];
+    Ok(Sample { after, values, tables: tables(rig).await? })
+}
+
+async fn tables(rig: &Rig) -> anyhow::Result<BTreeMap<String, f64>> {
+    let sql = "select coalesce(p.relname, c.relname), sum(pg_total_relation_size(c.oid)) / 1048576.0
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace
+            left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
+        where n.nspname = 'public' and c.relkind = 'r' group by 1";
+    let rows = rig.sql(sql).await?;
+    rows.lines()
+        .filter_map(|row| {
+            let (name, size) = row.trim().split_once('|')?;
+            Some(size.parse().map(|size| (name.to_owned(), size)).context("no size"))
+        })
+        .collect()
 }
 
 impl Sample {
     /// For programs.
     pub fn json(&self) -> Value {
-        json!({ "after_s": self.after.as_secs_f64(), "values": self.values })
+        json!({ "after_s": self.after.as_secs_f64(), "values": self.values, "tables_mib": self.tables })
     }
 }
 

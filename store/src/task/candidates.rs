@@ -3,11 +3,13 @@
 //! Tasks wait in strands (see [`Strand`]), which are found by skipping through the index from one to the next. A look goes round the
 //! tenants, from where the last one ended, past those of their strands that are beyond the first few; so one with very many hides no
 //! other. Those asked for by name show more of theirs, a strand of each in turn until there are enough. Of each strand the first
-//! tasks are read: tenants have as many rows each, however many strands they have. So the cost
-//! follows what is looked at, never what waits: not the backlog, not the number of tenants, and nothing is read past that
-//! could not start. What was handed out a moment ago still stands in the index, before all that waits, and each entry of it costs a look at
-//! its row: only the walk that finds a strand meets those, the others begin at its first deadline. Each `order by` names the state, which is the same in all rows: under row-level security the planner does
-//! not know that (enum equality is not leakproof), and would sort.
+//! tasks are read: tenants have as many rows each, however many strands they have. So the cost follows what is looked at, never what
+//! waits: not the backlog, not the number of tenants, and nothing is read past that could not start.
+//!
+//! What was handed out a moment ago still stands in the index, before all that waits, and each entry of it costs a look at its row:
+//! only the walk that finds a strand meets those. Its first row is read where it was found, and the others from its deadline on; for
+//! late ones only where that has passed. Each `order by` names the state, which is the same in all rows: under row-level security the
+//! planner does not know that (enum equality is not leakproof), and would sort.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -137,37 +139,37 @@ pub async fn candidates(
     });
     let query = sqlx::query!(
         r#"with recursive round as (
-                (select t.tenant_id, t.strand, t.start_deadline, 1 as of_tenant from task t
+                (select t.tenant_id, t.strand, t.start_deadline, t.ctid as place, 1 as of_tenant from task t
                     where t.pool = $1 and t.state = 'ready' and t.tenant_id > $2
-                    order by t.state, t.tenant_id, t.strand, t.start_deadline limit 1)
+                    order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1)
                 union all
-                select n.tenant_id, n.strand, n.start_deadline, case when n.tenant_id = r.tenant_id then r.of_tenant + 1 else 1 end
+                select n.tenant_id, n.strand, n.start_deadline, n.place, case when n.tenant_id = r.tenant_id then r.of_tenant + 1 else 1 end
                 from round r cross join lateral (
-                    select t.tenant_id, t.strand, t.start_deadline from task t
+                    select t.tenant_id, t.strand, t.start_deadline, t.ctid as place from task t
                     where t.pool = $1 and t.state = 'ready' and (t.tenant_id, t.strand)
                         > (r.tenant_id, case when r.of_tenant < $3 then r.strand else 9223372036854775807 end)
-                    order by t.state, t.tenant_id, t.strand, t.start_deadline limit 1) n
+                    order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1) n
             ), stretch as (
-                select i.tenant_id, n.strand, n.start_deadline, i.until
+                select i.tenant_id, n.strand, n.start_deadline, n.place, i.until
                 from unnest($5::uuid[], $6::bigint[], $7::bigint[]) as i(tenant_id, after, until) cross join lateral (
-                    select t.strand, t.start_deadline from task t
+                    select t.strand, t.start_deadline, t.ctid as place from task t
                     where t.pool = $1 and t.state = 'ready' and t.tenant_id = i.tenant_id and t.strand > i.after and t.strand <= i.until
-                    order by t.state, t.strand, t.start_deadline limit 1) n
+                    order by t.state, t.strand, t.start_deadline, t.id limit 1) n
                 union all
-                select s.tenant_id, n.strand, n.start_deadline, s.until
+                select s.tenant_id, n.strand, n.start_deadline, n.place, s.until
                 from stretch s cross join lateral (
-                    select t.strand, t.start_deadline from task t
+                    select t.strand, t.start_deadline, t.ctid as place from task t
                     where t.pool = $1 and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand > s.strand and t.strand <= s.until
-                    order by t.state, t.strand, t.start_deadline limit 1) n
+                    order by t.state, t.strand, t.start_deadline, t.id limit 1) n
             ), found as materialized (
-                select r.tenant_id, r.strand, r.start_deadline from round r limit $4
+                select r.tenant_id, r.strand, r.start_deadline, r.place from round r limit $4
             ), asked as materialized (
-                select s.tenant_id, s.strand, s.start_deadline from stretch s limit $8
+                select s.tenant_id, s.strand, s.start_deadline, s.place from stretch s limit $8
             ), strand as materialized (
-                select b.tenant_id, b.strand, min(b.start_deadline) as first, bool_or(b.found) as found, bool_or(not b.found) as asked,
-                    count(*) over (partition by b.tenant_id) as of_tenant
-                from (select f.tenant_id, f.strand, f.start_deadline, true as found from found f
-                    union all select a.tenant_id, a.strand, a.start_deadline, false from asked a) b
+                select b.tenant_id, b.strand, min(b.start_deadline) as first, min(b.place) as place, bool_or(b.found) as found,
+                    bool_or(not b.found) as asked, count(*) over (partition by b.tenant_id) as of_tenant
+                from (select f.tenant_id, f.strand, f.start_deadline, f.place, true as found from found f
+                    union all select a.tenant_id, a.strand, a.start_deadline, a.place, false from asked a) b
                 group by b.tenant_id, b.strand
             )
             select now() as "now!", s.tenant_id as "tenant_id?", s.strand as "strand?", s.found as "found?", s.asked as "asked?",
@@ -191,9 +193,8 @@ pub async fn candidates(
                             where t.cpu_millis >= l.cpu and t.memory_mib >= l.memory and t.disk_mib >= l.disk
                                 and t.iops >= l.iops and t.ports >= l.ports)) as fits
                 from task t
-                where t.pool = $1 and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand = s.strand
-                    and t.start_deadline >= s.first
-                order by t.state, t.start_deadline, t.id limit 1
+                -- Its first task as it was found; the same statement sees the same row there.
+                where t.ctid = s.place
             ) h on true
             left join lateral (
                 select l.running from concurrency_limit l where l.tenant_id = s.tenant_id and l.key = h.concurrency_key limit 1
@@ -210,7 +211,7 @@ pub async fn candidates(
                         t.cap_ms, t.prepaid, t.name_key, t.priority, t.flexible, t.concurrency_key, t.expire_if_late, t.first_started_at
                     from task t
                     where t.pool = $1 and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand = s.strand
-                        and t.start_deadline >= s.first and t.start_deadline < now()
+                        and t.start_deadline >= s.first and t.start_deadline < now() and s.first < now()
                     order by t.state, t.start_deadline, t.id limit case when h.expire_if_late then 1000 else m.most end) l
                 where not (l.expire_if_late and l.first_started_at is null)
                 limit m.most)
