@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
 /// The longest wait before a consumer that failed on a live connection tries again.
-const RETRY_MAX: Duration = Duration::from_secs(2);
+const RETRY_MAX: Duration = Duration::from_secs(1);
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 /// A consumer to which nothing comes for so long subscribes anew. When a queue is deleted and
 /// declared again within milliseconds, RabbitMQ can forget its consumers and tell them nothing

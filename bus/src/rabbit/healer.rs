@@ -2,10 +2,10 @@
 //!
 //! Told by the publisher how each call ended. A quorum queue can come back from a broker's crash
 //! without a leader, for good (seen with 3.10.8: a queue declared less than a second before the
-//! broker was killed): every publish to it and every consume on it times out. The rule: only after a
-//! while, and only where it is silent on a new connection, too, the queue is deleted and declared
-//! again. Its hints are lost and swept up, like any others. The publisher's connection is made anew
-//! either way.
+//! broker was killed): every publish to it and every consume on it times out. The rule: where a
+//! call has run out of time the queue is asked on a new connection, and only where it is silent there,
+//! too, it is deleted and declared again. Its hints are lost and swept up, like any others. The
+//! publisher's connection is made anew either way.
 
 use super::fault::{Fault, within};
 use super::session::Session;
@@ -15,16 +15,16 @@ use crate::metrics;
 use crate::outcome::PublishOutcome;
 use domain::id::PoolName;
 use lapin::options::{BasicGetOptions, QueueDeleteOptions};
-use runtime::clock::Instant;
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing::warn;
 
+/// A queue that is well answers within milliseconds, on a busy machine within some tens.
+const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 /// RabbitMQ tries 5 s long to reach the queue's leader before it deletes by force.
 const DELETE_LIMIT: Duration = Duration::from_secs(20);
 
@@ -32,50 +32,29 @@ const DELETE_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) struct Healer {
     tasks: TaskGroup,
     shutdown: Shutdown,
-    silent: Arc<Mutex<HashMap<PoolName, Silence>>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Silence {
-    Since(Instant),
-    BeingReplaced,
+    /// Pools whose queue is being asked or replaced.
+    looked_at: Arc<Mutex<HashSet<PoolName>>>,
 }
 
 impl Healer {
     pub(crate) fn new(tasks: TaskGroup, shutdown: Shutdown) -> Self {
-        Self { tasks, shutdown, silent: Arc::default() }
+        Self { tasks, shutdown, looked_at: Arc::default() }
     }
 
-    /// Notes how a call ended that began at `began`; heals in the background when it has been enough.
+    /// Notes how a call ended; heals in the background where nothing of it was answered in time.
     pub(crate) fn note(
         &self,
         session: &Arc<Session>,
         pool: &PoolName,
-        began: Instant,
         outcomes: &[PublishOutcome],
     ) {
-        if outcomes.is_empty() {
+        let silent = outcomes.iter().all(|outcome| *outcome == PublishOutcome::TimedOut);
+        // A broker that takes no messages says so, and its queues are well.
+        if outcomes.is_empty() || !silent || session.is_blocked() {
             return;
         }
-        let answered = outcomes.iter().any(|outcome| *outcome != PublishOutcome::TimedOut);
-        let mut silent = self.lock();
-        match silent.entry(pool.clone()) {
-            Entry::Occupied(known) if answered => {
-                if matches!(known.get(), Silence::Since(_)) {
-                    known.remove();
-                }
-            }
-            Entry::Occupied(mut known) => {
-                let Silence::Since(since) = *known.get() else { return };
-                if since.elapsed() >= session.limit() * 2 {
-                    known.insert(Silence::BeingReplaced);
-                    self.start(Arc::clone(session), pool.clone());
-                }
-            }
-            Entry::Vacant(_) if answered => {}
-            Entry::Vacant(unknown) => {
-                unknown.insert(Silence::Since(began));
-            }
+        if self.lock().insert(pool.clone()) {
+            self.start(Arc::clone(session), pool.clone());
         }
     }
 
@@ -96,8 +75,8 @@ impl Healer {
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PoolName, Silence>> {
-        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashSet<PoolName>> {
+        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -126,7 +105,7 @@ async fn answers(session: &Session, pool: &PoolName) -> Result<bool, Fault> {
     let channel = session.channel().await?;
     let queue = topology::hint_queue(&session.settings.prefix, pool);
     let work = channel.basic_get(queue.into(), BasicGetOptions::default());
-    match within(session.limit(), work).await {
+    match within(ANSWER_LIMIT, work).await {
         Ok(_) => Ok(true),
         Err(Fault::TimedOut(_)) => Ok(false),
         Err(fault) if fault.is_not_found() => Ok(true),

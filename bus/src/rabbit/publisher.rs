@@ -64,7 +64,7 @@ impl Publisher {
             return Err(PublishOutcome::Blocked);
         }
         if let Err(outcome) = self.ensure_pool(&session, pool).await {
-            self.healer.note(&session, pool, began, &[outcome]);
+            self.healer.note(&session, pool, &[outcome]);
             return Err(outcome);
         }
         let queue = topology::hint_queue(&session.settings.prefix, pool);
@@ -74,7 +74,7 @@ impl Publisher {
         clock::timeout(left, handed_over).await.map_err(|_| PublishOutcome::TimedOut)??;
         // The task answers by the deadline. That it ends without a word means that the session did.
         let outcomes = answer.await.map_err(|_| PublishOutcome::ConnectionLost)?;
-        self.healer.note(&session, pool, began, &outcomes);
+        self.healer.note(&session, pool, &outcomes);
         if outcomes.contains(&PublishOutcome::Returned) {
             let left = deadline.saturating_duration_since(clock::monotonic());
             // Out of time: the next publish finds it missing once more and declares it then.

@@ -3,7 +3,7 @@
 //! No fault but what deploys do: executors are asked to end and start again. Looked at every few seconds; the last fifth (at most two
 //! minutes) against the first, after a warm-up.
 
-use super::churn_report::{ChurnReport, Made, WARM_UP};
+use super::churn_report::{ChurnReport, Made, warm_up};
 use super::rig::Rig;
 use super::run::Progress;
 use super::sample::{Sample, sample};
@@ -29,20 +29,21 @@ pub async fn churn(
     tell: Progress<'_>,
 ) -> anyhow::Result<ChurnReport> {
     let length = length.unwrap_or(LENGTH);
+    let counted_from = warm_up(length);
     tell(&format!("churn for {length:?}; starting engines and processes"));
     let mut rig = Rig::start().await?;
     let customer =
         Customer::sign_up_with(&rig.cluster, "churner", &["read", "submit", "admin"]).await?;
     let ledger = Ledger::at(rig.cluster.folder().join("ledger"));
-    let count = TASKS_PER_SECOND * usize::try_from((length + WARM_UP).as_secs())?;
+    let count = TASKS_PER_SECOND * usize::try_from((length + counted_from).as_secs())?;
     let began = clock::monotonic();
-    let until = began + WARM_UP + length;
+    let until = began + counted_from + length;
     let mut samples = Vec::new();
     let (submitted, schedules, keys, executors) = tokio::try_join!(
-        MIX.submit(&customer, &ledger, (count, 10), length + WARM_UP),
+        MIX.submit(&customer, &ledger, (count, 10), length + counted_from),
         schedules(&customer, until),
         keys(&customer, until),
-        executors(&mut rig, until, &mut samples, began, tell),
+        executors(&mut rig, (began, counted_from, until), &mut samples, tell),
     )?;
     let oracle = Oracle::of(&rig.cluster).only(OURS);
     let delete = oracle.rows("select name from schedule").await?;
@@ -112,16 +113,15 @@ async fn keys(customer: &Customer, until: Instant) -> anyhow::Result<usize> {
 /// One executor after the other is asked to end and started again; between, samples are taken.
 async fn executors(
     rig: &mut Rig,
-    until: Instant,
+    (began, counted_from, until): (Instant, Duration, Instant),
     samples: &mut Vec<Sample>,
-    began: Instant,
     tell: Progress<'_>,
 ) -> anyhow::Result<usize> {
     let places = rig.cluster.of(Role::Executor);
     let (mut ended, mut looks) = (0, 0_usize);
     while clock::monotonic() < until {
         let next = clock::monotonic() + BETWEEN_SAMPLES;
-        if began.elapsed() >= WARM_UP {
+        if began.elapsed() >= counted_from {
             let sample = sample(rig, began.elapsed(), BETWEEN_SAMPLES).await?;
             tell(&sample.to_string());
             samples.push(sample);

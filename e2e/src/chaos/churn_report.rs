@@ -7,8 +7,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Pools fill and plans are made before it is counted.
-pub(super) const WARM_UP: Duration = Duration::from_secs(20);
+/// How long things come and go before it is counted: pools fill, plans are made, and tables take the size between two clean-ups,
+/// which Postgres looks to once a minute. Three minutes before ten.
+pub(super) fn warm_up(length: Duration) -> Duration {
+    (length * 3 / 10).clamp(Duration::from_secs(20), Duration::from_secs(180))
+}
+
 /// How much more the end may be than the beginning.
 const FLAT: f64 = 1.1;
 /// Tables that are told by name.
@@ -35,6 +39,7 @@ pub(super) struct Made {
 impl ChurnReport {
     /// Each figure: its name, its mean in the first part, in the last, and whether that is flat.
     fn figures(&self) -> Vec<(&'static str, f64, f64, bool)> {
+        let warm_up = warm_up(self.length);
         let part = Duration::from_secs(120).min(self.length / 5);
         let last = self.samples.last().map_or(Duration::ZERO, |sample| sample.after);
         let mean = |name: usize, within: &dyn Fn(&Sample) -> bool| {
@@ -46,7 +51,7 @@ impl ChurnReport {
             .iter()
             .enumerate()
             .map(|(at, name)| {
-                let first = mean(at, &|sample| sample.after < WARM_UP + part);
+                let first = mean(at, &|sample| sample.after < warm_up + part);
                 let end = mean(at, &|sample| sample.after + part > last);
                 (*name, first, end, end <= first * FLAT)
             })
