@@ -106,6 +106,12 @@ impl Rig {
         Ok(meter)
     }
 
+    /// All that each executor has logged.
+    pub fn executor_logs(&mut self) -> anyhow::Result<Vec<String>> {
+        let executors = self.cluster.of(Role::Executor);
+        executors.into_iter().map(|at| Ok(self.cluster.process(at)?.log())).collect()
+    }
+
     /// How many leases were granted so far.
     pub async fn placed(&mut self) -> anyhow::Result<u32> {
         let placed = sum(&mut self.cluster, Role::ResourceManager, "berth_placed_tasks_total", &[]);

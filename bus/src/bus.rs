@@ -113,6 +113,12 @@ impl Bus {
         }
     }
 
+    /// Whether a wake-up may be lost, and what it tells of must be looked for besides: always, but where one process holds all roles.
+    #[must_use]
+    pub fn may_lose_wakeups(&self) -> bool {
+        matches!(self.inner.carrier, Carrier::Rabbit(_))
+    }
+
     /// Listens to wake-ups of `topics`. Over RabbitMQ all of them fire once when the connection is
     /// made, and again after each gap.
     #[must_use]

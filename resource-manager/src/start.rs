@@ -3,7 +3,7 @@
 //! Called by `cli` and by tests. The rule on shutdown: stop taking hints and give back those in hand, send the executors to
 //! another resource manager, settle what they reported, then close. No attempt is burnt by it.
 
-use crate::ends::{Ends, TELL_INTERVAL, Teller};
+use crate::ends::{Ends, Teller};
 use crate::fleet::Fleet;
 use crate::heartbeat::{Beat, Renewer};
 use crate::place::{PoolWorker, run_workers};
@@ -312,9 +312,12 @@ impl Parts {
             bus: self.bus.clone(),
             told: Mutex::new(None),
         };
-        let ticker = Ticker::new("report", TickPolicy::every(Duration::from_millis(200)))
-            .wake(self.fleet.changed())
-            .health(&self.health);
+        // Changes wake it; what is told again is told each second.
+        let policy = TickPolicy {
+            interval: Duration::from_millis(500),
+            ..TickPolicy::every(Duration::from_millis(200))
+        };
+        let ticker = Ticker::new("report", policy).wake(self.fleet.changed()).health(&self.health);
         let shutdown = self.shutdown.clone();
         self.loops.spawn_detached("report", async move {
             ticker.run(shutdown, || reporter.tick()).await
@@ -339,8 +342,11 @@ impl Parts {
 
     fn tell_ends(&self) {
         let (db, node, ends) = (self.db.clone(), self.node, self.ends.clone());
-        let teller = Teller { db, node, ends, next: Mutex::new(1) };
-        let ticker = Ticker::new("ends", TickPolicy::every(TELL_INTERVAL)).health(&self.health);
+        let added = ends.added();
+        let teller = Teller { db, node, ends, next: Mutex::new(1), told: Mutex::new(None) };
+        let ticker = Ticker::new("ends", TickPolicy::every(Duration::from_secs(1)))
+            .wake(added)
+            .health(&self.health);
         let shutdown = self.shutdown.clone();
         self.loops.spawn_detached("ends", async move {
             ticker.run(shutdown, || teller.tick()).await;

@@ -4,6 +4,7 @@
 
 use crate::StoreError;
 use crate::connect::{RmDb, SchedulerDb};
+use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::time::Timestamp;
@@ -35,9 +36,7 @@ pub async fn tell(db: &RmDb, owner: NodeId, seq: i64, words: &[Vec<u8>]) -> Resu
         seq,
         words
     );
-    let mut connection = db.hot().await?;
-    named("attempt_end.tell", query.execute(&mut *connection)).await?;
-    connection.keep();
+    kept!(db.hot(), "attempt_end.tell", query.execute);
     Ok(())
 }
 
@@ -58,9 +57,7 @@ pub async fn hear(
         &owners,
         &seqs
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("attempt_end.hear", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "attempt_end.hear", query.fetch_all);
     let mut ends = Vec::new();
     for row in rows {
         let last = heard.entry(NodeId(row.owner)).or_insert(row.seq);
@@ -104,9 +101,7 @@ pub async fn untold(
         &ids,
         &since
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("attempt_end.untold", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "attempt_end.untold", query.fetch_all);
     let used = |ms: i64| Duration::from_millis(ms.unsigned_abs());
     Ok(rows.into_iter().map(|row| (TaskId(row.id), used(row.used_ms))).collect())
 }

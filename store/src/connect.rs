@@ -4,7 +4,7 @@
 //! sessions are set to (no sequential scans on the hot path, generic plans) is set on the role itself by
 //! [`crate::migrate`], so that it holds behind a connection pooler too.
 
-use crate::hot::{Hot, HotPool};
+use crate::hot::{Hot, HotPool, kept};
 use crate::statement::named;
 use crate::{StoreError, silence};
 use domain::time::millis;
@@ -37,7 +37,7 @@ macro_rules! handle {
             /// # Errors
             /// When it does not, or is a standby.
             pub async fn ping(&self) -> Result<(), StoreError> {
-                ping(self.pool()).await
+                ping(&self.0).await
             }
 
             /// Closes the pool's connections.
@@ -172,7 +172,7 @@ async fn begin_within(
 /// One tenant's request.
 #[derive(Debug, Clone)]
 pub struct ApiDb {
-    pool: PgPool,
+    pool: HotPool,
     read_timeout: Duration,
 }
 
@@ -182,7 +182,7 @@ impl ApiDb {
     /// # Errors
     /// When the URL is not usable.
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        let pool = open(config, ServiceRole::Api, config.api_connections, &[])?;
+        let pool = HotPool::of(open(config, ServiceRole::Api, config.api_connections, &[])?);
         Ok(Self { pool, read_timeout: config.statement_timeout })
     }
 
@@ -199,8 +199,8 @@ impl ApiDb {
         self.pool.close().await;
     }
 
-    pub(crate) const fn pool(&self) -> &PgPool {
-        &self.pool
+    pub(crate) fn pool(&self) -> &PgPool {
+        self.pool.pool()
     }
 
     /// How long a read may run in the database.
@@ -212,9 +212,9 @@ impl ApiDb {
 /// The scheduler's statements, across tenants.
 #[derive(Debug, Clone)]
 pub struct SchedulerDb {
-    main: PgPool,
+    main: HotPool,
     dispatch: HotPool,
-    fire: PgPool,
+    fire: HotPool,
     leader: PgPool,
 }
 
@@ -233,9 +233,14 @@ impl SchedulerDb {
         let quick: &[(&str, &str)] =
             if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
         Ok(Self {
-            main: open(config, ServiceRole::Scheduler, config.scheduler_connections, &[])?,
+            main: HotPool::of(open(
+                config,
+                ServiceRole::Scheduler,
+                config.scheduler_connections,
+                &[],
+            )?),
             dispatch: HotPool::of(open(config, ServiceRole::Scheduler, 2, quick)?),
-            fire: open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?,
+            fire: HotPool::of(open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?),
             leader: lasting(config, ServiceRole::Scheduler)?,
         })
     }
@@ -256,8 +261,13 @@ impl SchedulerDb {
         self.leader.close().await;
     }
 
-    pub(crate) const fn pool(&self) -> &PgPool {
-        &self.main
+    pub(crate) fn pool(&self) -> &PgPool {
+        self.main.pool()
+    }
+
+    /// A connection for what is looked at again and again.
+    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
+        self.main.hot().await
     }
 
     /// Of one connection, which is kept however old it is.
@@ -270,8 +280,13 @@ impl SchedulerDb {
         self.dispatch.hot().await
     }
 
-    pub(crate) const fn fire_pool(&self) -> &PgPool {
-        &self.fire
+    /// One of those that fire schedules.
+    pub(crate) async fn fire(&self) -> Result<Hot<'_>, StoreError> {
+        self.fire.hot().await
+    }
+
+    pub(crate) fn fire_pool(&self) -> &PgPool {
+        self.fire.pool()
     }
 
     /// A transaction none of whose statements runs for longer than `limit`, or sorts.
@@ -279,13 +294,13 @@ impl SchedulerDb {
         &self,
         limit: Duration,
     ) -> Result<Transaction<'static, Postgres>, StoreError> {
-        begin_within(&self.main, limit).await
+        begin_within(self.pool(), limit).await
     }
 }
 
-async fn ping(pool: &PgPool) -> Result<(), StoreError> {
+async fn ping(pool: &HotPool) -> Result<(), StoreError> {
     let standby = sqlx::query_scalar!(r#"select pg_is_in_recovery() as "standby!""#);
-    if named("ping", standby.fetch_one(pool)).await? { Err(StoreError::Standby) } else { Ok(()) }
+    if kept!(pool.hot(), "ping", standby.fetch_one) { Err(StoreError::Standby) } else { Ok(()) }
 }
 
 pub(crate) fn open(

@@ -1,4 +1,4 @@
-//! Keeps connections from one statement of the hot path to the next.
+//! Keeps connections from one statement of the hot path to the next, and of whatever is looked at several times a second.
 //!
 //! A pool asks every connection that comes back whether it is still there ([`crate::silence`]), which costs two exchanges with the
 //! database; beside a statement of a few tasks that is a tenth of the work. What ran a statement to its end has just answered, so it
@@ -12,6 +12,18 @@ use sqlx::{PgConnection, PgPool, Postgres};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// Runs one statement on a connection of the hot path, which is kept where the statement came to its end: `kept!(db.hot(), "its.name",
+/// query.fetch_all)`. In a function that answers with a [`StoreError`].
+macro_rules! kept {
+    ($taken:expr, $name:literal, $query:ident.$run:ident) => {{
+        let mut connection = $taken.await?;
+        let answer = $crate::statement::named($name, $query.$run(&mut *connection)).await?;
+        connection.keep();
+        answer
+    }};
+}
+pub(crate) use kept;
 
 /// A connection goes back to the pool after as long, so that the pool's own rules (its greatest age) reach it.
 const KEPT_FOR: Duration = Duration::from_secs(60);

@@ -1,13 +1,16 @@
 //! How late delayed tasks start: 500 a second, each due a moment after it was submitted, counted from its due time by the database's
 //! clock.
 //!
-//! No row says when an executor began. `lateness` counts to the recorded end of a task of no length, and so never less than its
-//! start; `due_to_placement` to the claim of the task.
+//! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
+use super::starts::{LOGGED, Starts};
+use crate::clock_offset;
 use crate::http::open_loop;
 use crate::report::Measured;
 use crate::rig::Rig;
+use crate::statistics::percentile;
+use anyhow::Context;
 use std::time::Duration;
 
 const RATE: u32 = 500;
@@ -15,7 +18,7 @@ const CONNECTIONS: usize = 64;
 
 /// For `length`, after a second to warm up.
 pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
-    let mut rig = Rig::start(1).await?;
+    let mut rig = Rig::of(Rig::shape(1).set(LOGGED.0, LOGGED.1)).await?;
     let mut connections = rig.connections(CONNECTIONS).await?;
     let every = Duration::from_secs(1) / RATE;
     let warm = open_loop(&mut connections, &body::delayed(), every, RATE).await?;
@@ -28,7 +31,8 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let cpu = meter.since(&before, u64::from(count));
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well((sent.len() + warm.len()) as u64).await?;
-    let [started, placed] = [
+    let started = started_late(&mut rig, since.trim()).await?;
+    let [ended, placed] = [
         late(&rig, "a.ended_at", since.trim()).await?,
         late(&rig, "a.placed_at", since.trim()).await?,
     ];
@@ -37,7 +41,27 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
         Measured::new("lateness_p99_ms", started[1]).with("max_ms", started[2]),
         Measured::new("due_to_placement_p50_ms", placed[0]),
         Measured::new("due_to_placement_p99_ms", placed[1]).with("max_ms", placed[2]),
+        Measured::new("due_to_end_p50_ms", ended[0]),
+        Measured::new("due_to_end_p99_ms", ended[1]).with("max_ms", ended[2]),
     ])
+}
+
+/// From the due time, by the database's clock, to the start of the driver: p50, p99 and the longest.
+async fn started_late(rig: &mut Rig, since: &str) -> anyhow::Result<[f64; 3]> {
+    let offset = clock_offset::measure(rig.database_url()).await?;
+    let starts = Starts::read(rig)?;
+    let rows = rig
+        .sql(&format!(
+            "select replace(id::text, '-', ''), extract(epoch from run_at) * 1000 from task_history where run_at > '{since}'"
+        ))
+        .await?;
+    let late = rows.lines().map(|row| {
+        let (id, due) = row.split_once('|').with_context(|| format!("`{row}` is no row"))?;
+        Ok(starts.of(&format!("task_{id}"))? + offset.ms - due.parse::<f64>()?)
+    });
+    let late: Vec<f64> = late.collect::<anyhow::Result<_>>()?;
+    let [p50, p99, max] = [0.5, 0.99, 1.0].map(|share| percentile(&late, share));
+    Ok([p50, p99, max].map(Option::unwrap_or_default))
 }
 
 /// From the due time to `moment`: p50, p99 and the longest.

@@ -15,6 +15,7 @@ mod idle;
 mod raw_hop;
 mod raw_postgres;
 mod single_submit;
+mod starts;
 mod submit_to_start;
 
 pub use batch_and_drain::{batch_and_drain, keys};

@@ -1,10 +1,9 @@
 //! How long a task waits for its start: submits at a fixed rate, each counted from when it should have gone out.
 //!
-//! No row says when an executor began. `submit_to_start` counts to the recorded end of a task of no length: the start and
-//! the way back of the report, so never less than the start. `submit_to_placement` counts to the claim of the task and leaves
-//! out its commit, the way to the executor and the executor.
+//! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
+use super::starts::{LOGGED, Starts};
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::http::{Sent, open_loop};
@@ -22,6 +21,7 @@ const QUIET: u32 = 200;
 struct Waits {
     started: Vec<f64>,
     placed: Vec<f64>,
+    ended: Vec<f64>,
     answered: Vec<f64>,
     sent_late: Vec<f64>,
     cpu: Cpu,
@@ -43,6 +43,9 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
         Measured::new("submit_to_placement_p50_ms", of(&waits.placed, 0.5)),
         Measured::new("submit_to_placement_p99_ms", of(&waits.placed, 0.99))
             .with("max_ms", of(&waits.placed, 1.0)),
+        Measured::new("submit_to_end_p50_ms", of(&waits.ended, 0.5)),
+        Measured::new("submit_to_end_p99_ms", of(&waits.ended, 0.99))
+            .with("max_ms", of(&waits.ended, 1.0)),
     ])
 }
 
@@ -54,6 +57,8 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
             .with_cpu(waits.cpu)
             .with("rate_per_s", rate.into())
             .with("p50_ms", of(&waits.started, 0.5))
+            .with("to_end_p50_ms", of(&waits.ended, 0.5))
+            .with("to_end_p99_ms", of(&waits.ended, 0.99))
             .with("max_ms", of(&waits.started, 1.0))
             .with("answer_p99_ms", of(&waits.answered, 0.99)),
     ])
@@ -65,7 +70,7 @@ fn of(values: &[f64], share: f64) -> f64 {
 
 /// For `length`, after a second to warm up.
 async fn at_rate(length: Duration, rate: u32) -> anyhow::Result<Waits> {
-    let mut rig = Rig::start(1).await?;
+    let mut rig = Rig::of(Rig::shape(1).set(LOGGED.0, LOGGED.1)).await?;
     let mut connections = rig.connections(CONNECTIONS).await?;
     let every = Duration::from_secs(1) / rate;
     let warm = open_loop(&mut connections, &body::task(), every, rate).await?;
@@ -77,8 +82,13 @@ async fn at_rate(length: Duration, rate: u32) -> anyhow::Result<Waits> {
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well((sent.len() + warm.len()) as u64).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
+    let starts = Starts::read(&mut rig)?;
+    let started = sent
+        .iter()
+        .map(|one| Ok(starts.of(&one.task)? - one.intended.timestamp_micros() as f64 / 1e3));
     Ok(Waits {
-        started: waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?,
+        started: started.collect::<anyhow::Result<_>>()?,
+        ended: waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?,
         placed: waited_ms(&rig, &sent, "min(placed_at)", offset.ms).await?,
         answered: sent.iter().map(|one| one.answered_ms).collect(),
         sent_late: sent.iter().map(|one| one.late_ms).collect(),

@@ -20,6 +20,9 @@ const FOR_EXECUTORS: [&str; 5] = [
     "BERTH_CONFIG",
 ];
 
+/// Inside one process no wake-up is lost, and with nothing to do it is to take next to nothing.
+const ONE_PROCESS_TICK: &str = "800ms";
+
 /// Settings around those of the environment.
 #[derive(Clone)]
 pub struct Settings {
@@ -59,6 +62,11 @@ impl Settings {
         match &arguments.amqp_url {
             Some(url) => settings.set_broker(url.expose_secret()),
             None => settings.set("BERTH_BUS__KIND", "in_process"),
+        }
+        if arguments.amqp_url.is_none() && !arguments.full {
+            settings
+                .weaker
+                .push(("BERTH_SCHEDULER__TICK_MAX".to_owned(), ONE_PROCESS_TICK.to_owned()));
         }
         settings
     }
@@ -145,6 +153,9 @@ mod tests {
         assert_eq!(config.database.url.expose_secret(), "postgres://o@h/d");
         assert_eq!(config.bus.kind, config::BusKind::InProcess);
         assert!(!config.redis.is_used());
+        assert_eq!(config.scheduler.tick_max.as_millis(), 800);
+        let own = settings(&["--full", "--database-url", "postgres://o@h/d"]).load().unwrap();
+        assert_eq!(own.scheduler.tick_max.as_millis(), 200);
         let shared = settings(&["--redis-url", "redis://h:1/0"]).load().unwrap();
         assert_eq!(shared.redis.url.expose_secret(), "redis://h:1/0");
         assert!(config.auth.executor_secret().is_ok() && config.auth.key_hash_secret().is_ok());

@@ -61,6 +61,7 @@ impl Agent {
             Ok(run) => Ok(run),
         };
         self.accepted.push(lease);
+        tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` starts", lease.attempt, lease.task);
         let cap = Duration::from_millis(assignment.cap_ms).min(MAX_CAP);
         match run {
             Err(reason) => {

@@ -32,7 +32,7 @@ use tracing::info;
 /// broker, a change acts within a second.
 const REFRESH: Duration = Duration::from_millis(500);
 /// So old terms are read before anything is handed out: ticks come rarely, or the last ones could not read them.
-const STALE: Duration = Duration::from_secs(1);
+const STALE: Duration = Duration::from_millis(700);
 /// How often turns are written down for whoever takes over.
 const KEEP: Duration = Duration::from_secs(1);
 /// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some

@@ -18,10 +18,8 @@ use store::connect::SchedulerDb;
 use store::fire::{Due, window};
 use store::shard::ShardEpoch;
 
-/// A look by itself is due this often.
+/// A look by itself is due this often where a wake-up may be lost.
 pub(crate) const POLL: Duration = Duration::from_millis(200);
-/// What such a look covers: until well after the next one.
-const NEAR: Duration = Duration::from_millis(400);
 /// The shortest time from one look to the next, however many wake-ups come.
 const REST: Duration = Duration::from_millis(10);
 
@@ -30,6 +28,8 @@ pub(crate) struct ReadTick {
     shards: Arc<Shards>,
     clock: Arc<DbClock>,
     parts: Vec<Arc<Part>>,
+    /// What a look by itself covers: until well after the next one.
+    near: Duration,
     settings: SchedulesConfig,
     /// The shards that were read, each under its epoch, and until when.
     read: BTreeMap<i16, (i64, Timestamp)>,
@@ -42,9 +42,9 @@ impl ReadTick {
         shards: Arc<Shards>,
         clock: Arc<DbClock>,
         parts: Vec<Arc<Part>>,
-        settings: SchedulesConfig,
+        (near, settings): (Duration, SchedulesConfig),
     ) -> Self {
-        Self { db, shards, clock, parts, settings, read: BTreeMap::new(), looked: None }
+        Self { db, shards, clock, parts, near, settings, read: BTreeMap::new(), looked: None }
     }
 
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
@@ -66,7 +66,8 @@ impl ReadTick {
             part.timers().look_begins(now);
         }
         if !known.is_empty() {
-            found += self.look(&known, [Timestamp::UNIX_EPOCH, now + NEAR], i64::MAX).await?.len();
+            found +=
+                self.look(&known, [Timestamp::UNIX_EPOCH, now + self.near], i64::MAX).await?.len();
         }
         let end = now + self.settings.window;
         let each = i64::try_from(room / owned.len().max(1)).unwrap_or(i64::MAX);

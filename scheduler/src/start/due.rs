@@ -56,8 +56,9 @@ impl Loops {
             ticker.run(shutdown, || async { look.lock().await.tick().await }).await;
         });
         let (db, bus, clock) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.clock));
-        let ticker =
-            Ticker::new("due_release", quick(LOOK)).wake(held.release()).health(&self.health);
+        // Whoever looks wakes it, and it knows itself when the next is due.
+        let policy = TickPolicy { interval: Duration::from_secs(1), ..quick(LOOK) };
+        let ticker = Ticker::new("due_release", policy).wake(held.release()).health(&self.health);
         let release = ReleaseTick { db, bus, clock, held };
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("due_release", async move {

@@ -69,11 +69,15 @@ impl Loops {
         parts: &[Arc<Part>],
     ) {
         let (db, shards, clock) = (self.db.clone(), Arc::clone(shards), Arc::clone(clock));
-        let read = ReadTick::new(db, shards, clock, parts.to_vec(), settings.clone());
+        let poll = if self.bus.may_lose_wakeups() { READ_POLL } else { READ_POLL * 5 };
+        let read = ReadTick::new(db, shards, clock, parts.to_vec(), (poll * 2, settings.clone()));
         let read = tokio::sync::Mutex::new(read);
         let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
-        let policy =
-            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
+        let policy = TickPolicy {
+            interval: poll,
+            backoff_max: Duration::from_secs(1),
+            ..TickPolicy::every(READ_POLL)
+        };
         let ticker = Ticker::new("schedule_window", policy)
             .wake(wakeups.notify(Topic::ShardOwner))
             .health(&self.health);
@@ -85,8 +89,10 @@ impl Loops {
     }
 
     fn fire_part(&self, name: &'static str, part: &Arc<Part>, tick: FireTick) {
+        // Whoever reads wakes it, and it knows itself when the next is due.
+        let second = Duration::from_secs(1);
         let policy =
-            TickPolicy { backoff_max: Duration::from_secs(1), ..TickPolicy::every(READ_POLL) };
+            TickPolicy { interval: second, backoff_max: second, ..TickPolicy::every(READ_POLL) };
         let ticker = Ticker::new(name, policy).wake(part.notify()).health(&self.health);
         let (shutdown, tick) = (self.shutdown.clone(), tokio::sync::Mutex::new(tick));
         drop(self.tasks.spawn(name, async move {

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::hot::kept;
 use domain::batch::ConcurrencyKey;
 use domain::id::TenantId;
 
@@ -24,9 +24,7 @@ pub async fn held(db: &SchedulerDb) -> Result<Vec<((TenantId, ConcurrencyKey), u
                 where l.session_id is not null and l.wake_at is not null and l.concurrency_key is not null
             ) h group by h.tenant_id, h.key"#
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("concurrency.held", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "concurrency.held", query.fetch_all);
     Ok(rows
         .into_iter()
         .map(|row| {

@@ -3,6 +3,7 @@
 use super::Due;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::time::Timestamp;
@@ -47,7 +48,7 @@ pub async fn awaited(
         shards,
         limit
     );
-    let rows = named("fire.awaited", query.fetch_all(db.pool())).await?;
+    let rows = kept!(db.hot(), "fire.awaited", query.fetch_all);
     let awaited = rows.into_iter().map(|row| Awaited {
         schedule: ScheduleId(row.id),
         task: TaskId(row.task),

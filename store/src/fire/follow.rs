@@ -8,6 +8,7 @@ use super::Due;
 use crate::StoreError;
 use crate::audit::{self, Act};
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::schedule::read_text;
 use crate::statement::named;
 use domain::audit::By;
@@ -92,7 +93,7 @@ pub async fn followed(
         after.map_or(Uuid::nil(), |task| task.uuid()),
         limit
     );
-    let rows = named("fire.followed", query.fetch_all(db.pool())).await?;
+    let rows = kept!(db.hot(), "fire.followed", query.fetch_all);
     let followed = rows.into_iter().map(|row| {
         let schedule = ScheduleId(row.schedule);
         let state = row.state.map(|state| read_text("state", schedule, &state)).transpose()?;

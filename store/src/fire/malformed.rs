@@ -4,6 +4,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::malformed::{LEAST, MOST, Page, at};
 use crate::statement::named;
 use domain::id::{ScheduleId, TenantId};
@@ -98,7 +99,7 @@ pub async fn pause_unsound(
         LEAST,
         MOST
     );
-    let rows = named("fire.pause_unsound", query.fetch_all(db.pool())).await?;
+    let rows = kept!(db.hot(), "fire.pause_unsound", query.fetch_all);
     let end = rows.first().map_or(0, |row| row.pages);
     let next = if page.from + page.pages < end { page.from + page.pages } else { 0 };
     let paused = rows.into_iter().filter_map(|row| {

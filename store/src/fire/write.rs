@@ -17,7 +17,7 @@ use crate::task::transition::cancel_requested_in;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::schedule::Outcome;
 use domain::time::Timestamp;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
@@ -68,7 +68,8 @@ pub async fn write(
     sorted.sort_unstable_by_key(|due| due.schedule);
     sorted.dedup_by_key(|due| due.schedule);
     repeated(|| async {
-        let mut tx = named("begin", db.fire_pool().begin()).await?;
+        let mut connection = db.fire().await?;
+        let mut tx = named("begin", connection.begin()).await?;
         let held: HashSet<_> =
             fence::hold(&mut tx, firing.node, firing.shards).await?.into_iter().collect();
         let mut written = Written::default();
@@ -88,6 +89,7 @@ pub async fn write(
         let group = Group::of(&come, &verdicts)?;
         group.write(&mut tx, firing.cancel_grace, &mut written).await?;
         named("commit", tx.commit()).await?;
+        connection.keep();
         Ok(written)
     })
     .await

@@ -3,7 +3,7 @@
 use super::LeaseKey;
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::named;
+use crate::hot::kept;
 use domain::id::{SessionId, TaskId, TenantId};
 
 /// The leases of `sessions` in `cancelling`: their executors are to be told, until they confirm.
@@ -18,9 +18,7 @@ pub async fn stops(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LeaseKey>, S
             where t.session_id = any ($1) and t.state = 'cancelling' limit 10000"#,
         &ids
     );
-    let mut connection = db.hot().await?;
-    let rows = named("lease.stops", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.hot(), "lease.stops", query.fetch_all);
     Ok(rows
         .into_iter()
         .map(|row| LeaseKey {

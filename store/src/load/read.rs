@@ -3,7 +3,7 @@
 use super::lacks::of_json;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::hot::kept;
 use domain::id::{NodeId, PoolName};
 use domain::placement::Shapes;
 use domain::resources::Resources;
@@ -42,9 +42,7 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
             limit 1000"#,
         pool.as_str()
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("load.read", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "load.read", query.fetch_all);
     let queued = rows.first().map_or(0, |row| row.queued.unsigned_abs());
     let loads = rows.into_iter().filter_map(|row| {
         let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();

@@ -3,6 +3,7 @@
 use super::lacks::to_json;
 use crate::StoreError;
 use crate::connect::RmDb;
+use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{NodeId, PoolName};
 use domain::placement::Shapes;
@@ -73,9 +74,7 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &total[3],
         &total[4]
     );
-    let mut connection = db.hot().await?;
-    named("load.report", query.execute(&mut *connection)).await?;
-    connection.keep();
+    kept!(db.hot(), "load.report", query.execute);
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
+use crate::hot::kept;
 use crate::statement::{named, repeated};
 use crate::task::transition::lease_lapsed_of_sessions;
 use domain::id::SessionId;
@@ -28,12 +29,17 @@ pub struct Lapsed {
 /// # Errors
 /// When the database cannot answer; then nothing was ended.
 pub async fn lapse(db: &RmDb, term: Duration, limit: i64) -> Result<Lapsed, StoreError> {
-    let early = sqlx::query_scalar!(
-        r#"select clock_timestamp() < pg_postmaster_start_time() + $1 * interval '1 millisecond' as "early!""#,
+    let query = sqlx::query!(
+        r#"select clock_timestamp() < pg_postmaster_start_time() + $1 * interval '1 millisecond' as "early!",
+                exists (select from executor_session o where o.ended_at is null and o.expires_at <= now()) as "any!""#,
         millis(term) as f64
     );
-    if named("session.lapse_guard", early.fetch_one(db.pool())).await? {
-        return Ok(Lapsed { too_early: true, ..Lapsed::default() });
+    // One row; and mostly there is nothing to end.
+    let guard = kept!(db.hot(), "session.lapse_guard", query.fetch_all);
+    if let Some(guard) = guard.first()
+        && (guard.early || !guard.any)
+    {
+        return Ok(Lapsed { too_early: guard.early, ..Lapsed::default() });
     }
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;

@@ -2,7 +2,8 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::statement::{named, repeated};
+use crate::hot::kept;
+use crate::statement::repeated;
 use domain::id::{NodeId, SessionId};
 use domain::time::millis;
 use std::time::Duration;
@@ -58,9 +59,7 @@ pub async fn renew(
             owner.uuid(),
             millis(term) as f64
         );
-        let mut connection = db.hot().await?;
-        let rows = named("session.renew", query.fetch_all(&mut *connection)).await?;
-        connection.keep();
+        let rows = kept!(db.hot(), "session.renew", query.fetch_all);
         Ok(rows)
     })
     .await?

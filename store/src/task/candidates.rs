@@ -13,8 +13,8 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::malformed;
-use crate::statement::named;
 use domain::batch::{ConcurrencyKey, Priority, Strand};
 use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
@@ -252,9 +252,7 @@ pub async fn candidates(
         malformed::LEAST,
         malformed::MOST
     );
-    let mut connection = db.dispatch().await?;
-    let mut rows = named("task.candidates", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let mut rows = kept!(db.dispatch(), "task.candidates", query.fetch_all);
     // The statement promises no order; and mostly it comes in this one.
     rows.sort_by_key(|r| (r.tenant_id, r.strand, Reverse(r.late), r.start_deadline, r.id));
     let now = rows.first().map(|row| row.now).unwrap_or_default();

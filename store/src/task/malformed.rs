@@ -5,8 +5,8 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::malformed::{Page, at};
-use crate::statement::named;
 use domain::id::{TaskId, TenantId};
 
 /// Waiting tasks of the pages of `page` that cannot be worked with, at most `limit`; and the page after which to go on, 0: from
@@ -32,7 +32,7 @@ pub async fn malformed_of_pages(
         at(page.from + page.pages),
         limit
     );
-    let rows = named("task.malformed_of_pages", query.fetch_all(db.pool())).await?;
+    let rows = kept!(db.hot(), "task.malformed_of_pages", query.fetch_all);
     let end = rows.first().map_or(0, |row| row.pages);
     let next = if page.from + page.pages < end { page.from + page.pages } else { 0 };
     let bad = rows.into_iter().filter_map(|row| Some((TenantId(row.tenant_id?), TaskId(row.id?))));

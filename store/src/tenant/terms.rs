@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::malformed::tell;
-use crate::statement::named;
 use domain::id::TenantId;
 use domain::plan::PlanLimits;
 use domain::tenant::TenantState;
@@ -35,9 +35,7 @@ pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantT
             from tenant t join plan p on p.name = t.plan where t.id = any ($1)"#,
         &ids
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("tenant.terms", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "tenant.terms", query.fetch_all);
     let terms = rows.into_iter().map(|row| TenantTerms {
         tenant: TenantId(row.id),
         weight: weight(row.id, row.own_weight, &row.plan, row.weight),

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::hot::kept;
 use domain::batch::StopReason;
 use domain::id::{PoolName, TenantId};
 
@@ -83,8 +83,6 @@ pub async fn keep(
         of_pool.rate,
         number(of_pool.free_slots)
     );
-    let mut connection = db.dispatch().await?;
-    named("turn.keep", query.execute(&mut *connection)).await?;
-    connection.keep();
+    kept!(db.dispatch(), "turn.keep", query.execute);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::hot::kept;
 use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Resources;
@@ -38,9 +38,7 @@ pub async fn last(db: &SchedulerDb, pool: &PoolName) -> Result<Vec<(TenantId, f6
         "select tenant_id, ahead from tenant_turn where pool = $1 and at > clock_timestamp() - interval '1 minute'",
         pool.as_str()
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("turn.last", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "turn.last", query.fetch_all);
     Ok(rows.into_iter().map(|row| (TenantId(row.tenant_id), row.ahead)).collect())
 }
 
@@ -56,9 +54,7 @@ pub async fn in_flight(db: &SchedulerDb, pool: &PoolName) -> Result<Vec<InFlight
         pool.as_str(),
         IN_FLIGHT
     );
-    let mut connection = db.dispatch().await?;
-    let rows = named("turn.in_flight", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
+    let rows = kept!(db.dispatch(), "turn.in_flight", query.fetch_all);
     Ok(rows
         .into_iter()
         .map(|row| InFlight {

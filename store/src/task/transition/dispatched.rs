@@ -6,8 +6,9 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::hot::kept;
 use crate::leadership::LeaderEpoch;
-use crate::statement::{named, repeated};
+use crate::statement::repeated;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::task::State;
 use domain::time::millis;
@@ -61,9 +62,7 @@ pub async fn dispatched(
             millis(sweep_age) as f64,
             State::Ready.as_str()
         );
-        let mut connection = db.dispatch().await?;
-        let rows = named("dispatched", query.fetch_all(&mut *connection)).await?;
-        connection.keep();
+        let rows = kept!(db.dispatch(), "dispatched", query.fetch_all);
         if !rows.iter().any(|row| row.leads) {
             return Ok(None);
         }

@@ -2,7 +2,8 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::{named, repeated};
+use crate::hot::kept;
+use crate::statement::repeated;
 use domain::id::{TaskId, TenantId};
 
 /// Raises the event; tasks that are not due, or not waiting any more, stay as they are. Says how many moved.
@@ -21,7 +22,7 @@ pub async fn due(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, 
             &tenants,
             &ids
         );
-        Ok(named("due", query.execute(db.pool())).await?.rows_affected())
+        Ok(kept!(db.hot(), "due", query.execute).rows_affected())
     })
     .await
 }

@@ -5,8 +5,9 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
+use crate::hot::kept;
 use crate::lease::LeaseKey;
-use crate::statement::{named, repeated};
+use crate::statement::repeated;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
 use domain::task::State;
 use domain::time::millis;
@@ -132,9 +133,7 @@ pub async fn placed(
             tasks.iter().min(),
             tasks.iter().max()
         );
-        let mut connection = db.hot().await?;
-        let rows = named("placed", query.fetch_all(&mut *connection)).await?;
-        connection.keep();
+        let rows = kept!(db.hot(), "placed", query.fetch_all);
         Ok(rows)
     })
     .await?;
