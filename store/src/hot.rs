@@ -2,10 +2,11 @@
 //!
 //! A pool asks every connection that comes back whether it is still there ([`crate::silence`]), which costs two exchanges with the
 //! database; beside a statement of a few tasks that is a tenth of the work. What ran a statement to its end has just answered, so it
-//! stays here for the next one instead. Whatever went wrong, was given up half-way, or lay idle goes back to the pool and is asked there.
+//! stays here for the next one instead, and is asked only where it has lain idle. Whatever went wrong or was given up half-way goes
+//! back to the pool and is asked there.
 
 use crate::StoreError;
-use crate::silence::IDLE;
+use crate::silence::{IDLE, answers};
 use runtime::clock::{Instant, monotonic};
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres};
@@ -28,8 +29,8 @@ pub(crate) use kept;
 /// A connection goes back to the pool after as long, so that the pool's own rules (its greatest age) reach it.
 const KEPT_FOR: Duration = Duration::from_secs(60);
 
-/// A pool, and connections of it that are kept: at most half, and only while others can be had without waiting, so that nobody in
-/// the pool's line is overtaken.
+/// A pool, and connections of it that are kept: all but one at most, and only while others can be had without waiting, so that nobody
+/// in the pool's line is overtaken.
 #[derive(Debug, Clone)]
 pub(crate) struct HotPool {
     pool: PgPool,
@@ -54,21 +55,27 @@ pub(crate) struct Hot<'a> {
 
 impl HotPool {
     pub(crate) fn of(pool: PgPool) -> Self {
-        let most = pool.options().get_max_connections() as usize / 2;
+        let most = (pool.options().get_max_connections() as usize).saturating_sub(1);
         Self { pool, most, kept: Arc::default() }
     }
 
-    /// The pool, for whoever keeps nothing. Has all that lay idle here back.
+    /// The pool, for whoever keeps nothing. Has all that is kept here back where it has no others.
     pub(crate) fn pool(&self) -> &PgPool {
-        drop(self.kept());
+        if !self.has_others() {
+            self.kept().clear();
+        }
         &self.pool
     }
 
     /// A kept connection, or else one of the pool.
     pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
-        let kept = self.kept().pop();
-        if let Some(Kept { connection, taken_at, .. }) = kept {
-            return Ok(Hot { of: self, connection, taken_at });
+        loop {
+            let last = self.kept().pop();
+            let Some(Kept { mut connection, taken_at, used_at }) = last else { break };
+            // One that does not answer goes back, and is given up there.
+            if used_at.elapsed() < IDLE || answers(&mut connection).await {
+                return Ok(Hot { of: self, connection, taken_at });
+            }
         }
         Ok(Hot { of: self, connection: self.pool.acquire().await?, taken_at: monotonic() })
     }
@@ -81,11 +88,8 @@ impl HotPool {
         closed.await;
     }
 
-    /// What is kept and was in use just now; the rest goes back to the pool.
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|kept| kept.used_at.elapsed() < IDLE);
-        kept
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a connection could be had now without waiting.
@@ -102,6 +106,7 @@ impl Hot<'_> {
             return;
         }
         let mut kept = self.of.kept();
+        kept.retain(|kept| kept.taken_at.elapsed() <= KEPT_FOR);
         if kept.len() < self.of.most && !self.of.pool.is_closed() {
             let Self { connection, taken_at, .. } = self;
             kept.push(Kept { connection, taken_at, used_at: monotonic() });

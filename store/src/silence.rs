@@ -37,6 +37,11 @@ fn asked_if_idle(connection: &mut PgConnection, of: PoolConnectionMetadata) -> A
     })
 }
 
+/// Whether an idle connection says soon that it is there.
+pub(crate) async fn answers(connection: &mut PgConnection) -> bool {
+    within(IDLE_ANSWERS, connection.ping()).await.is_ok()
+}
+
 /// Asks by undoing what is open. sqlx undoes what it knows to be open; a `begin` that nobody waited for to its end it does not know
 /// of, and whatever the next one stored would be lost with it. The pool itself asks a second time, for as long as it takes; a
 /// connection that has just answered does so again.

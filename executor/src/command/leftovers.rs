@@ -8,6 +8,7 @@ use super::folder::{WorkFolders, remove};
 use crate::supervise::{HIDDEN_ARGUMENT, all_pids, kill_pids};
 use domain::id::TaskId;
 use nix::sys::signal::Signal;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -18,6 +19,8 @@ const ROUNDS: u32 = 1000;
 /// In the first of them a supervisor is left to do its work: after its agent's death it knows better
 /// than we what belongs to its command.
 const PATIENT_ROUNDS: u32 = 500;
+/// After so many that find nothing there is nothing.
+const EMPTY_ROUNDS: u32 = 2;
 
 /// Kills whatever an earlier boot left and removes its work folders. Blocks.
 pub(crate) fn clean(folders: &WorkFolders) -> io::Result<()> {
@@ -30,15 +33,19 @@ pub(crate) fn clean(folders: &WorkFolders) -> io::Result<()> {
 }
 
 /// Kills every process of the attempt until none is found. Returns how many there were. Blocks.
+///
+/// None is found when two rounds in a row have found none: in the moment in which a process becomes another program it shows no
+/// environment.
 pub(super) fn kill_all(task: TaskId, attempt: u32, folder: &Path) -> usize {
-    let mut killed = 0;
+    let (mut all, mut empty) = (HashSet::new(), 0);
     for round in 0..ROUNDS {
         let found: Vec<i32> =
             all_pids().filter(|pid| belongs(*pid, task, attempt, folder)).collect();
-        if found.is_empty() {
-            return killed;
+        empty = if found.is_empty() { empty + 1 } else { 0 };
+        if empty == EMPTY_ROUNDS {
+            return all.len();
         }
-        killed = killed.max(found.len());
+        all.extend(found.iter().copied());
         let spared = |pid: &i32| round < PATIENT_ROUNDS && is_supervisor(*pid);
         if !found.iter().any(spared) {
             kill_pids(found, Signal::SIGKILL);
@@ -46,7 +53,7 @@ pub(super) fn kill_all(task: TaskId, attempt: u32, folder: &Path) -> usize {
         std::thread::sleep(Duration::from_millis(10));
     }
     tracing::error!(task.id = %task, attempt, "Processes of attempt {attempt} of `{task}` cannot be killed");
-    killed
+    all.len()
 }
 
 fn is_supervisor(pid: i32) -> bool {

@@ -1,9 +1,9 @@
 //! What schedules need that is not urgent: fixed delays, backfills, a new release of the time zones, and what was missed.
 
+use super::attention::Attention;
 use super::clock::DbClock;
 use super::counted::MISSED;
 use super::judge::{Judge, with_jitter};
-use super::reading::POLL;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
@@ -40,6 +40,7 @@ pub(crate) struct KeepFires {
     zones: Zones,
     /// When there was no backfill.
     no_backfills: Mutex<Option<Instant>>,
+    attention: Mutex<Attention>,
 }
 
 impl KeepFires {
@@ -51,7 +52,16 @@ impl KeepFires {
         judge: Arc<Judge>,
     ) -> Self {
         let zones = Zones { db: db.clone(), shards: Arc::clone(&shards) };
-        Self { db, bus, shards, clock, judge, zones, no_backfills: Mutex::default() }
+        Self {
+            db,
+            bus,
+            shards,
+            clock,
+            judge,
+            zones,
+            no_backfills: Mutex::default(),
+            attention: Mutex::default(),
+        }
     }
 
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
@@ -62,7 +72,9 @@ impl KeepFires {
         let moved = self.zones.look(now).await?;
         let numbers: Vec<_> = owned.iter().map(|at| at.shard).collect();
         let mut resumed = 0;
-        for ended in awaited(&self.db, &numbers, EACH).await? {
+        let ended = awaited(&self.db, &numbers, EACH).await?;
+        let followed = !ended.is_empty();
+        for ended in ended {
             resumed += u64::from(self.resume(&ended).await?);
         }
         if moved + resumed > 0 {
@@ -72,7 +84,9 @@ impl KeepFires {
         if made > 0 {
             self.bus.wake(Topic::Batcher);
         }
-        Ok(TickOutcome::after(POLL, moved + resumed + made))
+        let mut attention = self.attention.lock().unwrap_or_else(PoisonError::into_inner);
+        attention.saw(followed || made > 0);
+        Ok(TickOutcome::after(attention.pause(), moved + resumed + made))
     }
 
     /// Fires a piece of each backfill, says how many due times. Where there is none they are looked for once a second.

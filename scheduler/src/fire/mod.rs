@@ -5,6 +5,7 @@
 //! of the shards. [`keeping`] does what is not urgent: fixed delays, backfills, what was missed, and a new release of the time zones;
 //! [`streaks`] pauses schedules whose tasks fail.
 
+mod attention;
 mod clock;
 mod counted;
 mod firing;

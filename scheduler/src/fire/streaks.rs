@@ -2,14 +2,12 @@
 //!
 //! Bounded: so many tasks of each shard a tick, round and round. What ends them does not know of it.
 
-use super::reading::POLL;
+use super::attention::Attention;
 use super::shards::Shards;
 use domain::id::{ScheduleId, TaskId};
-use runtime::clock::{self, Instant};
 use runtime::tick::TickOutcome;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{Followed, count_ends, followed};
@@ -17,21 +15,20 @@ use tracing::info;
 
 /// Tasks looked at in one tick, of each shard.
 const EACH: usize = 50;
-/// From one look to the next where none was followed for [`QUIET`].
-const REST: Duration = Duration::from_secs(1);
-/// Longer than most schedules lie between two of their tasks: what fires often is paused before it fires again.
-const QUIET: Duration = Duration::from_secs(120);
 
 pub(crate) struct StreakTick {
-    pub(crate) db: SchedulerDb,
-    pub(crate) shards: Arc<Shards>,
+    db: SchedulerDb,
+    shards: Arc<Shards>,
     /// Up to where the last tick came; `None`: to the end.
-    pub(crate) after: Option<TaskId>,
-    /// When one was last followed.
-    pub(crate) seen: Option<Instant>,
+    after: Option<TaskId>,
+    attention: Attention,
 }
 
 impl StreakTick {
+    pub(crate) fn new(db: SchedulerDb, shards: Arc<Shards>) -> Self {
+        Self { db, shards, after: None, attention: Attention::default() }
+    }
+
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
         let shards: Vec<_> = self.shards.owned().iter().map(|at| at.shard).collect();
         if shards.is_empty() {
@@ -40,9 +37,7 @@ impl StreakTick {
         let limit = i64::try_from(EACH).unwrap_or(i64::MAX);
         let page = followed(&self.db, &shards, self.after, limit).await?;
         self.after = reached(&page);
-        if !page.is_empty() {
-            self.seen = Some(clock::monotonic());
-        }
+        self.attention.saw(!page.is_empty());
         let mut ends = BTreeMap::<ScheduleId, Vec<Followed>>::new();
         for end in page.into_iter().filter(|one| !one.lives) {
             ends.entry(end.schedule).or_default().push(end);
@@ -56,8 +51,7 @@ impl StreakTick {
             }
             counted += ends.len() as u64;
         }
-        let quiet = self.seen.is_none_or(|seen| seen.elapsed() > QUIET);
-        Ok(TickOutcome::after(if quiet { REST } else { POLL }, counted))
+        Ok(TickOutcome::after(self.attention.pause(), counted))
     }
 }
 

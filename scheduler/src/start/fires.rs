@@ -120,8 +120,7 @@ impl Loops {
     }
 
     fn follow(&self, shards: Arc<Shards>) {
-        let streaks = StreakTick { db: self.db.clone(), shards, after: None, seen: None };
-        let streaks = tokio::sync::Mutex::new(streaks);
+        let streaks = tokio::sync::Mutex::new(StreakTick::new(self.db.clone(), shards));
         let ticker =
             Ticker::new("schedule_streaks", TickPolicy::every(READ_POLL)).health(&self.health);
         let shutdown = self.shutdown.clone();

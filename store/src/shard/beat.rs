@@ -36,7 +36,8 @@ pub struct Shard {
 /// When the database cannot answer; then nothing is known.
 pub async fn beat(db: &SchedulerDb, node: NodeId, term: Duration) -> Result<Beat, StoreError> {
     let query = sqlx::query_scalar!(
-        r#"insert into scheduler_node as n (id, expires_at) values ($1, clock_timestamp() + $2 * interval '1 millisecond')
+        r#"with forgotten as (delete from scheduler_node where expires_at < now() - interval '1 minute' and id <> $1)
+            insert into scheduler_node as n (id, expires_at) values ($1, clock_timestamp() + $2 * interval '1 millisecond')
             on conflict (id) do update set expires_at = excluded.expires_at
             returning clock_timestamp() as "now!""#,
         node.uuid(),
@@ -44,9 +45,6 @@ pub async fn beat(db: &SchedulerDb, node: NodeId, term: Duration) -> Result<Beat
     );
     let mut connection = db.hot().await?;
     let now = named("shard.beat", query.fetch_all(&mut *connection)).await?;
-    let query =
-        sqlx::query!("delete from scheduler_node where expires_at < now() - interval '1 minute'");
-    named("shard.forget_nodes", query.execute(&mut *connection)).await?;
     let query = sqlx::query_scalar!(
         "select id from scheduler_node where expires_at > clock_timestamp() order by id"
     );
