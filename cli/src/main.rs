@@ -30,7 +30,11 @@ fn main() -> ExitCode {
     executor::supervise::maybe_run();
     up::child::maybe_become();
     let arguments = Arguments::parse();
-    let ended = tokio::runtime::Builder::new_multi_thread()
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    if let Some(number) = role::threads(&arguments.command) {
+        threads.worker_threads(number);
+    }
+    let ended = threads
         .enable_all()
         .build()
         .map_err(|error| Failure::failed(format!("cannot start threads: {error}")))

@@ -93,6 +93,24 @@ mod own_engines {
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn its_operators_have_a_file_for_their_commands_while_it_runs() -> anyhow::Result<()> {
+        let command = UpCommand::new()?;
+        let mut up = command.start().await?;
+        let file = command.data().join("operator.env");
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file)?);
+        assert_eq!(mode & 0o077, 0, "nobody else may read it");
+        let line = format!(". '{}' && berth doctor && berth admin pool list", file.display());
+        let said = tokio::process::Command::new("sh").args(["-c", &line]).output().await?;
+        let (out, err) =
+            (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+        assert!(said.status.success(), "{out}{err}");
+        assert!(out.contains("queue_arguments") && out.contains("default"), "{out}{err}");
+        up.term(SOON).await?;
+        assert!(!file.exists() && !command.data().join("client.env").exists());
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn the_next_start_goes_on_with_the_data_after_an_end_and_after_a_kill()
     -> anyhow::Result<()> {
         // Work that was lost is due again when the term of its session is over.

@@ -60,20 +60,28 @@ impl Announcement {
         Ready { role: "up", listen: address, health: address }.announce_in_file()
     }
 
-    /// Writes a file for shells: address, key, and where `berth` is.
-    pub fn write_environment(&self, folder: &Folder) -> Result<Environment, Failure> {
-        let path = folder.file("client.env");
-        let programs = self.berth.parent().unwrap_or(Path::new("/"));
-        let text = format!(
-            "export BERTH_SERVER={}\nexport BERTH_API_KEY={}\nPATH={}:$PATH\n",
-            quoted(&self.url),
-            quoted(&self.api_key),
-            quoted(&programs.to_string_lossy())
-        );
-        replace_private(&path, &text).map_err(|error| {
-            Failure::failed(format!("cannot write {}: {error}", path.display()))
-        })?;
-        Ok(Environment { path })
+    /// Writes files for shells: for customers address and key, for `operators` what they are told, for both where `berth` is.
+    pub fn write_environment(
+        &self,
+        folder: &Folder,
+        operators: &[(String, String)],
+    ) -> Result<Environment, Failure> {
+        let own = [("BERTH_SERVER", &self.url), ("BERTH_API_KEY", &self.api_key)];
+        let own = own.map(|(name, value)| (name.to_owned(), value.clone()));
+        let written = Environment {
+            client: folder.file("client.env"),
+            operator: folder.file("operator.env"),
+        };
+        let programs = quoted(&self.berth.parent().unwrap_or(Path::new("/")).to_string_lossy());
+        for (path, told) in [(&written.client, &own[..]), (&written.operator, operators)] {
+            let export = |(name, value): &(_, String)| format!("export {name}={}\n", quoted(value));
+            let exports: String = told.iter().map(export).collect();
+            let text = format!("{exports}PATH={programs}:$PATH\n");
+            replace_private(path, &text).map_err(|error| {
+                Failure::failed(format!("cannot write {}: {error}", path.display()))
+            })?;
+        }
+        Ok(written)
     }
 
     /// The end of the show: where it is, and what to try.
@@ -100,6 +108,10 @@ Next, in another terminal:
   berth logs task_...
   curl -H \"Authorization: Bearer $BERTH_API_KEY\" $BERTH_SERVER/v1/tasks
 
+What its operators do (berth doctor, berth admin ...), in one more:
+
+  . {operator}
+
 Every route: {url}/docs
 
 Ctrl-C stops everything; the next `berth up` goes on with the data.\n",
@@ -107,21 +119,25 @@ Ctrl-C stops everything; the next `berth up` goes on with the data.\n",
             key = self.api_key,
             data = folder.path().display(),
             log = folder.log("berth").display(),
-            environment = at(&environment.path),
+            environment = at(&environment.client),
+            operator = at(&environment.operator),
         );
         output::text(&text)
     }
 }
 
-/// The file for shells, gone when Berth is.
+/// The files for shells, gone when Berth is.
 #[derive(Debug)]
 pub struct Environment {
-    path: PathBuf,
+    client: PathBuf,
+    operator: PathBuf,
 }
 
 impl Drop for Environment {
     fn drop(&mut self) {
-        fs::remove_file(&self.path).ok();
+        for path in [&self.client, &self.operator] {
+            fs::remove_file(path).ok();
+        }
     }
 }
 

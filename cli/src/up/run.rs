@@ -107,7 +107,7 @@ impl<'a> Up<'a> {
             () = shutdown.cancelled() => return Ok(()),
             said = self.begin(running) => said?,
         };
-        let environment = said.write_environment(&self.folder)?;
+        let environment = said.write_environment(&self.folder, &self.settings.of_operators()?)?;
         if self.format == Format::Json {
             said.for_programs()?;
         } else {

@@ -20,6 +20,10 @@ const FOR_EXECUTORS: [&str; 5] = [
     "BERTH_CONFIG",
 ];
 
+/// What operators' commands need to be told.
+const FOR_OPERATORS: [&str; 4] =
+    ["BERTH_CONFIG", "BERTH_DATABASE__", "BERTH_BUS__", "BERTH_AUTH__KEY_HASH_SECRET"];
+
 /// Inside one process no wake-up is lost, and with nothing to do it is to take next to nothing.
 const ONE_PROCESS_TICK: &str = "800ms";
 
@@ -107,6 +111,13 @@ impl Settings {
         });
         Ok(all.into_iter().collect())
     }
+
+    /// What `berth doctor`, `berth admin` and `berth migrate` are told in another terminal.
+    pub fn of_operators(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut all = self.of_role("scheduler")?;
+        all.retain(|(name, _)| FOR_OPERATORS.iter().any(|n| name.starts_with(n)));
+        Ok(all)
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +153,17 @@ mod tests {
             assert!(!name.contains("DATABASE") && !name.contains("KEY_HASH"), "{name}");
             assert!(!value.contains("hunter2"), "{name}");
         }
+    }
+
+    #[test]
+    fn operators_learn_the_database_the_broker_and_the_secret_of_keys() {
+        let told = settings(&["--amqp-url", "amqp://b:p@h:1/%2f"]).of_operators().unwrap();
+        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        for name in ["BERTH_DATABASE__SERVICE_PASSWORD", "BERTH_BUS__URL", "BERTH_BUS__KIND"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+        assert!(names.contains(&"BERTH_AUTH__KEY_HASH_SECRET"), "{names:?}");
+        assert!(!names.iter().any(|name| name.contains("JWT") || name.contains("EXECUTOR")));
     }
 
     #[test]
