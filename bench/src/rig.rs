@@ -106,10 +106,10 @@ impl Rig {
         Ok(meter)
     }
 
-    /// All that each executor has logged.
-    pub fn executor_logs(&mut self) -> anyhow::Result<Vec<String>> {
-        let executors = self.cluster.of(Role::Executor);
-        executors.into_iter().map(|at| Ok(self.cluster.process(at)?.log())).collect()
+    /// All that each process of a role has logged.
+    pub fn logs(&mut self, role: Role) -> anyhow::Result<Vec<String>> {
+        let processes = self.cluster.of(role);
+        processes.into_iter().map(|at| Ok(self.cluster.process(at)?.log())).collect()
     }
 
     /// How many leases were granted so far.

@@ -154,6 +154,7 @@ impl Loops {
             self.bus.clone(),
             Arc::clone(&self.leader),
             settings.clone(),
+            self.tasks.clone(),
         )));
         let wakeups = self.bus.wakeups(&[Topic::Batcher]);
         let policy = TickPolicy {

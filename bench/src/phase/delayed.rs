@@ -4,7 +4,7 @@
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
-use super::starts::{LOGGED, Starts};
+use super::moments::{LOGGED, Moments};
 use crate::clock_offset;
 use crate::http::open_loop;
 use crate::report::Measured;
@@ -49,7 +49,7 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
 /// From the due time, by the database's clock, to the start of the driver: p50, p99 and the longest.
 async fn started_late(rig: &mut Rig, since: &str) -> anyhow::Result<[f64; 3]> {
     let offset = clock_offset::measure(rig.database_url()).await?;
-    let starts = Starts::read(rig)?;
+    let starts = Moments::read(rig)?.started;
     let rows = rig
         .sql(&format!(
             "select replace(id::text, '-', ''), extract(epoch from run_at) * 1000 from task_history where run_at > '{since}'"

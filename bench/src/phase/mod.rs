@@ -12,10 +12,10 @@ mod fires;
 mod flat;
 mod guards;
 mod idle;
+mod moments;
 mod raw_hop;
 mod raw_postgres;
 mod single_submit;
-mod starts;
 mod submit_to_start;
 
 pub use batch_and_drain::{batch_and_drain, keys};

@@ -3,7 +3,7 @@
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
-use super::starts::{LOGGED, Starts};
+use super::moments::{First, LOGGED, Moments};
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::http::{Sent, open_loop};
@@ -19,6 +19,8 @@ const QUIET: u32 = 200;
 
 /// Of each submit, in milliseconds.
 struct Waits {
+    queued: Vec<f64>,
+    running: Vec<f64>,
     started: Vec<f64>,
     placed: Vec<f64>,
     ended: Vec<f64>,
@@ -40,6 +42,13 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
         Measured::new("submit_to_start_p99_ms", of(&waits.started, 0.99))
             .with("max_ms", of(&waits.started, 1.0))
             .with("clock_uncertainty_ms", waits.clock_uncertainty),
+        // What comes one after the other: the answer, then these.
+        Measured::new("submit_to_queued_p50_ms", of(&waits.queued, 0.5))
+            .with("p99_ms", of(&waits.queued, 0.99))
+            .with("to_claim_p50_ms", between(&waits.queued, &waits.running, 0.5))
+            .with("to_claim_p99_ms", between(&waits.queued, &waits.running, 0.99))
+            .with("claim_to_start_p50_ms", between(&waits.running, &waits.started, 0.5))
+            .with("claim_to_start_p99_ms", between(&waits.running, &waits.started, 0.99)),
         Measured::new("submit_to_placement_p50_ms", of(&waits.placed, 0.5)),
         Measured::new("submit_to_placement_p99_ms", of(&waits.placed, 0.99))
             .with("max_ms", of(&waits.placed, 1.0)),
@@ -57,6 +66,10 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
             .with_cpu(waits.cpu)
             .with("rate_per_s", rate.into())
             .with("p50_ms", of(&waits.started, 0.5))
+            .with("to_queued_p50_ms", of(&waits.queued, 0.5))
+            .with("to_queued_p99_ms", of(&waits.queued, 0.99))
+            .with("queued_to_claim_p99_ms", between(&waits.queued, &waits.running, 0.99))
+            .with("claim_to_start_p99_ms", between(&waits.running, &waits.started, 0.99))
             .with("to_end_p50_ms", of(&waits.ended, 0.5))
             .with("to_end_p99_ms", of(&waits.ended, 0.99))
             .with("max_ms", of(&waits.started, 1.0))
@@ -66,6 +79,12 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
 
 fn of(values: &[f64], share: f64) -> f64 {
     percentile(values, share).unwrap_or_default()
+}
+
+/// Of what passed from one moment of each to the next.
+fn between(from: &[f64], to: &[f64], share: f64) -> f64 {
+    let passed: Vec<f64> = from.iter().zip(to).map(|(from, to)| to - from).collect();
+    of(&passed, share)
 }
 
 /// For `length`, after a second to warm up.
@@ -82,12 +101,15 @@ async fn at_rate(length: Duration, rate: u32) -> anyhow::Result<Waits> {
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well((sent.len() + warm.len()) as u64).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
-    let starts = Starts::read(&mut rig)?;
-    let started = sent
-        .iter()
-        .map(|one| Ok(starts.of(&one.task)? - one.intended.timestamp_micros() as f64 / 1e3));
+    let moments = Moments::read(&mut rig)?;
+    let waited = |moment: &First| -> anyhow::Result<Vec<f64>> {
+        let intended = |one: &Sent| one.intended.timestamp_micros() as f64 / 1e3;
+        sent.iter().map(|one| Ok(moment.of(&one.task)? - intended(one))).collect()
+    };
     Ok(Waits {
-        started: started.collect::<anyhow::Result<_>>()?,
+        queued: waited(&moments.queued)?,
+        running: waited(&moments.running)?,
+        started: waited(&moments.started)?,
         ended: waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?,
         placed: waited_ms(&rig, &sent, "min(placed_at)", offset.ms).await?,
         answered: sent.iter().map(|one| one.answered_ms).collect(),

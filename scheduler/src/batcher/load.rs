@@ -36,6 +36,44 @@ pub(super) struct PoolView {
     pub lacks: Shapes,
 }
 
+/// For as long room that was read is counted on, where there is plenty: half of the time after which resource managers tell of it anew.
+const ROOM_AGE: Duration = Duration::from_millis(25);
+
+/// What was read of a pool a moment ago, and how much of it is handed out since.
+///
+/// Room that is taken meanwhile is counted as taken, and none that is given back: so never too much is handed out, but for what an
+/// executor that leaves takes along, as it does between two reports.
+#[derive(Debug)]
+pub(super) struct KnownRoom {
+    view: PoolView,
+    read_at: Instant,
+    slots: u64,
+    handed_out: u64,
+}
+
+impl KnownRoom {
+    /// Where so many `slots` could be handed out.
+    pub(super) const fn read(view: PoolView, read_at: Instant, slots: u64) -> Self {
+        Self { view, read_at, slots, handed_out: 0 }
+    }
+
+    /// So many slots are handed out.
+    pub(super) const fn take(&mut self, slots: u64) {
+        self.handed_out = self.handed_out.saturating_add(slots);
+    }
+
+    /// The pool as it is now; `None` where that must be read: it is too long ago, or half of the room is gone.
+    pub(super) fn view(&self, now: Instant) -> Option<PoolView> {
+        let fresh = now.saturating_duration_since(self.read_at) < ROOM_AGE;
+        let plenty = self.slots > 0 && self.handed_out <= self.slots / 2;
+        (fresh && plenty).then(|| {
+            let mut view = self.view.clone();
+            view.load.queued_slots = view.load.queued_slots.saturating_add(self.handed_out);
+            view
+        })
+    }
+}
+
 impl PoolRate {
     pub(super) fn view(
         &mut self,
@@ -83,5 +121,44 @@ impl PoolRate {
             least_room: with_room.map(|load| load.free_slots).min().unwrap_or(1),
             lacks: lacks.unwrap_or_default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::clock;
+
+    fn room(slots: u64) -> KnownRoom {
+        let load = OwnerLoad {
+            owner: NodeId::fresh(),
+            free_slots: slots,
+            completed_slots: 0,
+            largest: Resources::default(),
+            total: Resources::default(),
+            lacks: Shapes::default(),
+        };
+        let now = clock::monotonic();
+        KnownRoom::read(PoolRate::default().view(now, &[load], 3), now, slots)
+    }
+
+    #[test]
+    fn what_is_handed_out_is_counted_as_queued_until_it_is_read_again() {
+        let mut room = room(10);
+        let now = room.read_at;
+        let queued = |room: &KnownRoom| room.view(now).map(|view| view.load.queued_slots);
+        assert_eq!(queued(&room), Some(3));
+        room.take(2);
+        room.take(3);
+        assert_eq!(queued(&room), Some(8));
+        room.take(1);
+        assert_eq!(queued(&room), None, "more than half of it is gone");
+    }
+
+    #[test]
+    fn no_room_and_old_room_are_read_again() {
+        assert!(room(0).view(clock::monotonic()).is_none());
+        let known = room(10);
+        assert!(known.view(known.read_at + ROOM_AGE).is_none());
     }
 }

@@ -1,9 +1,10 @@
 //! What the batcher knows of a pool.
 
 use super::backlog::{Backlog, SeenOfTenant};
-use super::load::PoolRate;
+use super::load::{KnownRoom, PoolRate, PoolView};
 use super::standing::Standing;
-use domain::batch::{Candidate, Turns, Window};
+use crate::metrics::{COMPLETION_RATE, FREE_SLOTS, QUEUED_SLOTS};
+use domain::batch::{Candidate, Turns, Window, batch_slots};
 use domain::id::PoolName;
 use domain::resources::Resources;
 use domain::time::Timestamp;
@@ -22,6 +23,7 @@ const LAG: Duration = Duration::from_millis(250);
 pub(super) struct PoolState {
     pub turns: Turns,
     pub rate: PoolRate,
+    pub room: Option<KnownRoom>,
     pub backlog: Backlog,
     pub standing: Standing,
     /// What runs was read, which an earlier batcher has handed out.
@@ -33,6 +35,7 @@ impl Default for PoolState {
         Self {
             turns: Turns::lagging(LAG),
             rate: PoolRate::default(),
+            room: None,
             backlog: Backlog::default(),
             standing: Standing::default(),
             taken_over: false,
@@ -41,6 +44,26 @@ impl Default for PoolState {
 }
 
 impl PoolState {
+    /// What there is to give, and whether that was read a moment ago and is only reckoned on.
+    pub(super) async fn view(
+        &mut self,
+        db: &SchedulerDb,
+        pool: &PoolName,
+        horizon: Duration,
+    ) -> Result<(PoolView, bool), StoreError> {
+        if let Some(view) = self.room.as_ref().and_then(|room| room.view(clock::monotonic())) {
+            return Ok((view, true));
+        }
+        let (loads, queued) = store::load::read(db, pool).await?;
+        let now = clock::monotonic();
+        let view = self.rate.view(now, &loads, queued);
+        self.room = Some(KnownRoom::read(view.clone(), now, batch_slots(view.load, horizon)));
+        FREE_SLOTS.with(&[pool.as_str()]).set(view.load.free_slots as f64);
+        QUEUED_SLOTS.with(&[pool.as_str()]).set(view.load.queued_slots as f64);
+        COMPLETION_RATE.with(&[pool.as_str()]).set(view.load.completed_slots_per_second);
+        Ok((view, false))
+    }
+
     /// Goes on from where an earlier batcher stood, once.
     pub(super) async fn take_over(
         &mut self,

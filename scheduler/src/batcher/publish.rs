@@ -1,57 +1,129 @@
 //! Hands a dispatch to the broker, and takes back what it did not take.
 //!
-//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later.
+//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. The broker makes each hint
+//! durable before it answers, which takes as long as the rest of a tick: the batcher does not wait for that, but looks on. The rule:
+//! it is never more than a few dispatches ahead of the broker's answers, so that a slow broker slows it down.
 
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
 use domain::id::PoolName;
+use runtime::error_chain::ErrorChain;
 use runtime::fault::FaultPoint;
+use runtime::tasks::TaskGroup;
 use runtime::trace::TraceContext;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::transition;
-use tracing::{Instrument, debug, error, info_span};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::{Instrument, debug, error, info_span, warn};
 
 /// Tasks are `queued` and nobody was told.
 static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
 /// Hints are with the broker, and what it did not take is not taken back yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
-/// Publishes `hints` in messages of `per_message`; says how many tasks were taken back.
-pub(super) async fn publish(
-    db: &SchedulerDb,
-    bus: &Bus,
-    pool: &PoolName,
-    hints: &[Hint],
-    per_message: usize,
-) -> Result<u64, StoreError> {
-    let batches: Vec<HintBatch> = hints
-        .chunks(per_message.max(1))
-        .map(|hints| HintBatch { trace: TraceContext::generate(), hints: hints.to_vec() })
-        .collect();
-    for batch in &batches {
-        for hint in &batch.hints {
-            debug!(task.id = %hint.task, trace.id = batch.trace.trace_id(), hint.dispatch_epoch, "Task `{}` is queued", hint.task);
+/// Dispatches that wait for the broker's answer at a time.
+const UNANSWERED: usize = 4;
+
+/// Hands out hints.
+pub(super) struct Publisher {
+    db: SchedulerDb,
+    bus: Bus,
+    tasks: TaskGroup,
+    places: Arc<Semaphore>,
+    refused: Arc<AtomicBool>,
+}
+
+/// The hints of one dispatch.
+struct Dispatch {
+    pool: PoolName,
+    batches: Vec<HintBatch>,
+    /// Given back when the broker has answered, and what it refused is taken back.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Publisher {
+    pub(super) fn new(db: SchedulerDb, bus: Bus, tasks: TaskGroup) -> Self {
+        let (places, refused) = (Arc::new(Semaphore::new(UNANSWERED)), Arc::default());
+        Self { db, bus, tasks, places, refused }
+    }
+
+    /// Whether the broker has refused anything since this was last asked.
+    pub(super) fn was_refused(&self) -> bool {
+        self.refused.swap(false, Ordering::AcqRel)
+    }
+
+    /// Sends `hints` in messages of `per_message`, in the order of calls. What becomes of them shows in [`Self::was_refused`].
+    pub(super) async fn publish(
+        &self,
+        pool: &PoolName,
+        hints: &[Hint],
+        per_message: usize,
+    ) -> Result<(), StoreError> {
+        let batches: Vec<HintBatch> = hints
+            .chunks(per_message.max(1))
+            .map(|hints| HintBatch { trace: TraceContext::generate(), hints: hints.to_vec() })
+            .collect();
+        for batch in &batches {
+            for hint in &batch.hints {
+                debug!(task.id = %hint.task, trace.id = batch.trace.trace_id(), hint.dispatch_epoch, "Task `{}` is queued", hint.task);
+            }
         }
-    }
-    MARKED.hit().await?;
-    let span = info_span!("task.dispatch", %pool, tasks = hints.len());
-    let outcomes = bus.publish(pool, batches.clone()).instrument(span).await;
-    PUBLISHED.hit().await?;
-    let mut back = Vec::new();
-    for (batch, outcome) in batches.iter().zip(&outcomes) {
-        if !outcome.is_confirmed() {
-            PUBLISH_FAILED.with(&[outcome.as_str()]).inc_by(batch.hints.len() as u64);
-            back.extend(batch.hints.iter().map(|h| (h.tenant, h.task, h.dispatch_epoch)));
+        MARKED.hit().await?;
+        let span = info_span!("task.dispatch", %pool, tasks = hints.len());
+        // It is never closed.
+        let place = Arc::clone(&self.places).acquire_owned().await.ok();
+        let dispatch = Dispatch { pool: pool.clone(), batches, _place: place };
+        let (db, bus, refused) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.refused));
+        let sending = async move {
+            if let Err(error) = dispatch.send(&db, &bus, &refused).await {
+                let cause = ErrorChain(&error).to_string();
+                warn!(
+                    cause,
+                    "Hints that were not published could not be taken back, the sweep does it: {cause}"
+                );
+            }
+        };
+        let mut sending = Box::pin(sending.instrument(span));
+        // Once here: that hands the messages over, so that they leave in the order of their turns.
+        let pending = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending()));
+        if pending.await {
+            drop(self.tasks.spawn("batcher_hints", sending));
         }
+        Ok(())
     }
-    if back.is_empty() {
-        return Ok(0);
+}
+
+impl Dispatch {
+    async fn send(
+        self,
+        db: &SchedulerDb,
+        bus: &Bus,
+        refused: &AtomicBool,
+    ) -> Result<(), StoreError> {
+        let Self { pool, batches, .. } = &self;
+        let outcomes = bus.publish(pool, batches.clone()).await;
+        PUBLISHED.hit().await?;
+        let mut back = Vec::new();
+        for (batch, outcome) in batches.iter().zip(&outcomes) {
+            if !outcome.is_confirmed() {
+                PUBLISH_FAILED.with(&[outcome.as_str()]).inc_by(batch.hints.len() as u64);
+                back.extend(batch.hints.iter().map(|h| (h.tenant, h.task, h.dispatch_epoch)));
+            }
+        }
+        if back.is_empty() {
+            return Ok(());
+        }
+        refused.store(true, Ordering::Release);
+        if outcomes.contains(&bus::PublishOutcome::Returned) {
+            error!(%pool, tasks = back.len(), "The hint queue of pool `{pool}` was missing; it has been declared again");
+        }
+        let taken_back = transition::dispatch_stale(db, &back).await?;
+        debug!(%pool, taken_back, "Hints of pool `{pool}` were not published; their tasks are ready again");
+        Ok(())
     }
-    if outcomes.contains(&bus::PublishOutcome::Returned) {
-        error!(%pool, tasks = back.len(), "The hint queue of pool `{pool}` was missing; it has been declared again");
-    }
-    let taken_back = transition::dispatch_stale(db, &back).await?;
-    debug!(%pool, taken_back, "Hints of pool `{pool}` were not published; their tasks are ready again");
-    Ok(taken_back)
 }

@@ -6,10 +6,10 @@
 use super::charging::Charging;
 use super::load::PoolView;
 use super::pool::PoolState;
-use super::publish::publish;
+use super::publish::Publisher;
 use super::tenants::Tenants;
 use crate::leader::Leader;
-use crate::metrics::{BATCH, COMPLETION_RATE, DISPATCHED, FREE_SLOTS, LAG, QUEUED_SLOTS, STOPPED};
+use crate::metrics::{BATCH, DISPATCHED, LAG, STOPPED};
 use bus::{Bus, ConnectionState, Hint};
 use domain::batch::{Pick, Running, StopReason, batch_slots};
 use domain::id::{PoolName, TaskId, TenantId};
@@ -17,6 +17,7 @@ use domain::resources::Resources;
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
 use runtime::config::SchedulerConfig;
+use runtime::tasks::TaskGroup;
 use runtime::tick::TickOutcome;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ const COUNT_MOST: Duration = Duration::from_secs(1);
 const KEYS: usize = 50_000;
 /// Hints of tenants that may not run any more, taken back at once; the sweep takes back the rest.
 const TAKEN_BACK: i64 = 5000;
-/// The rest after a tick whose hints the broker did not all take.
+/// The rest after the broker did not take all hints of a dispatch.
 const REFUSED_REST: Duration = Duration::from_millis(250);
 
 pub(crate) struct Batcher {
@@ -71,8 +72,7 @@ pub(crate) struct Batcher {
     /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
     count_from: Option<Instant>,
     rests_until: Option<Instant>,
-    /// The broker did not take all of this tick's hints.
-    refused: bool,
+    publisher: Publisher,
 }
 
 /// What a tick did in one pool.
@@ -107,7 +107,9 @@ impl Batcher {
         bus: Bus,
         leader: Arc<Leader>,
         settings: SchedulerConfig,
+        tasks: TaskGroup,
     ) -> Self {
+        let publisher = Publisher::new(db.clone(), bus.clone(), tasks);
         Self {
             db,
             bus,
@@ -123,12 +125,13 @@ impl Batcher {
             charging: Charging::default(),
             count_from: None,
             rests_until: None,
-            refused: false,
+            publisher,
         }
     }
 
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
-        if let Some(until) = self.rests_until.take() {
+        let refused = self.publisher.was_refused().then(|| clock::monotonic() + REFUSED_REST);
+        if let Some(until) = self.rests_until.take().max(refused) {
             // Not the ticker's pause, which a wake-up ends: under load there is always one.
             clock::sleep_until(until).await;
         }
@@ -172,7 +175,6 @@ impl Batcher {
         if done > 0 {
             let tasks = u32::try_from(done).unwrap_or(u32::MAX);
             let rest = REST_PER_TASK.saturating_mul(tasks).min(REST);
-            let rest = if std::mem::take(&mut self.refused) { REFUSED_REST } else { rest };
             self.rests_until = Some(clock::monotonic() + rest);
         }
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
@@ -308,9 +310,7 @@ impl Batcher {
     ) -> Result<Dispatched, StoreError> {
         let state = self.per_pool.entry(pool.clone()).or_default();
         let started = clock::monotonic();
-        let (loads, queued) = store::load::read(&self.db, pool).await?;
-        let view = state.rate.view(clock::monotonic(), &loads, queued);
-        show(pool, &view);
+        let (view, is_known) = state.view(&self.db, pool, self.settings.horizon).await?;
         let slots = batch_slots(view.load, self.settings.horizon);
         let most = u64::from(self.settings.max_batch).min(slots);
         if most == 0 {
@@ -325,6 +325,7 @@ impl Batcher {
         if marked.is_err() {
             // What a mark without an answer has handed out counts in `running` until the next count.
             picked.iter().for_each(|pick| state.turns.undo(pick));
+            state.room = None;
         }
         let Some(epochs) = marked? else {
             self.leader.lost();
@@ -340,21 +341,10 @@ impl Batcher {
             }
         }
         // In the order of their turns: that is how they are placed.
-        let hints: Vec<Hint> = picked
-            .iter()
-            .map(|pick| &pick.candidate)
-            .filter_map(|c| {
-                Some(Hint {
-                    tenant: c.tenant,
-                    task: c.task,
-                    dispatch_epoch: *epochs.get(&c.task)?,
-                    resources: *resources.get(&c.task)?,
-                    start_deadline_unix_ms: c.start_deadline.timestamp_millis(),
-                })
-            })
-            .collect();
+        let hints = hints(&picked, &epochs, &resources);
         state.standing.handed_out(hints.iter().map(|hint| hint.tenant));
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
+        state.room.iter_mut().for_each(|room| room.take(used));
         let reason = if used >= slots {
             StopReason::RoomUsed
         } else if used >= most {
@@ -372,10 +362,12 @@ impl Batcher {
             DISPATCHED.with(&[pool.as_str()]).inc_by(tasks);
             BATCH.with(&[pool.as_str()]).observe(tasks as f64);
             let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
-            self.refused |= publish(&self.db, &self.bus, pool, &hints, per_message).await? > 0;
+            self.publisher.publish(pool, &hints, per_message).await?;
             LAG.with(&["whole"]).observe_duration(started.elapsed());
         }
         Ok(match reason {
+            // There may be more by now than was known.
+            StopReason::RoomUsed if is_known => Dispatched::Most(tasks),
             StopReason::RoomUsed => Dispatched::Limited(tasks),
             StopReason::BatchFull => Dispatched::Most(tasks),
             // Somebody has more than was looked at, or may have.
@@ -467,6 +459,25 @@ impl Dispatched {
     }
 }
 
+/// One hint for each that was marked.
+fn hints(
+    picked: &[Pick],
+    epochs: &HashMap<TaskId, i32>,
+    resources: &HashMap<TaskId, Resources>,
+) -> Vec<Hint> {
+    let hint = |pick: &Pick| {
+        let candidate = &pick.candidate;
+        Some(Hint {
+            tenant: candidate.tenant,
+            task: candidate.task,
+            dispatch_epoch: *epochs.get(&candidate.task)?,
+            resources: *resources.get(&candidate.task)?,
+            start_deadline_unix_ms: candidate.start_deadline.timestamp_millis(),
+        })
+    };
+    picked.iter().filter_map(hint).collect()
+}
+
 /// Two messages for each resource manager with room, so that each gets its part, and one where it is alone, which claims them all at
 /// once; never more in one than the one with least room can place at once, and never more than `most`.
 fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
@@ -474,10 +485,4 @@ fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
     let even = hints.div_ceil(messages);
     let room = usize::try_from(view.least_room).unwrap_or(usize::MAX);
     even.min(room).clamp(1, most.max(1))
-}
-
-fn show(pool: &PoolName, view: &PoolView) {
-    FREE_SLOTS.with(&[pool.as_str()]).set(view.load.free_slots as f64);
-    QUEUED_SLOTS.with(&[pool.as_str()]).set(view.load.queued_slots as f64);
-    COMPLETION_RATE.with(&[pool.as_str()]).set(view.load.completed_slots_per_second);
 }
