@@ -66,6 +66,8 @@ pub enum Name {
     RawPostgres,
     /// Messages and hints through the broker, with nothing but the bus.
     RawHop,
+    /// A lone task's way through the engines alone: what `submit-to-start` cannot be quicker than.
+    RawChain,
     /// Batches in, nobody runs them; then executors start and all is run.
     Drain,
     /// The same run with concurrency keys and without, in turn.

@@ -55,10 +55,11 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 16] = [
+const ALL: [Name; 17] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
+    Name::RawChain,
     Name::Drain,
     Name::Keys,
     Name::SingleSubmit,
@@ -94,6 +95,7 @@ async fn one(
             both.extend(phase::raw_hop(messages / 5, 100).await?);
             Ok(both)
         }
+        Name::RawChain => phase::raw_chain(length).await,
         Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
         Name::Keys => {
             let before =
@@ -133,6 +135,7 @@ const fn describe(name: Name) -> &'static str {
         Name::Fdatasync => "8 kB made durable",
         Name::RawPostgres => "Postgres alone",
         Name::RawHop => "hints through the broker alone",
+        Name::RawChain => "a lone task's way through the engines alone",
         Name::Drain => "batches in, then all of it run",
         Name::Keys => "all of it run, with concurrency keys and without",
         Name::SingleSubmit => "single submits",

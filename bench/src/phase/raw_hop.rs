@@ -100,7 +100,7 @@ async fn hop(
     Ok(())
 }
 
-fn batch(hints: usize) -> HintBatch {
+pub(super) fn batch(hints: usize) -> HintBatch {
     let hint = |_| Hint {
         tenant: TenantId::fresh(),
         task: TaskId::fresh(),
@@ -112,7 +112,7 @@ fn batch(hints: usize) -> HintBatch {
 }
 
 /// The defaults, with room for a generator that is ahead.
-fn settings(broker: &TestBroker) -> BusConfig {
+pub(super) fn settings(broker: &TestBroker) -> BusConfig {
     BusConfig {
         kind: BusKind::RabbitMq,
         url: SecretString::from(broker.url().to_owned()),

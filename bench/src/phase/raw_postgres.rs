@@ -10,7 +10,7 @@ use testkit::{psql, settings};
 use tokio::process::Command;
 
 const INSERT: &str = include_str!("../../sql/raw_insert_prepare.sql");
-const DRAIN: &str = include_str!("../../sql/raw_drain_prepare.sql");
+pub(super) const DRAIN: &str = include_str!("../../sql/raw_drain_prepare.sql");
 /// Rows of a batch, in `raw_insert.sql`.
 const BATCH: u64 = 1000;
 /// Tasks of a claim, in `raw_drain.sql`.

@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 /// Half of the machine's cores, at least one, for a role that is a process of its own; `None`: all, or what `TOKIO_WORKER_THREADS` says.
 ///
 /// A machine that runs one of them runs others and mostly an engine, too. And a second thread is woken whenever the first has work, to
-/// look for some: with 200 tasks a second on two cores that cost these processes a fifth of their time (docs/performance.md).
+/// look for some: with 200 tasks a second on two cores that cost these processes a quarter of their time (docs/performance.md).
 pub fn threads(command: &Command) -> Option<usize> {
     let of_role = matches!(
         command,

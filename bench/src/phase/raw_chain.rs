@@ -1,0 +1,122 @@
+//! The way of a lone task through the engines alone: stored, a wake-up, marked, a hint, claimed, one after the other, 200 times a second.
+//!
+//! The twin of `submit_to_start`: the same commits (the mark does not wait for the disk) and the same two messages, with statements as
+//! plain as can be, no api, no choice, no executor, and nothing else running. It goes one task at a time, so none waits for another.
+
+use super::raw_hop::{batch, settings};
+use super::raw_postgres::DRAIN;
+use crate::report::Measured;
+use crate::statistics::percentile;
+use anyhow::{Context, ensure};
+use bus::{Bus, Topic};
+use domain::id::PoolName;
+use runtime::clock;
+use runtime::shutdown::Shutdown;
+use runtime::tasks::TaskGroup;
+use std::time::Duration;
+use testkit::db::TestDatabase;
+use testkit::psql::Session;
+use testkit::services::TestBroker;
+
+const EVERY: Duration = Duration::from_millis(5);
+const LATE: Duration = Duration::from_secs(10);
+const STORE: &str = "prepare one as insert into raw_task (id, tenant_id, pool, state, priority, run_at, payload, attempt, created_at)
+    values (gen_random_uuid(), '01900000-0000-7000-8000-000000000001', 'default', 0, 0, now(), '{}', 0, now()) returning 1";
+const MARK: &str = "set synchronous_commit = off; prepare one as update raw_task set state = 1 where id = (
+    select id from raw_task where state = 0 order by run_at, id limit 1 for update skip locked) returning id";
+const CLAIM: &str =
+    "prepare one(uuid) as update raw_task set state = 2, attempt = attempt + 1, claimed_at = now()
+    where id = $1 and state = 1 returning 1";
+
+/// For `length`, after a second to warm up.
+pub async fn raw_chain(length: Duration) -> anyhow::Result<Vec<Measured>> {
+    let database = TestDatabase::new().await?;
+    for statement in DRAIN.replace(":tasks", "0").split_inclusive(";\n") {
+        database.sql(statement).await?;
+    }
+    let broker = TestBroker::new().await?;
+    let (tasks, (stop, shutdown)) = (TaskGroup::new(), Shutdown::new());
+    // A process wakes itself without the broker: so three of them, as there are processes.
+    let bus = || Bus::connect(&settings(&broker), &tasks, &shutdown);
+    let (from, between, to) = (bus()?, bus()?, bus()?);
+    for one in [&from, &between, &to] {
+        ensure!(one.wait_connected(LATE).await, "no connection to the broker");
+    }
+    let mut chain = Chain {
+        store: prepared(&database, STORE).await?,
+        mark: prepared(&database, MARK).await?,
+        claim: prepared(&database, CLAIM).await?,
+        woken: between.wakeups(&[Topic::Batcher]),
+        consumer: to.consume(&"bench".parse()?, 10),
+        pool: "bench".parse()?,
+        from,
+        between,
+    };
+    chain.run(Duration::from_secs(1)).await?;
+    let took = chain.run(length).await?;
+    drop(chain);
+    stop.shut_down();
+    let _late = tasks.join_all(Duration::from_secs(5)).await;
+    let of = |share| percentile(&took, share).unwrap_or_default();
+    Ok(vec![
+        Measured::new("raw_submit_to_start_p50_ms", of(0.5)),
+        Measured::new("raw_submit_to_start_p99_ms", of(0.99)).with("max_ms", of(1.0)),
+    ])
+}
+
+struct Chain {
+    store: Session,
+    mark: Session,
+    claim: Session,
+    from: Bus,
+    woken: bus::Wakeups,
+    between: Bus,
+    pool: PoolName,
+    consumer: bus::HintConsumer,
+}
+
+impl Chain {
+    /// Of each, in milliseconds.
+    async fn run(&mut self, length: Duration) -> anyhow::Result<Vec<f64>> {
+        let began = clock::monotonic();
+        let mut took = Vec::new();
+        for number in 0.. {
+            let due = began + EVERY * number;
+            if due > began + length {
+                break;
+            }
+            clock::sleep_until(due).await;
+            let sent = clock::monotonic();
+            self.one().await?;
+            took.push(sent.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(took)
+    }
+
+    async fn one(&mut self) -> anyhow::Result<()> {
+        let stored = self.store.row("execute one").await?;
+        ensure!(stored == "1", "stored: {stored}");
+        self.from.wake(Topic::Batcher);
+        clock::timeout(LATE, self.woken.next()).await.context("a wake-up is lost")?;
+        let id = self.mark.row("execute one").await?;
+        // The broker's answer is not waited for before the claim, as it is not by the batcher.
+        let claimed = async {
+            let next =
+                clock::timeout(LATE, self.consumer.next()).await.context("a hint is lost")?;
+            let claimed = self.claim.row(&format!("execute one('{id}')")).await?;
+            next.context("the bus has ended")?.ack();
+            ensure!(claimed == "1", "claimed: {claimed}");
+            anyhow::Ok(())
+        };
+        let published = self.between.publish(&self.pool, vec![batch(1)]);
+        let (outcomes, claimed) = futures::join!(published, claimed);
+        ensure!(outcomes.iter().all(|outcome| outcome.is_confirmed()), "a hint was not confirmed");
+        claimed
+    }
+}
+
+async fn prepared(database: &TestDatabase, statement: &str) -> anyhow::Result<Session> {
+    let mut session = Session::open(database.owner_url())?;
+    session.row(&format!("{statement};\nselect 1")).await?;
+    Ok(session)
+}
