@@ -46,9 +46,9 @@ pub async fn sample(rig: &mut Rig, after: Duration, over: Duration) -> anyhow::R
         "select (select count(*) from pg_stat_activity where usename like 'berth\\_%'),
             (select sum(n_dead_tup) from pg_stat_user_tables),
             -- Days are dropped as a whole; what they hold grows until then, as it should. The audit and its seals, a row each for every
-            -- change, and keys, revoked ones too, are kept for good.
+            -- change, are kept for good.
             (select sum(pg_total_relation_size(c.oid)) / 1048576.0 from pg_class c join pg_namespace n on n.oid = c.relnamespace
-                where n.nspname = 'public' and c.relkind = 'r' and not c.relispartition and c.relname not in ('idempotency', 'audit', 'audit_seal', 'api_key')),
+                where n.nspname = 'public' and c.relkind = 'r' and not c.relispartition and c.relname not in ('idempotency', 'audit', 'audit_seal')),
             coalesce(percentile_disc(0.5) within group (order by {waited}), 0),
             coalesce(percentile_disc(0.99) within group (order by {waited}), 0)
         from task_history h join task_spec s on s.id = h.id
