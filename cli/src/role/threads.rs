@@ -11,14 +11,32 @@ use std::thread::available_parallelism;
 /// A machine that runs one of them runs others and mostly an engine, too. And a second thread is woken whenever the first has work, to
 /// look for some: with 200 tasks a second on two cores that cost these processes a quarter of their time (docs/performance.md).
 pub fn threads(command: &Command) -> Option<usize> {
-    let of_role = matches!(
-        command,
-        Command::Api(_)
-            | Command::Scheduler(_)
-            | Command::ResourceManager(_)
-            | Command::Executor(_)
-    );
     let asked = variable("TOKIO_WORKER_THREADS").is_some();
     let cores = available_parallelism().map_or(1, NonZero::get);
-    (of_role && !asked).then_some((cores / 2).max(1))
+    of(command, asked, cores)
+}
+
+fn of(command: &Command, asked: bool, cores: usize) -> Option<usize> {
+    let on_half = matches!(command, Command::Api(_) | Command::Scheduler(_) | Command::Executor(_));
+    (on_half && !asked).then_some((cores / 2).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::Parser;
+
+    #[test]
+    fn roles_have_half_of_the_cores_and_what_all_goes_through_has_all() {
+        let command = |name| Arguments::parse_from(["berth", name]).command;
+        for name in ["api", "scheduler", "executor"] {
+            let threads = [1, 2, 3, 8].map(|cores| of(&command(name), false, cores));
+            assert_eq!(threads, [Some(1), Some(1), Some(1), Some(4)], "{name}");
+            assert_eq!(of(&command(name), true, 8), None, "{name}: another number was asked for");
+        }
+        for name in ["resource-manager", "up"] {
+            assert_eq!(of(&command(name), false, 8), None, "{name}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::secrets::Secrets;
 use crate::failure::Failure;
 use runtime::config::{self, Config, ExposeSecret};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 
 /// What an executor may be told: nothing of the database and the broker.
 const FOR_EXECUTORS: [&str; 5] = [
@@ -116,6 +116,12 @@ impl Settings {
     pub fn of_operators(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut all = self.of_role("scheduler")?;
         all.retain(|(name, _)| FOR_OPERATORS.iter().any(|n| name.starts_with(n)));
+        // That terminal may stand in another folder.
+        for (_, file) in all.iter_mut().filter(|(name, _)| name == "BERTH_CONFIG") {
+            if let Ok(whole) = absolute(&*file) {
+                *file = whole.to_string_lossy().into_owned();
+            }
+        }
         Ok(all)
     }
 }
@@ -157,13 +163,16 @@ mod tests {
 
     #[test]
     fn operators_learn_the_database_the_broker_and_the_secret_of_keys() {
-        let told = settings(&["--amqp-url", "amqp://b:p@h:1/%2f"]).of_operators().unwrap();
+        let told = settings(&["--amqp-url", "amqp://b:p@h:1/%2f", "--config", "mine.toml"]);
+        let told = told.of_operators().unwrap();
         let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
         for name in ["BERTH_DATABASE__SERVICE_PASSWORD", "BERTH_BUS__URL", "BERTH_BUS__KIND"] {
             assert!(names.contains(&name), "{names:?}");
         }
         assert!(names.contains(&"BERTH_AUTH__KEY_HASH_SECRET"), "{names:?}");
         assert!(!names.iter().any(|name| name.contains("JWT") || name.contains("EXECUTOR")));
+        let file = told.iter().find(|(name, _)| name == "BERTH_CONFIG").unwrap();
+        assert!(file.1.starts_with('/') && file.1.ends_with("/mine.toml"), "{file:?}");
     }
 
     #[test]
