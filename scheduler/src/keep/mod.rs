@@ -1,4 +1,4 @@
-//! Housekeeping: tomorrow's partitions, yesterday's, and answers, sessions and events nobody will ask for again.
+//! Housekeeping: tomorrow's partitions, yesterday's, and answers, sessions, keys and events nobody will ask for again.
 
 mod seal;
 
@@ -7,7 +7,9 @@ use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
-use store::{StoreError, attempt_end, idempotency, load, output, partition, session, tenant};
+use store::{
+    StoreError, attempt_end, idempotency, key, load, output, partition, session, tenant,
+};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
@@ -30,12 +32,13 @@ impl KeepTick {
         let dropped = partition::drop_expired(db, days).await;
         let purged = idempotency::purge(db, self.limits.idempotency_retention, PURGE_BATCH).await;
         let sessions = session::prune(db, days, PURGE_BATCH).await;
+        let keys = key::purge(db, days, PURGE_BATCH).await;
         let events = tenant::prune_events(db, days, PURGE_BATCH).await;
         let loads = load::prune(db).await;
         let ends = attempt_end::prune(db).await;
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
-        let events = events?;
+        let (keys, events) = (keys?, events?);
         loads?;
         ends?;
         // Only now: what was not dropped is kept still, and counts.
@@ -43,9 +46,9 @@ impl KeepTick {
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }
-        let done = made + dropped + purged + sessions + events;
+        let done = made + dropped + purged + sessions + keys + events;
         let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= PURGE_BATCH);
-        let more = full(purged) || full(sessions) || full(events);
+        let more = full(purged) || full(sessions) || full(keys) || full(events);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
     }
 }

@@ -17,6 +17,7 @@ mod explain;
 mod filled;
 mod grants;
 mod held_retries;
+mod keys;
 mod leadership;
 mod malformed;
 mod matrix;
