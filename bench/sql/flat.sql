@@ -44,7 +44,8 @@ declare
 begin
     insert into tenant select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'name', t.name || n))).*
         from tenant t, generate_series(2, tenants) n;
-    insert into bench_tenant select row_number() over (order by created_at, id) - 1, id from tenant;
+    -- The one that there was comes first: of the others each has its name and a number.
+    insert into bench_tenant select row_number() over (order by length(name), name) - 1, id from tenant;
     commit;
     for one in select id from bench_tenant loop
         source := 'select %1$L::uuid as tenant, bench_id(%1$L, %2$s * n, at) as id, at

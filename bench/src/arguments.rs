@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Connections of `end-to-end`, each with one submit at a time: the more, the larger are the groups that are stored together.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub connections: u16,
+    /// Submits a second of `submit_to_start_at_half`; where this is left out, half of what `end-to-end` gave in the same run.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50_000))]
+    pub half: Option<u32>,
     /// Due times a second in `fires`. There are a hundred times as many schedules, each due every 100 s.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub rate: u32,

@@ -108,8 +108,8 @@ async fn one(
         Name::SubmitToStart => {
             let mut all = phase::submit_to_start(length).await?;
             let most = results.figures.get("end_to_end_per_s").and_then(|figure| figure.median);
-            if let Some(most) = most {
-                all.extend(phase::submit_to_start_at_half(length, (most / 2.0) as u32).await?);
+            if let Some(rate) = arguments.half.or(most.map(|most| (most / 2.0) as u32)) {
+                all.extend(phase::submit_to_start_at_half(length, rate).await?);
             }
             Ok(all)
         }

@@ -91,15 +91,17 @@ async fn models(rig: &Rig) -> anyhow::Result<()> {
     api[0].post(&format!("/v1/tasks/{gone}/cancel"), Bytes::new(), 200).await.map(drop)
 }
 
-/// As many new tasks as were placed.
+/// As many new tasks as were placed, and as will be until the next.
 struct Refill {
     session: Session,
     placed: u32,
+    put: u32,
 }
 
 impl Refill {
     async fn start(rig: &mut Rig) -> anyhow::Result<Self> {
-        Ok(Self { session: Session::open(rig.database_url())?, placed: rig.placed().await? })
+        let placed = rig.placed().await?;
+        Ok(Self { session: Session::open(rig.database_url())?, placed, put: placed })
     }
 
     async fn keep_up(&mut self, rig: &mut Rig, length: Duration) -> anyhow::Result<()> {
@@ -107,9 +109,11 @@ impl Refill {
         while clock::monotonic() < until {
             clock::sleep(REFILL_EVERY).await;
             let placed = rig.placed().await?;
-            let new = placed - self.placed;
-            self.session.run(&format!("call bench_refill({}, {new})", self.placed)).await?;
-            self.placed = placed;
+            // Looking and putting take time, in which thousands go: as many, it is taken, as since the last.
+            let wanted = placed + (placed - self.placed);
+            let new = wanted.saturating_sub(self.put);
+            self.session.run(&format!("call bench_refill({}, {new})", self.put)).await?;
+            (self.placed, self.put) = (placed, self.put + new);
         }
         Ok(())
     }

@@ -14,8 +14,12 @@ use anyhow::Context;
 use std::collections::HashMap;
 use std::time::Duration;
 
-const CONNECTIONS: usize = 32;
 const QUIET: u32 = 200;
+/// How many connections for that.
+const QUIET_CONNECTIONS: usize = 32;
+/// At thousands a second: each has its turn every 50 ms or so. With fewer, whoever waits for an answer is late with the next task,
+/// and it is the client that is measured.
+const CONNECTIONS: usize = 256;
 
 /// Of each submit, in milliseconds.
 struct Waits {
@@ -32,7 +36,7 @@ struct Waits {
 
 /// Where little else is to be done.
 pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
-    let waits = at_rate(length, QUIET).await?;
+    let waits = at_rate(length, QUIET, QUIET_CONNECTIONS).await?;
     Ok(vec![
         Measured::new("submit_to_start_p50_ms", of(&waits.started, 0.5))
             .with_cpu(waits.cpu)
@@ -60,7 +64,7 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
 
 /// At `rate` a second: half of what is possible.
 pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Result<Vec<Measured>> {
-    let waits = at_rate(length, rate).await?;
+    let waits = at_rate(length, rate, CONNECTIONS).await?;
     Ok(vec![
         Measured::new("submit_to_start_at_half_p99_ms", of(&waits.started, 0.99))
             .with_cpu(waits.cpu)
@@ -73,7 +77,9 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
             .with("to_end_p50_ms", of(&waits.ended, 0.5))
             .with("to_end_p99_ms", of(&waits.ended, 0.99))
             .with("max_ms", of(&waits.started, 1.0))
-            .with("answer_p99_ms", of(&waits.answered, 0.99)),
+            .with("answer_p50_ms", of(&waits.answered, 0.5))
+            .with("answer_p99_ms", of(&waits.answered, 0.99))
+            .with("sent_late_p99_ms", of(&waits.sent_late, 0.99)),
     ])
 }
 
@@ -88,9 +94,9 @@ fn between(from: &[f64], to: &[f64], share: f64) -> f64 {
 }
 
 /// For `length`, after a second to warm up.
-async fn at_rate(length: Duration, rate: u32) -> anyhow::Result<Waits> {
+async fn at_rate(length: Duration, rate: u32, connections: usize) -> anyhow::Result<Waits> {
     let mut rig = Rig::of(Rig::shape(1).set(LOGGED.0, LOGGED.1)).await?;
-    let mut connections = rig.connections(CONNECTIONS).await?;
+    let mut connections = rig.connections(connections).await?;
     let every = Duration::from_secs(1) / rate;
     let warm = open_loop(&mut connections, &body::task(), every, rate).await?;
     let meter = rig.meter().await?;
