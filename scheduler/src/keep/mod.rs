@@ -7,9 +7,7 @@ use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
-use store::{
-    StoreError, attempt_end, idempotency, key, load, output, partition, session, tenant,
-};
+use store::{StoreError, attempt_end, idempotency, key, load, output, partition, session, tenant};
 use tracing::info;
 
 /// Rows deleted in one statement: short enough that nobody waits for it.
