@@ -94,6 +94,8 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
         "berth_scheduler" => {
             vec![
                 "tenant",
+                // When they ended, and nothing else.
+                "api_key",
                 "task",
                 "task_spec",
                 "task_history",
