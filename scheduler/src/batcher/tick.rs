@@ -37,7 +37,7 @@ const STALE: Duration = Duration::from_millis(700);
 /// How often turns are written down for whoever takes over.
 const KEEP: Duration = Duration::from_secs(1);
 /// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some
-/// 1000 tasks/s there is next to no rest, at 5000/s some 4 ms, and from 8000/s on the longest.
+/// 1000 tasks/s there is next to no rest, at 5000/s some 4 ms, and from 7000/s on the longest.
 const REST_PER_TASK: Duration = Duration::from_micros(100);
 /// The longest rest after a tick that found work.
 const REST: Duration = Duration::from_millis(10);

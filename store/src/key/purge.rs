@@ -5,7 +5,7 @@ use crate::connect::SchedulerDb;
 use crate::statement::named;
 use std::time::Duration;
 
-/// How long a revoked key stays, which nothing shows and nobody can use: every api process has looked again long before.
+/// How long a revoked key stays, which nothing shows: as long as an api process may trust what it knows of a key, at the most that can be set.
 const REVOKED_FOR: Duration = Duration::from_secs(60);
 
 /// Deletes keys revoked a minute ago, and keys that expired more than `retention_days` days ago, which are listed until then; at most

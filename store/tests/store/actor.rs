@@ -1,28 +1,17 @@
 //! Whoever was let in a moment ago gives no access away once their own is over.
 
-use crate::support::World;
+use crate::support::{World, new_key};
 use domain::access::{PermissionSet, Role};
-use domain::id::{PublicKeyId, RequestId, SignInId, TenantId, UserId};
+use domain::id::{PublicKeyId, RequestId, SignInId, UserId};
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::{Actor, By};
 use store::idempotency::Once;
-use store::key::{self, NewKey, NewSecret, Rotated, Rotation};
+use store::key::{self, NewSecret, Rotated, Rotation};
 use store::sign_in::NewSignIn;
 use store::user::{self, Change, Changed, Entry, NewUser};
 
 const HOUR: Duration = Duration::from_secs(3600);
-
-fn new_key(id: &str, tenant: TenantId) -> NewKey {
-    NewKey {
-        id: id.to_owned(),
-        tenant,
-        name: "ci".to_owned(),
-        hash: vec![0; 32],
-        scopes: vec!["read".to_owned()],
-        expires_at: None,
-    }
-}
 
 async fn new_user(world: &World, scope: &TenantScope, email: &str) -> (UserId, user::Created) {
     let entry = Entry::Password("$argon2id$".to_owned());

@@ -1,6 +1,6 @@
 //! The audit: written with the change, never changed after, sealed once whoever seals and however it ends (C20).
 
-use crate::support::{World, log_in, refused, two_tenants};
+use crate::support::{World, log_in, new_key, refused, two_tenants};
 use domain::audit::{Gap, PLATFORM, Verifier};
 use domain::id::TenantId;
 use std::time::Duration;
@@ -42,15 +42,8 @@ async fn rows(world: &World, tenant: TenantId, count: u32) {
     let scope = TenantScope::new(tenant);
     for number in 0..count {
         let id = format!("{}{}", "b".repeat(11), char::from(b'a' + number as u8));
-        let key = store::key::NewKey {
-            id,
-            tenant,
-            name: format!("key {number}"),
-            hash: vec![7; 32],
-            scopes: vec!["read".to_owned()],
-            expires_at: None,
-        };
-        let made = store::key::create_own(&world.api, &scope, (key, None), None, |_| Vec::new());
+        let key = (new_key(&id, tenant), None);
+        let made = store::key::create_own(&world.api, &scope, key, None, |_| Vec::new());
         made.await.unwrap();
     }
 }

@@ -1,22 +1,14 @@
 //! What is kept of keys that ended, and for how long.
 
-use crate::support::World;
+use crate::support::{World, new_key};
 use domain::id::TenantId;
 use std::time::Duration;
 use store::TenantScope;
 use store::idempotency::Once;
-use store::key::{self, NewKey, NewSecret, Rotated, Rotation};
+use store::key::{self, NewSecret, Rotated, Rotation};
 
 async fn make(world: &World, tenant: TenantId, id: &str) {
-    let key = NewKey {
-        id: id.to_owned(),
-        tenant,
-        name: "ci".to_owned(),
-        hash: vec![0; 32],
-        scopes: vec!["read".to_owned()],
-        expires_at: None,
-    };
-    key::create(&world.admin, key).await.unwrap();
+    key::create(&world.admin, new_key(id, tenant)).await.unwrap();
 }
 
 async fn left(world: &World) -> String {

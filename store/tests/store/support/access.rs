@@ -10,6 +10,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
 use store::idempotency::Once;
+use store::key::NewKey;
 use store::output::{NewChunk, Stream};
 use store::sign_in::NewSignIn;
 use store::user::{Created, Entry, NewUser};
@@ -23,6 +24,18 @@ pub async fn log_in(world: &World, role: &str) -> PgPool {
 pub async fn refused(pool: &PgPool, sql: &str) -> Option<String> {
     let error = pool.execute(AssertSqlSafe(sql.to_owned())).await.err()?;
     Some(error.as_database_error().unwrap().code().unwrap().into_owned())
+}
+
+/// A key that reads and does not expire, not stored yet.
+pub fn new_key(id: &str, tenant: TenantId) -> NewKey {
+    NewKey {
+        id: id.to_owned(),
+        tenant,
+        name: "ci".to_owned(),
+        hash: vec![7; 32],
+        scopes: vec!["read".to_owned()],
+        expires_at: None,
+    }
 }
 
 /// Two tenants with a task in each state, attempts, output, keys.
@@ -47,15 +60,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
                 assert_eq!(store::output::insert(&world.rm, &[chunk]).await.unwrap(), 1);
             }
         }
-        let key = store::key::NewKey {
-            id: letter.repeat(12),
-            tenant,
-            name: "key".to_owned(),
-            hash: vec![7; 32],
-            scopes: vec!["read".to_owned()],
-            expires_at: None,
-        };
-        store::key::create(&world.admin, key).await.unwrap();
+        store::key::create(&world.admin, new_key(&letter.repeat(12), tenant)).await.unwrap();
         let hour = domain::rate::Hour::of(runtime::clock::wall());
         let used = store::rate::HourlyUse { tenant, hour, used: 1 };
         store::rate::checkpoint(&world.submit, &[used]).await.unwrap();

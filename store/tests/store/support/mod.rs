@@ -8,7 +8,7 @@ mod schedule;
 mod shuffle;
 mod world;
 
-pub use access::{log_in, refused, two_tenants};
+pub use access::{log_in, new_key, refused, two_tenants};
 pub use put::{Put, claim, ended, id_days_off, new_task, outcome_of};
 pub use rivals::{Prize, Told, race};
 pub use schedule::{Firing, new_schedule, once, template};
