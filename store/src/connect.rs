@@ -221,10 +221,13 @@ pub struct SchedulerDb {
 /// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
 pub const FIRE_CONNECTIONS: u32 = 3;
 
+/// Connections of each scheduler for what hands tasks out: two of the batcher, and one that makes ready what comes due.
+const DISPATCH_CONNECTIONS: u32 = 3;
+
 impl SchedulerDb {
-    /// Opens four pools. One is the batcher's own, so that it waits for nobody else's work, and commits without waiting for the
-    /// disk: a mark `queued` lost in a crash is a lost hint, and where turns stood is known a second older. Nothing else may be
-    /// written with it. One fires schedules and waits for nothing else either. And one is a single connection that lasts, because its end
+    /// Opens four pools. One hands tasks out, so that the batcher waits for nobody else's work, and commits without waiting for the
+    /// disk: a mark `queued` lost in a crash is a lost hint, a task that was made `ready` is overdue and found again, and where turns
+    /// stood is known a second older. Nothing else may be written with it. One fires schedules and waits for nothing else either. And one is a single connection that lasts, because its end
     /// is taken for the batcher's own.
     ///
     /// # Errors
@@ -239,7 +242,12 @@ impl SchedulerDb {
                 config.scheduler_connections,
                 &[],
             )?),
-            dispatch: HotPool::of(open(config, ServiceRole::Scheduler, 2, quick)?),
+            dispatch: HotPool::of(open(
+                config,
+                ServiceRole::Scheduler,
+                DISPATCH_CONNECTIONS,
+                quick,
+            )?),
             fire: HotPool::of(open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?),
             leader: lasting(config, ServiceRole::Scheduler)?,
         })
@@ -275,7 +283,7 @@ impl SchedulerDb {
         &self.leader
     }
 
-    /// One of the batcher's own connections.
+    /// A connection of what hands tasks out.
     pub(crate) async fn dispatch(&self) -> Result<Hot<'_>, StoreError> {
         self.dispatch.hot().await
     }

@@ -30,6 +30,7 @@ pub mod plan;
 pub mod pool;
 pub mod rate;
 pub mod replica;
+mod rows;
 pub mod schedule;
 mod scope;
 pub mod session;

@@ -295,7 +295,7 @@ fn connections(config: &Config, counts: Counts) -> u32 {
         + SIGN_IN_CONNECTIONS
         + COUNT_CONNECTIONS;
     u32::from(counts.api) * of_api
-        + u32::from(counts.scheduler) * (database.scheduler_connections + 7)
+        + u32::from(counts.scheduler) * (database.scheduler_connections + 8)
         + u32::from(counts.resource_manager) * database.rm_connections
         + 20
 }

@@ -4,6 +4,7 @@ use crate::support::{World, new_schedule};
 use domain::id::{NodeId, TenantId};
 use domain::plan::PlanLimits;
 use domain::task::State;
+use sqlx::{AssertSqlSafe, PgPool};
 use store::TenantScope;
 use store::fire::pause_unsound;
 use store::malformed::Page;
@@ -46,6 +47,56 @@ const BAD: [&str; 16] = [
     "pool = 'No Such Pool'",
     "strand = null, priority = 99",
 ];
+
+#[tokio::test]
+async fn the_check_of_tasks_refuses_each_thing_that_none_may_be() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    world.store_ready(tenant, 1).await;
+    let pool = PgPool::connect(world.database.owner_url()).await.unwrap();
+    for wrong in [
+        "state = 'succeeded'",
+        "state = 'skipped'",
+        "cpu_millis = -1",
+        "memory_mib = -1",
+        "disk_mib = -1",
+        "iops = -1",
+        "ports = -1",
+        "slots = 0",
+        "cap_ms = 0",
+        "attempt = -1",
+        "failures = -1, attempt = 5",
+        "failures = 2, attempt = 1",
+        "max_attempts = 0",
+        "priority = 11",
+        "priority = -11",
+        "concurrency_key = ''",
+        "concurrency_key = repeat('k', 201)",
+        // Leases: of the wrong state, and in parts.
+        "state = 'running'",
+        "state = 'cancelling'",
+        "session_id = gen_random_uuid()",
+        "assignment = 1",
+        "placed_at = now()",
+        "session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = now()",
+        "state = 'running', session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = null",
+        "state = 'running', session_id = gen_random_uuid(), assignment = 1, placed_at = null, wake_at = now()",
+        "state = 'running', session_id = gen_random_uuid(), assignment = null, placed_at = now(), wake_at = now()",
+        "state = 'running', session_id = null, assignment = 1, placed_at = now(), wake_at = now()",
+    ] {
+        let update = AssertSqlSafe(format!("update task set {wrong}"));
+        let error = sqlx::query(update).execute(&pool).await.expect_err(wrong);
+        assert_eq!(error.as_database_error().unwrap().code().unwrap(), "23514", "{wrong}");
+    }
+    for right in [
+        "priority = -10, concurrency_key = 'k', slots = 1, cpu_millis = 0",
+        "state = 'running', session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = now()",
+        "state = 'cancelling', attempt = 2, failures = 2",
+        "state = 'retrying', session_id = null, assignment = null, placed_at = null, concurrency_key = repeat('k', 200)",
+    ] {
+        world.sql(format!("update task set {right}")).await;
+    }
+}
 
 #[tokio::test]
 async fn each_bad_task_ends_failed_and_the_good_ones_beside_it_stay() {

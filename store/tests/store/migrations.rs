@@ -49,7 +49,7 @@ async fn the_service_roles_sessions_are_set_for_their_work() {
 }
 
 #[tokio::test]
-async fn only_the_dispatch_marks_commit_without_waiting_for_the_disk() {
+async fn only_what_hands_tasks_out_commits_without_waiting_for_the_disk() {
     let world = World::new().await;
     assert_eq!(world.text("show synchronous_commit").await.as_deref(), Some("on"));
     let config = config(&world.database);

@@ -47,8 +47,13 @@ fn statements() -> Vec<Statement> {
         .filter_map(|text| {
             let data: Value = serde_json::from_str(&text).unwrap();
             let types = data["describe"]["parameters"]["Left"].as_array().unwrap();
-            let values: Vec<_> =
-                types.iter().map(|kind| value_of(kind.as_str().unwrap_or("Text"))).collect();
+            let values: Vec<_> = types
+                .iter()
+                .map(|kind| match &kind["Custom"]["name"] {
+                    Value::String(rows) if rows.ends_with("[]") => "'{}'",
+                    _ => value_of(kind.as_str().unwrap_or("Text")),
+                })
+                .collect();
             let values =
                 if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
             let sql = data["query"].as_str().unwrap().to_owned();

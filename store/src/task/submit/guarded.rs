@@ -5,7 +5,7 @@
 //! What was inserted is asked for as `coalesce (id in (...), false)`: that stays one hashed look-up, where a join would
 //! compare every row with every other.
 
-use super::columns::Columns;
+use super::row::Row;
 use super::{Created, NewTask, SubmitAnswer};
 use crate::StoreError;
 use crate::statement::named;
@@ -23,22 +23,15 @@ pub(super) async fn insert(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    let c = Columns::of(tasks);
+    let rows: Vec<Row<'_>> = tasks.iter().map(Row::from).collect();
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]::task_tier[], $5::integer[], $6::integer[], $7::integer[],
-                    $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[],
-                    $15::integer[], $16::boolean[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[],
-                    $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::bytea[], $28::smallint[],
-                    $29::boolean[], $30::text[], $31::bigint[], $32::uuid[]) with ordinality
-                    as i(tenant_id, id, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, delay_ms, at,
-                        tolerance_ms, cap_ms, max_attempts, expire_if_late, at_most_once, name, run, retry, labels, traceparent,
-                        key_id, unique_key, route, key, body_hash, priority, flexible, concurrency_key, strand, schedule_id, place)
+                from unnest($1::new_task[]) with ordinality i
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
-                order by tenant_id, route, key, place
+                order by tenant_id, route, key, ordinality
                 on conflict do nothing
                 returning task_id
             ), live as (
@@ -46,14 +39,14 @@ pub(super) async fn insert(
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
                     name_key, unique_key, wake_at)
                 select i.tenant_id, i.id, i.pool, (case when i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
-                    i.tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
+                    i.tier::task_tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
                     i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.unique_key,
                     case when i.run_at > i.created_at then i.run_at
                         when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
                 from input i
                 where i.key is null or coalesce(i.id in (select k.task_id from keyed k), false)
-                order by i.tenant_id, i.unique_key, i.place
+                order by i.tenant_id, i.unique_key, i.ordinality
                 on conflict (tenant_id, unique_key) where unique_key is not null do nothing
                 returning id
             ), spec as (
@@ -67,39 +60,8 @@ pub(super) async fn insert(
                 i.run_at + i.tolerance_ms * interval '1 millisecond' as "start_deadline!",
                 i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
                 coalesce(i.id in (select l.id from live l), false) as "stored!"
-            from input i order by i.place"#,
-        &c.tenants,
-        &c.ids,
-        &c.pools,
-        &c.tiers as &[Option<String>],
-        &c.resources[0],
-        &c.resources[1],
-        &c.resources[2],
-        &c.resources[3],
-        &c.resources[4],
-        &c.slots,
-        &c.delay_ms,
-        &c.run_at as &[Option<domain::time::Timestamp>],
-        &c.tolerance_ms,
-        &c.cap_ms,
-        &c.max_attempts,
-        &c.expire_if_late,
-        &c.at_most_once,
-        &c.names as &[Option<String>],
-        &c.runs,
-        &c.retries as &[Option<String>],
-        &c.labels as &[Option<String>],
-        &c.traceparents as &[Option<String>],
-        &c.key_ids,
-        &c.unique_keys as &[Option<String>],
-        &c.routes as &[Option<String>],
-        &c.keys as &[Option<String>],
-        &c.body_hashes as &[Option<Vec<u8>>],
-        &c.priorities,
-        &c.flexible,
-        &c.concurrency_keys as &[Option<String>],
-        &c.strands,
-        &c.schedules as &[Option<Uuid>]
+            from input i order by i.ordinality"#,
+        &rows as &[Row<'_>]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.

@@ -4,10 +4,10 @@
 //! idempotency key or a unique key what is new is decided by the database's unique indexes, never by a look before.
 
 mod batch;
-mod columns;
 mod guarded;
 mod insert;
 mod plain;
+mod row;
 
 pub use batch::{BatchAnswer, insert_batch};
 pub(crate) use insert::in_transaction;

@@ -1,4 +1,6 @@
 //! `due`: the time of a scheduled or retrying task has come; it goes to ready.
+//!
+//! Commits without waiting for the disk: where that is lost the task is scheduled still, and overdue, and is found again.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
@@ -22,7 +24,7 @@ pub async fn due(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, 
             &tenants,
             &ids
         );
-        Ok(kept!(db.hot(), "due", query.execute).rows_affected())
+        Ok(kept!(db.dispatch(), "due", query.execute).rows_affected())
     })
     .await
 }

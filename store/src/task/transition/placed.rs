@@ -7,11 +7,13 @@ use crate::StoreError;
 use crate::connect::RmDb;
 use crate::hot::kept;
 use crate::lease::LeaseKey;
+use crate::rows::row_of;
 use crate::statement::repeated;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
 use domain::task::State;
 use domain::time::millis;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// One placement in memory, to be made true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,31 @@ pub struct Claim {
     pub assignment: u64,
     /// First of its ports.
     pub port_first: u32,
+}
+
+/// A row of `placement`, in the order of its columns.
+#[derive(sqlx::Encode)]
+struct Row {
+    tenant_id: Uuid,
+    id: Uuid,
+    dispatch_epoch: i32,
+    session_id: Uuid,
+    assignment: i64,
+    port_first: i32,
+}
+row_of!("placement": Row);
+
+impl From<&Claim> for Row {
+    fn from(claim: &Claim) -> Self {
+        Self {
+            tenant_id: claim.tenant.uuid(),
+            id: claim.task.uuid(),
+            dispatch_epoch: claim.dispatch_epoch,
+            session_id: claim.session.uuid(),
+            assignment: i64::try_from(claim.assignment).unwrap_or(i64::MAX),
+            port_first: i32::try_from(claim.port_first).unwrap_or(0),
+        }
+    }
 }
 
 /// A session the caller believes to own.
@@ -82,14 +109,9 @@ pub async fn placed(
     // A session named twice counts as named once, under its first epoch.
     let session_ids: Vec<_> = sessions.iter().map(|s| s.session.uuid()).collect();
     let epochs: Vec<i64> = sessions.iter().map(|s| s.epoch).collect();
-    let tenants: Vec<_> = sorted.iter().map(|c| c.tenant.uuid()).collect();
-    let tasks: Vec<_> = sorted.iter().map(|c| c.task.uuid()).collect();
-    let dispatches: Vec<i32> = sorted.iter().map(|c| c.dispatch_epoch).collect();
-    let on: Vec<_> = sorted.iter().map(|c| c.session.uuid()).collect();
-    let assignments: Vec<i64> =
-        sorted.iter().map(|c| i64::try_from(c.assignment).unwrap_or(i64::MAX)).collect();
-    let ports: Vec<i32> = sorted.iter().map(|c| i32::try_from(c.port_first).unwrap_or(0)).collect();
-    let rows = repeated(|| async {
+    let rows: Vec<Row> = sorted.into_iter().map(Row::from).collect();
+    let ids = || rows.iter().map(|row| row.id);
+    let placed = repeated(|| async {
         let query = sqlx::query!(
             r#"with held as materialized (
                     select s.id from executor_session s
@@ -101,11 +123,10 @@ pub async fn placed(
                     update task t set state = 'running', attempt = t.attempt + 1, session_id = i.session_id,
                         assignment = i.assignment, port_first = i.port_first, placed_at = now(), prepaid = false,
                         first_started_at = coalesce(t.first_started_at, now()),
-                        wake_at = now() + (t.cap_ms + $10) * interval '1 millisecond'
-                    from unnest($4::uuid[], $5::uuid[], $6::integer[], $7::uuid[], $8::bigint[], $9::integer[])
-                        as i(tenant_id, id, dispatch_epoch, session_id, assignment, port_first)
+                        wake_at = now() + (t.cap_ms + $5) * interval '1 millisecond'
+                    from unnest($4::placement[]) i
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                        and t.state = $11::text::task_state and t.dispatch_epoch = i.dispatch_epoch
+                        and t.state = $6::text::task_state and t.dispatch_epoch = i.dispatch_epoch
                         and i.session_id = any (array(select h.id from held h)) and berth_task_is_sound(t)
                         and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                     returning t.tenant_id, t.id, t.attempt, t.session_id, t.assignment, t.cap_ms, t.failures, t.max_attempts,
@@ -118,26 +139,21 @@ pub async fn placed(
                 from claimed c
                 -- The bounds leave the days out that no claim is of, before any of their partitions is looked at.
                 left join lateral (select f.run, f.retry, f.traceparent from task_spec f
-                    where f.id = c.id and f.id >= $12 and f.id <= $13 limit 1) s on true"#,
+                    where f.id = c.id and f.id >= $7 and f.id <= $8 limit 1) s on true"#,
             owner.uuid(),
             &session_ids,
             &epochs,
-            &tenants,
-            &tasks,
-            &dispatches,
-            &on,
-            &assignments,
-            &ports,
+            &rows as &[Row],
             millis(grace),
             State::Queued.as_str(),
-            tasks.iter().min(),
-            tasks.iter().max()
+            ids().min(),
+            ids().max()
         );
         let rows = kept!(db.hot(), "placed", query.fetch_all);
         Ok(rows)
     })
     .await?;
-    Ok(rows
+    Ok(placed
         .into_iter()
         .map(|row| Placed {
             lease: LeaseKey {

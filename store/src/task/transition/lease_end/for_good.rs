@@ -1,7 +1,7 @@
 //! Ends leases of tasks that end with them: every row goes to history.
 
 use super::EndedAttempt;
-use super::columns::{Columns, in_lock_order};
+use super::row::{Row, in_lock_order};
 use super::what_stands::answers;
 use crate::StoreError;
 use crate::lease::LeaseKey;
@@ -20,20 +20,18 @@ pub(in super::super) async fn for_good(
 ) -> Result<Vec<Answer>, StoreError> {
     let to = |from| next(from, event).map(State::as_str);
     let order = in_lock_order(ended);
-    let c = Columns::of(order.iter().map(|at| &ended[*at]));
+    let rows: Vec<_> = order.iter().map(|at| Row::of(&ended[*at], 0)).collect();
     let query = sqlx::query!(
         r#"with gone as (
                 delete from task t
-                using unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::text[], $6::boolean[], $7::bigint[],
-                    $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[])
-                    as i(tenant_id, id, attempt, session_id, outcome, charged, ran_ms, exit_code, signal, reason, stdout, stderr)
+                using unnest($1::lease_end[]) i
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                     and t.attempt = i.attempt and t.session_id = i.session_id
-                    and case t.state when 'running' then $13::text when 'cancelling' then $14::text end is not null
+                    and case t.state when 'running' then $2::text when 'cancelling' then $3::text end is not null
                 returning t.tenant_id, t.id, t.pool, t.tier, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                     t.run_at, t.start_deadline, t.cap_ms, t.attempt, t.failures, t.max_attempts, t.expire_if_late,
                     t.at_most_once, t.unique_key, t.first_started_at, t.session_id, t.placed_at,
-                    case t.state when 'running' then $13 else $14 end as ends,
+                    case t.state when 'running' then $2 else $3 end as ends,
                     i.outcome, i.charged, i.ran_ms, i.exit_code, i.signal, i.reason, i.stdout, i.stderr
             ), history as (
                 insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
@@ -57,18 +55,7 @@ pub(in super::super) async fn for_good(
             )
             select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!", ends as "ends!"
             from gone"#,
-        &c.tenants,
-        &c.tasks,
-        &c.attempts,
-        &c.sessions,
-        &c.outcomes,
-        &c.charged,
-        &c.ran_ms,
-        &c.exit_codes as &[Option<i32>],
-        &c.signals as &[Option<i32>],
-        &c.reasons as &[Option<String>],
-        &c.stdout,
-        &c.stderr,
+        &rows as &[Row<'_>],
         to(State::Running),
         to(State::Cancelling)
     );

@@ -4,9 +4,9 @@
 //! compare-and-set is on (state, attempt, session): a late report under an old lease finds no row and is told so.
 
 mod alone;
-mod columns;
 mod ended_attempt;
 mod for_good;
+mod row;
 mod to_go_on;
 mod what_stands;
 

@@ -4,7 +4,7 @@
 //! when the statement began. A cancel that comes in between is so never overlooked.
 
 use super::EndedAttempt;
-use super::columns::{Columns, in_lock_order};
+use super::row::{Row, in_lock_order};
 use super::what_stands::answers;
 use crate::StoreError;
 use crate::lease::LeaseKey;
@@ -28,17 +28,15 @@ pub(in super::super) async fn to_go_on(
 ) -> Result<Vec<Answer>, StoreError> {
     let to = |from| next(from, event).map(State::as_str);
     let order = in_lock_order(ended);
-    let c = Columns::of(order.iter().map(|at| &ended[*at]));
-    let delays: Vec<i64> = order.iter().map(|at| delay_ms.get(*at).copied().unwrap_or(0)).collect();
+    let delay = |at: usize| delay_ms.get(at).copied().unwrap_or(0);
+    let rows: Vec<_> = order.iter().map(|at| Row::of(&ended[*at], delay(*at))).collect();
     let query = sqlx::query!(
         r#"with lease as materialized (
                 select t.*, i.outcome, i.charged, i.ran_ms, i.exit_code, i.signal, i.reason, i.stdout, i.stderr, i.delay_ms,
                     -- What never started has not had its first start yet.
                     case when i.outcome <> 'not_started' or t.first_started_at <> t.placed_at then t.first_started_at end as started_at,
-                    case t.state when 'running' then $13::text when 'cancelling' then $14::text end as goes
-                from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::text[], $6::boolean[], $7::bigint[],
-                    $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[], $15::bigint[])
-                    as i(tenant_id, id, attempt, session_id, outcome, charged, ran_ms, exit_code, signal, reason, stdout, stderr, delay_ms)
+                    case t.state when 'running' then $2::text when 'cancelling' then $3::text end as goes
+                from unnest($1::lease_end[]) i
                 cross join lateral (
                     select l.* from task l
                     where l.tenant_id = i.tenant_id and l.id = i.id and l.attempt = i.attempt and l.session_id = i.session_id
@@ -82,21 +80,9 @@ pub(in super::super) async fn to_go_on(
             )
             select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!", goes as "goes!"
             from lease"#,
-        &c.tenants,
-        &c.tasks,
-        &c.attempts,
-        &c.sessions,
-        &c.outcomes,
-        &c.charged,
-        &c.ran_ms,
-        &c.exit_codes as &[Option<i32>],
-        &c.signals as &[Option<i32>],
-        &c.reasons as &[Option<String>],
-        &c.stdout,
-        &c.stderr,
+        &rows as &[Row<'_>],
         to(State::Running),
-        to(State::Cancelling),
-        &delays
+        to(State::Cancelling)
     );
     let mut moved = HashMap::with_capacity(order.len());
     for row in named(event.as_str(), query.fetch_all(&mut *tx)).await? {

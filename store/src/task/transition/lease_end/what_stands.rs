@@ -1,7 +1,7 @@
 //! Tells per report what became of it. What moved is known; for the rest the database is asked what stands, which is rare.
 
 use super::EndedAttempt;
-use super::columns::Columns;
+use super::row::Row;
 use crate::StoreError;
 use crate::lease::LeaseKey;
 use crate::statement::named;
@@ -35,9 +35,9 @@ pub(super) async fn answers(
 
 async fn what_stands(
     tx: &mut PgConnection,
-    missed: impl Iterator<Item = &EndedAttempt> + Clone,
+    missed: impl Iterator<Item = &EndedAttempt>,
 ) -> Result<Vec<Answer>, StoreError> {
-    let c = Columns::of(missed);
+    let rows: Vec<_> = missed.map(|ended| Row::of(ended, 0)).collect();
     let query = sqlx::query!(
         r#"select coalesce(
                     (select t.state::text from task t where t.tenant_id = i.tenant_id and t.id = i.id limit 1),
@@ -45,14 +45,8 @@ async fn what_stands(
                 ) as state,
                 (select a.outcome from attempt a where a.tenant_id = i.tenant_id and a.task_id = i.id
                     and a.attempt = i.attempt and a.session_id = i.session_id limit 1) is not distinct from i.outcome as "repeated!"
-            from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::text[])
-                with ordinality as i(tenant_id, id, attempt, session_id, outcome, place)
-            order by i.place"#,
-        &c.tenants,
-        &c.tasks,
-        &c.attempts,
-        &c.sessions,
-        &c.outcomes
+            from unnest($1::lease_end[]) with ordinality i order by i.ordinality"#,
+        &rows as &[Row<'_>]
     );
     let rows = named("lease_end.what_stands", query.fetch_all(tx)).await?;
     let answer =
