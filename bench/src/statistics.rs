@@ -20,6 +20,17 @@ pub fn percentile(values: &[f64], share: f64) -> Option<f64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
+/// The same of values of which there are some.
+pub fn of(values: &[f64], share: f64) -> f64 {
+    percentile(values, share).unwrap_or_default()
+}
+
+/// The same of what passed from one moment of each to the next.
+pub fn between(from: &[f64], to: &[f64], share: f64) -> f64 {
+    let passed: Vec<f64> = from.iter().zip(to).map(|(from, to)| to - from).collect();
+    of(&passed, share)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,12 @@
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
-use super::moments::{LOGGED, Moments};
+use super::moments::{First, LOGGED, Moments};
 use crate::clock_offset;
 use crate::http::open_loop;
 use crate::report::Measured;
 use crate::rig::Rig;
-use crate::statistics::percentile;
+use crate::statistics::{between, of};
 use anyhow::Context;
 use std::time::Duration;
 
@@ -31,14 +31,22 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let cpu = meter.since(&before, u64::from(count));
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well((sent.len() + warm.len()) as u64).await?;
-    let started = started_late(&mut rig, since.trim()).await?;
+    let waits = Waits::read(&mut rig, since.trim()).await?;
     let [ended, placed] = [
         late(&rig, "a.ended_at", since.trim()).await?,
         late(&rig, "a.placed_at", since.trim()).await?,
     ];
     Ok(vec![
-        Measured::new("lateness_p50_ms", started[0]).with_cpu(cpu),
-        Measured::new("lateness_p99_ms", started[1]).with("max_ms", started[2]),
+        Measured::new("lateness_p50_ms", of(&waits.started, 0.5))
+            .with_cpu(cpu)
+            .with("to_queued_p50_ms", of(&waits.queued, 0.5))
+            .with("queued_to_claim_p50_ms", between(&waits.queued, &waits.running, 0.5))
+            .with("claim_to_start_p50_ms", between(&waits.running, &waits.started, 0.5)),
+        Measured::new("lateness_p99_ms", of(&waits.started, 0.99))
+            .with("max_ms", of(&waits.started, 1.0))
+            .with("to_queued_p99_ms", of(&waits.queued, 0.99))
+            .with("queued_to_claim_p99_ms", between(&waits.queued, &waits.running, 0.99))
+            .with("claim_to_start_p99_ms", between(&waits.running, &waits.started, 0.99)),
         Measured::new("due_to_placement_p50_ms", placed[0]),
         Measured::new("due_to_placement_p99_ms", placed[1]).with("max_ms", placed[2]),
         Measured::new("due_to_end_p50_ms", ended[0]),
@@ -46,22 +54,36 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
     ])
 }
 
-/// From the due time, by the database's clock, to the start of the driver: p50, p99 and the longest.
-async fn started_late(rig: &mut Rig, since: &str) -> anyhow::Result<[f64; 3]> {
-    let offset = clock_offset::measure(rig.database_url()).await?;
-    let starts = Moments::read(rig)?.started;
-    let rows = rig
-        .sql(&format!(
-            "select replace(id::text, '-', ''), extract(epoch from run_at) * 1000 from task_history where run_at > '{since}'"
-        ))
-        .await?;
-    let late = rows.lines().map(|row| {
-        let (id, due) = row.split_once('|').with_context(|| format!("`{row}` is no row"))?;
-        Ok(starts.of(&format!("task_{id}"))? + offset.ms - due.parse::<f64>()?)
-    });
-    let late: Vec<f64> = late.collect::<anyhow::Result<_>>()?;
-    let [p50, p99, max] = [0.5, 0.99, 1.0].map(|share| percentile(&late, share));
-    Ok([p50, p99, max].map(Option::unwrap_or_default))
+/// Of each task, from its due time by the database's clock, in milliseconds.
+#[derive(Default)]
+struct Waits {
+    queued: Vec<f64>,
+    running: Vec<f64>,
+    started: Vec<f64>,
+}
+
+impl Waits {
+    /// Of what came due after `since`.
+    async fn read(rig: &mut Rig, since: &str) -> anyhow::Result<Self> {
+        let offset = clock_offset::measure(rig.database_url()).await?;
+        let moments = Moments::read(rig)?;
+        let rows = rig
+            .sql(&format!(
+                "select replace(id::text, '-', ''), extract(epoch from run_at) * 1000 from task_history where run_at > '{since}'"
+            ))
+            .await?;
+        let mut waits = Self::default();
+        for row in rows.lines() {
+            let (id, due) = row.split_once('|').with_context(|| format!("`{row}` is no row"))?;
+            let (task, due) = (format!("task_{id}"), due.parse::<f64>()?);
+            let waited =
+                |moment: &First| Ok::<_, anyhow::Error>(moment.of(&task)? + offset.ms - due);
+            waits.queued.push(waited(&moments.queued)?);
+            waits.running.push(waited(&moments.running)?);
+            waits.started.push(waited(&moments.started)?);
+        }
+        Ok(waits)
+    }
 }
 
 /// From the due time to `moment`: p50, p99 and the longest.

@@ -9,7 +9,7 @@ use crate::cpu::Cpu;
 use crate::http::{Sent, open_loop};
 use crate::report::Measured;
 use crate::rig::Rig;
-use crate::statistics::percentile;
+use crate::statistics::{between, of};
 use anyhow::Context;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -81,16 +81,6 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
             .with("answer_p99_ms", of(&waits.answered, 0.99))
             .with("sent_late_p99_ms", of(&waits.sent_late, 0.99)),
     ])
-}
-
-fn of(values: &[f64], share: f64) -> f64 {
-    percentile(values, share).unwrap_or_default()
-}
-
-/// Of what passed from one moment of each to the next.
-fn between(from: &[f64], to: &[f64], share: f64) -> f64 {
-    let passed: Vec<f64> = from.iter().zip(to).map(|(from, to)| to - from).collect();
-    of(&passed, share)
 }
 
 /// For `length`, after a second to warm up.
