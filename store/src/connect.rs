@@ -227,8 +227,8 @@ const DISPATCH_CONNECTIONS: u32 = 3;
 impl SchedulerDb {
     /// Opens four pools. One hands tasks out, so that the batcher waits for nobody else's work, and commits without waiting for the
     /// disk: a mark `queued` lost in a crash is a lost hint, a task that was made `ready` is overdue and found again, and where turns
-    /// stood is known a second older. Nothing else may be written with it. One fires schedules and waits for nothing else either. And one is a single connection that lasts, because its end
-    /// is taken for the batcher's own.
+    /// stood is known a second older. Nothing else may be written with it. One fires schedules and waits for nothing else either. And
+    /// one is a single connection that lasts, because its end is taken for the batcher's own.
     ///
     /// # Errors
     /// When the URL is not usable.
