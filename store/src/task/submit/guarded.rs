@@ -15,10 +15,6 @@ use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "one statement and its arrays; cut in two it would be harder to read"
-)]
 pub(super) async fn insert(
     tx: &mut PgConnection,
     tasks: &[NewTask],

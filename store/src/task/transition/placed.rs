@@ -96,7 +96,6 @@ pub struct Placed {
 ///
 /// # Errors
 /// When the database cannot answer: then nothing is known, and the session's leases are to be read again.
-#[expect(clippy::too_many_lines, reason = "one statement, its arrays and its rows")]
 pub async fn placed(
     db: &RmDb,
     owner: NodeId,

@@ -16,10 +16,6 @@ use sqlx::PgConnection;
 use std::collections::HashMap;
 
 /// Moves each running row to where `event` leads, due after its `delay_ms` (0 where left out), and ends each that is cancelling.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one statement and its arrays; cut in two it would be harder to read"
-)]
 pub(in super::super) async fn to_go_on(
     tx: &mut PgConnection,
     event: Event,
