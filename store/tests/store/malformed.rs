@@ -85,7 +85,7 @@ async fn the_check_of_tasks_refuses_each_thing_that_none_may_be() {
         "state = 'running', session_id = null, assignment = 1, placed_at = now(), wake_at = now()",
     ] {
         let update = AssertSqlSafe(format!("update task set {wrong}"));
-        let error = sqlx::query(update).execute(&pool).await.expect_err(wrong);
+        let error = sqlx::raw_sql(update).execute(&pool).await.expect_err(wrong);
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "23514", "{wrong}");
     }
     for right in [
