@@ -113,6 +113,14 @@ impl Bus {
         }
     }
 
+    /// Wakes whoever listens to `topic` in this process, and nobody else: where it is known that the one whom it concerns is here.
+    pub fn wake_here(&self, topic: Topic) {
+        match &self.inner.carrier {
+            Carrier::Rabbit(broker) => broker.wake_here(topic),
+            Carrier::InProcess(bus) => bus.wake(topic),
+        }
+    }
+
     /// Whether a wake-up may be lost, and what it tells of must be looked for besides: always, but where one process holds all roles.
     #[must_use]
     pub fn may_lose_wakeups(&self) -> bool {

@@ -161,6 +161,10 @@ async fn a_wake_up_of_this_process_comes_at_once_and_not_again_from_the_broker()
     assert_eq!(clock::timeout(SOON, others.next()).await.unwrap(), Topic::Output);
     let again = clock::timeout(Duration::from_millis(200), wakeups.next()).await;
     assert!(again.is_err(), "it came from the broker, too");
+    rig.bus.wake_here(Topic::Output);
+    assert_eq!(wakeups.next().now_or_never(), Some(Topic::Output));
+    let elsewhere = clock::timeout(Duration::from_millis(200), others.next()).await;
+    assert!(elsewhere.is_err(), "it was for this process only");
 }
 
 #[tokio::test]

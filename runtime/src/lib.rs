@@ -10,6 +10,7 @@ pub mod clock;
 pub mod config;
 pub mod error_chain;
 pub mod fault;
+pub mod fine_timer;
 pub mod health;
 pub mod health_server;
 pub mod metrics;

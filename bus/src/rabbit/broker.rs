@@ -97,8 +97,12 @@ impl Broker {
 
     pub(crate) fn wake(&self, topic: Topic, tasks: usize) {
         // Those in this process need not wait for the broker, and do not hear of it from there.
-        self.listeners.raise(topic);
+        self.wake_here(topic);
         self.wakes.wake(topic, tasks);
+    }
+
+    pub(crate) fn wake_here(&self, topic: Topic) {
+        self.listeners.raise(topic);
     }
 
     pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {

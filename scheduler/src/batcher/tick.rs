@@ -17,6 +17,7 @@ use domain::resources::Resources;
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
 use runtime::config::SchedulerConfig;
+use runtime::fine_timer::FineTimer;
 use runtime::tasks::TaskGroup;
 use runtime::tick::TickOutcome;
 use std::collections::HashMap;
@@ -72,6 +73,8 @@ pub(crate) struct Batcher {
     /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
     count_from: Option<Instant>,
     rests_until: Option<Instant>,
+    /// For the rest: the first of what waits would wait for a coarser one as long as for all else.
+    rest: FineTimer,
     publisher: Publisher,
 }
 
@@ -125,6 +128,7 @@ impl Batcher {
             charging: Charging::default(),
             count_from: None,
             rests_until: None,
+            rest: FineTimer::new(),
             publisher,
         }
     }
@@ -133,7 +137,7 @@ impl Batcher {
         let refused = self.publisher.was_refused().then(|| clock::monotonic() + REFUSED_REST);
         if let Some(until) = self.rests_until.take().max(refused) {
             // Not the ticker's pause, which a wake-up ends: under load there is always one.
-            clock::sleep_until(until).await;
+            self.rest.until(until).await;
         }
         let Some(epoch) = self.leader.epoch() else {
             self.led = None;
