@@ -6,6 +6,7 @@
 mod arguments;
 mod clock_offset;
 mod cpu;
+mod embedded;
 mod gate;
 mod http;
 mod layout;

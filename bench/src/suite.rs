@@ -107,6 +107,7 @@ async fn one(
         Name::EndToEnd => phase::end_to_end(length, arguments.connections).await,
         Name::SubmitToStart => {
             let mut all = phase::submit_to_start(length).await?;
+            all.extend(phase::submit_to_start_embedded(length).await?);
             let most = results.figures.get("end_to_end_per_s").and_then(|figure| figure.median);
             if let Some(rate) = arguments.half.or(most.map(|most| (most / 2.0) as u32)) {
                 all.extend(phase::submit_to_start_at_half(length, rate).await?);

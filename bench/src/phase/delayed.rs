@@ -43,6 +43,7 @@ pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
             .with("queued_to_claim_p50_ms", between(&waits.queued, &waits.running, 0.5))
             .with("claim_to_start_p50_ms", between(&waits.running, &waits.started, 0.5)),
         Measured::new("lateness_p99_ms", of(&waits.started, 0.99))
+            .with("p98_ms", of(&waits.started, 0.98))
             .with("max_ms", of(&waits.started, 1.0))
             .with("to_queued_p99_ms", of(&waits.queued, 0.99))
             .with("queued_to_claim_p99_ms", between(&waits.queued, &waits.running, 0.99))

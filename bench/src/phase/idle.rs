@@ -2,16 +2,12 @@
 //! counted.
 
 use super::body;
-use crate::http::{Connection, Target, closed_loop};
+use crate::embedded::Embedded;
+use crate::http::closed_loop;
 use crate::report::Measured;
-use crate::rig::{self, NO_LIMITS};
-use anyhow::ensure;
-use e2e::UpCommand;
 use runtime::clock;
-use runtime::tasks::TaskGroup;
 use std::time::Duration;
-use testkit::db::{SERVICE_PASSWORD, TestDatabase};
-use testkit::{cpu, memory, psql};
+use testkit::{cpu, memory};
 
 const BATCH: u64 = 1000;
 const CONNECTIONS: usize = 2;
@@ -22,35 +18,21 @@ const DRAINED_WITHIN: Duration = Duration::from_secs(120);
 
 /// Watches it for `length` with nothing to do, and then while it runs `tasks`.
 pub async fn idle(length: Duration, tasks: u64) -> anyhow::Result<Vec<Measured>> {
-    let database = TestDatabase::new().await?;
-    let mut command = UpCommand::new()?
-        .arg("--database-url")
-        .arg(database.owner_url())
-        .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD);
-    for (name, value) in rig::settings() {
-        command = command.env(name, value);
-    }
-    let mut up = command.start().await?;
-    database.sql(NO_LIMITS).await?;
+    let embedded = Embedded::start(&[]).await?;
+    let up = &embedded.up;
     clock::sleep(SETTLE).await;
     let before = cpu::used(up.pid())?;
     clock::sleep(length).await;
     let used = cpu::used(up.pid())?.saturating_sub(before);
     let resident = memory::resident_kib(up.pid())?;
 
-    let group = TaskGroup::new();
-    let target = Target::new(up.url()?, up.key()?)?;
-    let mut connections = Connection::open_many(&target, &group, CONNECTIONS).await?;
+    let mut connections = embedded.connections(CONNECTIONS).await?;
     let body = body::batch(BATCH as usize);
     let batches = tasks.div_ceil(BATCH);
     closed_loop(&mut connections, "/v1/tasks/batch", &body, 200, (None, batches)).await?;
-    let began = clock::monotonic();
-    while psql::run(database.owner_url(), "select exists (select from task)").await? == "t" {
-        ensure!(began.elapsed() < DRAINED_WITHIN, "tasks still live after {DRAINED_WITHIN:?}");
-        clock::sleep(Duration::from_millis(250)).await;
-    }
+    embedded.drained(DRAINED_WITHIN).await?;
     let peak = memory::peak_kib(up.pid())?;
-    up.term(Duration::from_secs(20)).await?;
+    embedded.stop().await?;
     Ok(vec![
         Measured::new("idle_rss_mb", resident as f64 / KIB_A_MIB),
         Measured::new("idle_cpu_percent", used.as_secs_f64() / length.as_secs_f64() * 100.0),

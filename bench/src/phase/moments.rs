@@ -28,19 +28,30 @@ pub struct First(HashMap<String, f64>);
 impl Moments {
     /// Reads them from the logs.
     pub fn read(rig: &mut Rig) -> anyhow::Result<Self> {
+        let (scheduler, manager) = (rig.logs(Role::Scheduler)?, rig.logs(Role::ResourceManager)?);
+        Self::of(&scheduler, &manager, &rig.logs(Role::Executor)?)
+    }
+
+    /// The same of one process that has all roles.
+    pub fn of_one(log: String) -> anyhow::Result<Self> {
+        let log = [log];
+        Self::of(&log, &log, &log)
+    }
+
+    fn of(scheduler: &[String], manager: &[String], executor: &[String]) -> anyhow::Result<Self> {
         Ok(Self {
-            queued: First::read(rig, Role::Scheduler, "Task `", "` is queued")?,
-            running: First::read(rig, Role::ResourceManager, "Task `", "` is running")?,
-            started: First::read(rig, Role::Executor, " of `", "` starts")?,
+            queued: First::read(scheduler, "Task `", "` is queued")?,
+            running: First::read(manager, "Task `", "` is running")?,
+            started: First::read(executor, " of `", "` starts")?,
         })
     }
 }
 
 impl First {
     /// Lines are "TIME LEVEL TARGET: … BEFORE task_… AFTER …", the first first.
-    fn read(rig: &mut Rig, role: Role, before: &str, after: &str) -> anyhow::Result<Self> {
+    fn read(logs: &[String], before: &str, after: &str) -> anyhow::Result<Self> {
         let mut moments = HashMap::new();
-        for log in rig.logs(role)? {
+        for log in logs {
             for line in log.lines() {
                 let told = line.split_once(before).and_then(|(_, rest)| rest.split_once(after));
                 let Some((task, _)) = told else { continue };

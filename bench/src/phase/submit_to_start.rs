@@ -6,6 +6,7 @@ use super::body;
 use super::moments::{First, LOGGED, Moments};
 use crate::clock_offset;
 use crate::cpu::Cpu;
+use crate::embedded::Embedded;
 use crate::http::{Sent, open_loop};
 use crate::report::Measured;
 use crate::rig::Rig;
@@ -44,6 +45,8 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
             .with("answer_p99_ms", of(&waits.answered, 0.99))
             .with("sent_late_p50_ms", of(&waits.sent_late, 0.5)),
         Measured::new("submit_to_start_p99_ms", of(&waits.started, 0.99))
+            .with("p95_ms", of(&waits.started, 0.95))
+            .with("p98_ms", of(&waits.started, 0.98))
             .with("max_ms", of(&waits.started, 1.0))
             .with("clock_uncertainty_ms", waits.clock_uncertainty),
         // What comes one after the other: the answer, then these.
@@ -83,6 +86,29 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
     ])
 }
 
+/// The same as [`submit_to_start`] in one process, without a broker.
+pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Measured>> {
+    let embedded = Embedded::start(&[LOGGED]).await?;
+    let mut connections = embedded.connections(QUIET_CONNECTIONS).await?;
+    let every = Duration::from_secs(1) / QUIET;
+    let warm = open_loop(&mut connections, &body::task(), every, QUIET).await?;
+    let count = QUIET * u32::try_from(length.as_secs())?;
+    let sent = open_loop(&mut connections, &body::task(), every, count).await?;
+    embedded.drained(Duration::from_secs(30)).await?;
+    embedded.ended_well(sent.len() + warm.len()).await?;
+    let started = waited(&sent, &Moments::of_one(embedded.up.log())?.started)?;
+    embedded.stop().await?;
+    let answered: Vec<f64> = sent.iter().map(|one| one.answered_ms).collect();
+    Ok(vec![
+        Measured::new("embedded_submit_to_start_p50_ms", of(&started, 0.5))
+            .with("answer_p50_ms", of(&answered, 0.5))
+            .with("answer_p99_ms", of(&answered, 0.99)),
+        Measured::new("embedded_submit_to_start_p99_ms", of(&started, 0.99))
+            .with("p98_ms", of(&started, 0.98))
+            .with("max_ms", of(&started, 1.0)),
+    ])
+}
+
 /// For `length`, after a second to warm up.
 async fn at_rate(length: Duration, rate: u32, connections: usize) -> anyhow::Result<Waits> {
     let mut rig = Rig::of(Rig::shape(1).set(LOGGED.0, LOGGED.1)).await?;
@@ -98,14 +124,10 @@ async fn at_rate(length: Duration, rate: u32, connections: usize) -> anyhow::Res
     rig.ended_well((sent.len() + warm.len()) as u64).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
     let moments = Moments::read(&mut rig)?;
-    let waited = |moment: &First| -> anyhow::Result<Vec<f64>> {
-        let intended = |one: &Sent| one.intended.timestamp_micros() as f64 / 1e3;
-        sent.iter().map(|one| Ok(moment.of(&one.task)? - intended(one))).collect()
-    };
     Ok(Waits {
-        queued: waited(&moments.queued)?,
-        running: waited(&moments.running)?,
-        started: waited(&moments.started)?,
+        queued: waited(&sent, &moments.queued)?,
+        running: waited(&sent, &moments.running)?,
+        started: waited(&sent, &moments.started)?,
         ended: waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?,
         placed: waited_ms(&rig, &sent, "min(placed_at)", offset.ms).await?,
         answered: sent.iter().map(|one| one.answered_ms).collect(),
@@ -113,6 +135,12 @@ async fn at_rate(length: Duration, rate: u32, connections: usize) -> anyhow::Res
         cpu,
         clock_uncertainty: offset.uncertainty_ms,
     })
+}
+
+/// Of each, from the intended send to `moment`.
+fn waited(sent: &[Sent], moment: &First) -> anyhow::Result<Vec<f64>> {
+    let intended = |one: &Sent| one.intended.timestamp_micros() as f64 / 1e3;
+    sent.iter().map(|one| Ok(moment.of(&one.task)? - intended(one))).collect()
 }
 
 /// Of each, from the intended send to `moment` of its attempts.

@@ -1,0 +1,69 @@
+//! The embedded profile to measure: `berth up`, all roles in one process, with room that is not the bound, and its first customer.
+//!
+//! On a database of the Postgres that all else is measured with, so that the two can be compared.
+
+use crate::http::{Connection, Target};
+use crate::rig::{self, NO_LIMITS};
+use anyhow::ensure;
+use e2e::{Up, UpCommand};
+use runtime::clock;
+use runtime::tasks::TaskGroup;
+use std::time::Duration;
+use testkit::db::{SERVICE_PASSWORD, TestDatabase};
+use testkit::psql;
+
+/// A running one.
+pub struct Embedded {
+    /// The process.
+    pub up: Up,
+    database: TestDatabase,
+    tasks: TaskGroup,
+}
+
+impl Embedded {
+    /// Starts it with `settings` besides those of all that is measured.
+    pub async fn start(settings: &[(&'static str, &'static str)]) -> anyhow::Result<Self> {
+        let database = TestDatabase::new().await?;
+        let mut command = UpCommand::new()?
+            .arg("--database-url")
+            .arg(database.owner_url())
+            .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD);
+        for (name, value) in rig::settings().chain(settings.iter().copied()) {
+            command = command.env(name, value);
+        }
+        let up = command.start().await?;
+        database.sql(NO_LIMITS).await?;
+        Ok(Self { up, database, tasks: TaskGroup::new() })
+    }
+
+    /// Connections to its api.
+    pub async fn connections(&self, count: usize) -> anyhow::Result<Vec<Connection>> {
+        let target = Target::new(self.up.url()?, self.up.key()?)?;
+        Connection::open_many(&target, &self.tasks, count).await
+    }
+
+    /// Waits until no task lives.
+    pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
+        let began = clock::monotonic();
+        let lives = "select exists (select from task)";
+        while psql::run(self.database.owner_url(), lives).await? == "t" {
+            ensure!(began.elapsed() < limit, "tasks still live after {limit:?}");
+            clock::sleep(Duration::from_millis(250)).await;
+        }
+        Ok(())
+    }
+
+    /// Fails unless `expected` tasks have ended, all well.
+    pub async fn ended_well(&self, expected: usize) -> anyhow::Result<()> {
+        let counts =
+            "select count(*), count(*) filter (where state = 'succeeded') from task_history";
+        let counts = psql::run(self.database.owner_url(), counts).await?;
+        ensure!(counts == format!("{expected}|{expected}"), "of {expected} ended, well: {counts}");
+        Ok(())
+    }
+
+    /// Ends it.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        self.up.term(Duration::from_secs(20)).await
+    }
+}
