@@ -3,8 +3,8 @@
 //!
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
-use super::body;
 use super::moments::{First, LOGGED, Moments};
+use super::{WARM_UP_S, body};
 use crate::clock_offset;
 use crate::http::open_loop;
 use crate::report::Measured;
@@ -16,12 +16,12 @@ use std::time::Duration;
 const RATE: u32 = 500;
 const CONNECTIONS: usize = 64;
 
-/// For `length`, after a second to warm up.
+/// For `length`, after the warm-up.
 pub async fn delayed(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let mut rig = Rig::of(Rig::shape(1).set(LOGGED.0, LOGGED.1)).await?;
     let mut connections = rig.connections(CONNECTIONS).await?;
     let every = Duration::from_secs(1) / RATE;
-    let warm = open_loop(&mut connections, &body::delayed(), every, RATE).await?;
+    let warm = open_loop(&mut connections, &body::delayed(), every, RATE * WARM_UP_S).await?;
     rig.drained(Duration::from_secs(30)).await?;
     let since = rig.sql("select clock_timestamp()").await?;
     let meter = rig.meter().await?;

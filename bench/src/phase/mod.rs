@@ -19,6 +19,10 @@ mod raw_postgres;
 mod single_submit;
 mod submit_to_start;
 
+/// Seconds before a wait for a start is measured: processes that have just begun plan each statement for the first time, and the doctor
+/// looks through all tables five seconds after the start, then once a minute.
+const WARM_UP_S: u32 = 6;
+
 pub use batch_and_drain::{batch_and_drain, keys};
 pub use commands::commands;
 pub use delayed::delayed;

@@ -2,8 +2,8 @@
 //!
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
-use super::body;
 use super::moments::{First, LOGGED, Moments};
+use super::{WARM_UP_S, body};
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::embedded::Embedded;
@@ -91,7 +91,7 @@ pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Me
     let embedded = Embedded::start(&[LOGGED]).await?;
     let mut connections = embedded.connections(QUIET_CONNECTIONS).await?;
     let every = Duration::from_secs(1) / QUIET;
-    let warm = open_loop(&mut connections, &body::task(), every, QUIET).await?;
+    let warm = open_loop(&mut connections, &body::task(), every, QUIET * WARM_UP_S).await?;
     let count = QUIET * u32::try_from(length.as_secs())?;
     let sent = open_loop(&mut connections, &body::task(), every, count).await?;
     embedded.drained(Duration::from_secs(30)).await?;
@@ -109,12 +109,12 @@ pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Me
     ])
 }
 
-/// For `length`, after a second to warm up.
+/// For `length`, after the warm-up.
 async fn at_rate(length: Duration, rate: u32, connections: usize) -> anyhow::Result<Waits> {
     let mut rig = Rig::of(Rig::shape(1).set(LOGGED.0, LOGGED.1)).await?;
     let mut connections = rig.connections(connections).await?;
     let every = Duration::from_secs(1) / rate;
-    let warm = open_loop(&mut connections, &body::task(), every, rate).await?;
+    let warm = open_loop(&mut connections, &body::task(), every, rate * WARM_UP_S).await?;
     let meter = rig.meter().await?;
     let before = meter.read();
     let count = rate * u32::try_from(length.as_secs())?;
