@@ -90,9 +90,10 @@ pub enum Name {
     Commands,
     /// Memory and processor of the embedded profile with nothing to do, and its memory while it drains.
     Idle,
-    /// Schedules that come due at `--rate` a second; then `--herd` at one moment. Not with `--quick`, unless asked for.
+    /// Schedules that come due at `--rate` a second; then `--herd` at one moment. With `--scale`, or when asked for.
     Fires,
-    /// The highest rate of due times of which all but a hundredth are written within a second. Not with `--quick`, unless asked for.
+    /// The highest rate of due times of which all but a hundredth are written within a second. With `--scale`, or when asked
+    /// for.
     FireRate,
     /// Millions of schedules stored: what the look at a shard costs, and a scheduler's memory. With `--scale`, or when asked for.
     FireScale,
@@ -114,8 +115,7 @@ impl Arguments {
         if self.only.is_empty() {
             match name {
                 Name::Layout => false,
-                Name::FireScale | Name::Flat => self.scale,
-                Name::Fires | Name::FireRate => !self.quick,
+                Name::Fires | Name::FireRate | Name::FireScale | Name::Flat => self.scale,
                 _ => true,
             }
         } else {
