@@ -2,15 +2,13 @@
 //!
 //! On a database of the Postgres that all else is measured with, so that the two can be compared.
 
+use crate::ended;
 use crate::http::{Connection, Target};
 use crate::rig::{self, NO_LIMITS};
-use anyhow::ensure;
 use e2e::{Up, UpCommand};
-use runtime::clock;
 use runtime::tasks::TaskGroup;
 use std::time::Duration;
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
-use testkit::psql;
 
 /// A running one.
 pub struct Embedded {
@@ -44,22 +42,12 @@ impl Embedded {
 
     /// Waits until no task lives.
     pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
-        let began = clock::monotonic();
-        let lives = "select exists (select from task)";
-        while psql::run(self.database.owner_url(), lives).await? == "t" {
-            ensure!(began.elapsed() < limit, "tasks still live after {limit:?}");
-            clock::sleep(Duration::from_millis(250)).await;
-        }
-        Ok(())
+        ended::drained(self.database.owner_url(), limit).await
     }
 
-    /// Fails unless `expected` tasks have ended, all well.
-    pub async fn ended_well(&self, expected: usize) -> anyhow::Result<()> {
-        let counts =
-            "select count(*), count(*) filter (where state = 'succeeded') from task_history";
-        let counts = psql::run(self.database.owner_url(), counts).await?;
-        ensure!(counts == format!("{expected}|{expected}"), "of {expected} ended, well: {counts}");
-        Ok(())
+    /// Fails unless exactly `expected` tasks ended, all well.
+    pub async fn ended_well(&self, expected: u64) -> anyhow::Result<()> {
+        ended::ended_well(self.database.owner_url(), expected).await
     }
 
     /// Ends it.

@@ -7,6 +7,7 @@ mod arguments;
 mod clock_offset;
 mod cpu;
 mod embedded;
+mod ended;
 mod gate;
 mod http;
 mod layout;

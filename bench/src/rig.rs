@@ -3,10 +3,10 @@
 //! Everything else is as the defaults have it. One process of each, because two cores do not hold more.
 
 use crate::cpu::{Meter, holder_of_port, postmaster};
+use crate::ended;
 use crate::http::{Connection, Target};
 use anyhow::Context;
 use e2e::{Cluster, Customer, Role, Shape, sum};
-use runtime::clock;
 use runtime::tasks::TaskGroup;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -130,48 +130,17 @@ impl Rig {
 
     /// Some numbers of one row.
     pub async fn numbers(&self, sql: &str) -> anyhow::Result<Vec<f64>> {
-        let row = self.sql(sql).await?;
-        row.split('|')
-            .map(|field| field.trim().parse().with_context(|| format!("`{sql}` answered `{row}`")))
-            .collect()
+        ended::numbers(self.database_url(), sql).await
     }
 
-    /// Waits until no task lives. Asks four times a second: each question costs a process and a backend.
+    /// Waits until no task lives.
     pub async fn drained(&self, limit: Duration) -> anyhow::Result<()> {
-        let began = clock::monotonic();
-        while self.sql("select exists (select from task)").await? == "t" {
-            if began.elapsed() > limit {
-                let left = self.sql("select state, count(*) from task group by 1").await?;
-                anyhow::bail!("tasks still live after {limit:?}: {}", left.replace('\n', ", "));
-            }
-            clock::sleep(Duration::from_millis(250)).await;
-        }
-        Ok(())
+        ended::drained(self.database_url(), limit).await
     }
 
-    /// Fails unless exactly `expected` tasks ended, each once, well, and with attempts 1 to n of which one succeeded, the last.
-    ///
-    /// One pass over each table: the checks of the end-to-end tests look up every task and are for thousands, not for hundreds of thousands.
+    /// Fails unless exactly `expected` tasks ended, all well.
     pub async fn ended_well(&self, expected: u64) -> anyhow::Result<()> {
-        let counts = self
-            .numbers(
-                "with tried as (
-                    select tenant_id, task_id as id, count(*) as attempts, count(distinct attempt) as numbers, max(attempt) as last,
-                        max(attempt) filter (where outcome = 'succeeded') as good,
-                        count(*) filter (where outcome = 'succeeded') as successes
-                    from attempt group by tenant_id, task_id
-                )
-                select (select count(*) from task), count(h.id), count(distinct h.id), count(*) filter (where h.state = 'succeeded'
-                    and h.attempt = a.attempts and a.attempts = a.numbers and a.attempts = a.last and a.last = a.good and a.successes = 1)
-                from task_history h full join tried a using (tenant_id, id)",
-            )
-            .await?;
-        let wanted = expected as f64;
-        anyhow::ensure!(
-            counts == [0.0, wanted, wanted, wanted],
-            "of {expected} tasks: live, ended, different ones, without fault are {counts:?}"
-        );
-        Ok(())
+        ended::ended_well(self.database_url(), expected).await
     }
 
     /// Fails unless exactly `expected` tasks wait, each with its spec.

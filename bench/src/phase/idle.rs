@@ -31,6 +31,7 @@ pub async fn idle(length: Duration, tasks: u64) -> anyhow::Result<Vec<Measured>>
     let batches = tasks.div_ceil(BATCH);
     closed_loop(&mut connections, "/v1/tasks/batch", &body, 200, (None, batches)).await?;
     embedded.drained(DRAINED_WITHIN).await?;
+    embedded.ended_well(batches * BATCH).await?;
     let peak = memory::peak_kib(up.pid())?;
     embedded.stop().await?;
     Ok(vec![

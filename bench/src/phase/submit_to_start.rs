@@ -95,7 +95,7 @@ pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Me
     let count = QUIET * u32::try_from(length.as_secs())?;
     let sent = open_loop(&mut connections, &body::task(), every, count).await?;
     embedded.drained(Duration::from_secs(30)).await?;
-    embedded.ended_well(sent.len() + warm.len()).await?;
+    embedded.ended_well((sent.len() + warm.len()) as u64).await?;
     let started = waited(&sent, &Moments::of_one(embedded.up.log())?.started)?;
     embedded.stop().await?;
     let answered: Vec<f64> = sent.iter().map(|one| one.answered_ms).collect();

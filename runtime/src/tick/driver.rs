@@ -80,7 +80,7 @@ impl Ticker {
         Self { needed: false, ..self.health(health) }
     }
 
-    /// Ends its pauses to the tenth of a millisecond, where others are up to two late. It costs some microseconds a tick.
+    /// Ends its pauses when they should, where those of others are up to two milliseconds late; see [`FineTimer`].
     #[must_use]
     pub fn finely(self) -> Self {
         Self { fine: true, ..self }

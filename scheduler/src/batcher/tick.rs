@@ -73,7 +73,7 @@ pub(crate) struct Batcher {
     /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
     count_from: Option<Instant>,
     rests_until: Option<Instant>,
-    /// For the rest: the first of what waits would wait for a coarser one as long as for all else.
+    /// For the rest, which a coarser timer would make ten times as long after a lone task.
     rest: FineTimer,
     publisher: Publisher,
 }

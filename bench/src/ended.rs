@@ -1,0 +1,52 @@
+//! Whether all that was submitted has come to its end, as the database of what is measured tells.
+
+use anyhow::{Context, ensure};
+use runtime::clock;
+use std::time::Duration;
+use testkit::psql;
+
+/// Waits until no task lives. Asks four times a second: each question costs a process and a backend.
+pub async fn drained(url: &str, limit: Duration) -> anyhow::Result<()> {
+    let began = clock::monotonic();
+    while psql::run(url, "select exists (select from task)").await? == "t" {
+        if began.elapsed() > limit {
+            let left = psql::run(url, "select state, count(*) from task group by 1").await?;
+            anyhow::bail!("tasks still live after {limit:?}: {}", left.replace('\n', ", "));
+        }
+        clock::sleep(Duration::from_millis(250)).await;
+    }
+    Ok(())
+}
+
+/// Fails unless exactly `expected` tasks ended, each once, well, and with attempts 1 to n of which one succeeded, the last.
+///
+/// One pass over each table: the checks of the end-to-end tests look up every task and are for thousands, not for hundreds of thousands.
+pub async fn ended_well(url: &str, expected: u64) -> anyhow::Result<()> {
+    let counts = numbers(
+        url,
+        "with tried as (
+            select tenant_id, task_id as id, count(*) as attempts, count(distinct attempt) as numbers, max(attempt) as last,
+                max(attempt) filter (where outcome = 'succeeded') as good,
+                count(*) filter (where outcome = 'succeeded') as successes
+            from attempt group by tenant_id, task_id
+        )
+        select (select count(*) from task), count(h.id), count(distinct h.id), count(*) filter (where h.state = 'succeeded'
+            and h.attempt = a.attempts and a.attempts = a.numbers and a.attempts = a.last and a.last = a.good and a.successes = 1)
+        from task_history h full join tried a using (tenant_id, id)",
+    )
+    .await?;
+    let wanted = expected as f64;
+    ensure!(
+        counts == [0.0, wanted, wanted, wanted],
+        "of {expected} tasks: live, ended, different ones, without fault are {counts:?}"
+    );
+    Ok(())
+}
+
+/// Some numbers of one row.
+pub async fn numbers(url: &str, sql: &str) -> anyhow::Result<Vec<f64>> {
+    let row = psql::run(url, sql).await?;
+    row.split('|')
+        .map(|field| field.trim().parse().with_context(|| format!("`{sql}` answered `{row}`")))
+        .collect()
+}
