@@ -7,10 +7,12 @@ mod compress;
 mod dispatch;
 mod door;
 mod drain;
+mod home;
 mod measure;
 mod mount;
 mod start;
 mod state;
 
+pub(crate) use home::spawn_beside;
 pub use start::{Handle, StartError, start};
 pub use state::State;

@@ -1,6 +1,7 @@
 //! Puts the table of routes into actix. What it does not hold is a problem, too: 404, or 405 with `Allow`.
 
 use super::dispatch::{refuse, serve};
+use super::home::at_home;
 use super::measure::Measure;
 use super::state::State;
 use crate::problem::{Code, Problem};
@@ -9,6 +10,7 @@ use actix_web::http::Method;
 use actix_web::web::{Payload, ServiceConfig, method, resource, to};
 use actix_web::{HttpRequest, Route};
 use std::sync::Arc;
+use tokio::runtime::Handle;
 
 /// The state and the measures of all routes; shared by the worker threads.
 #[derive(Clone)]
@@ -16,9 +18,11 @@ pub(super) struct Mounted {
     state: Arc<State>,
     measures: Arc<[Arc<Measure>]>,
     unmatched: Arc<Measure>,
+    home: Handle,
 }
 
 impl Mounted {
+    /// Made in the runtime in which requests are to be at home.
     pub(super) fn new(state: State) -> Self {
         let measures =
             TABLE.iter().map(|e| Arc::new(Measure::new(e.path, e.verb.as_str()))).collect();
@@ -26,6 +30,7 @@ impl Mounted {
             state: Arc::new(state),
             measures,
             unmatched: Arc::new(Measure::new("unmatched", "")),
+            home: Handle::current(),
         }
     }
 
@@ -64,9 +69,11 @@ impl Mounted {
             Verb::Patch => Method::PATCH,
             Verb::Delete => Method::DELETE,
         };
-        let (state, measure) = (Arc::clone(&self.state), Arc::clone(measure));
+        let (state, measure, home) =
+            (Arc::clone(&self.state), Arc::clone(measure), self.home.clone());
         method(verb).to(move |request: HttpRequest, payload: Payload| {
-            serve(endpoint, Arc::clone(&measure), Arc::clone(&state), request, payload)
+            let (measure, state) = (Arc::clone(&measure), Arc::clone(&state));
+            at_home(home.clone(), serve(endpoint, measure, state, request, payload))
         })
     }
 

@@ -10,6 +10,7 @@ use crate::auth::{Authority, Permission};
 use crate::limit::Shortage;
 use crate::problem::{Code, Problem};
 use crate::request::{Call, KeyText, Line, Lines, idempotency_text, key_reused};
+use crate::server::spawn_beside;
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use futures::stream::unfold;
@@ -104,7 +105,7 @@ pub(super) async fn answer(
         next: 0,
     };
     // Local to this thread, as the body is; it ends with the body, or when nobody reads the answer any more.
-    drop(actix_web::rt::spawn(worker.run(first).in_current_span()));
+    spawn_beside(worker.run(first).in_current_span());
     let answered = unfold(answered, |mut answered| async move {
         answered.recv().await.map(|bytes| (Ok::<_, Infallible>(bytes), answered))
     });
