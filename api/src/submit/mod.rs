@@ -1,10 +1,11 @@
 //! Durable submits: nobody is answered before the commit.
 //!
 //! `queue` takes single submits from all requests; `writer` stores whatever waits in one statement;
-//! `group` coalesces equal idempotency keys within it; `pools` knows which pools there are;
+//! `gathering` says when a statement waits for more of them; `group` coalesces equal idempotency keys within it; `pools` knows which pools there are;
 //! `work` wakes who has to do with what was stored.
 
 mod failure;
+mod gathering;
 mod group;
 mod outcome;
 mod pools;

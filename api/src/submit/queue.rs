@@ -3,9 +3,11 @@
 //! Bounded: what does not fit is refused at once with `overloaded`, instead of waiting past its
 //! client's patience.
 
+use super::gathering::{Company, ENOUGH, Gathering};
 use super::outcome::Verdict;
 use crate::problem::{Code, Problem};
 use runtime::clock;
+use runtime::fine_timer::FineTimer;
 use runtime::metrics::{Counter, counter};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +33,7 @@ pub(super) struct Pending {
 #[derive(Clone)]
 pub(crate) struct Intake {
     sender: mpsc::Sender<Pending>,
+    company: Arc<Company>,
     refused: Counter,
 }
 
@@ -43,8 +46,17 @@ impl std::fmt::Debug for Intake {
 /// The writers' end, shared by them: one takes what waits, while the others store.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    receiver: Arc<Mutex<mpsc::Receiver<Pending>>>,
+    line: Arc<Mutex<Line>>,
     turn: Arc<Semaphore>,
+}
+
+/// What one writer at a time has in hand.
+#[derive(Debug)]
+struct Line {
+    receiver: mpsc::Receiver<Pending>,
+    gathering: Gathering,
+    company: Arc<Company>,
+    timer: FineTimer,
 }
 
 /// Submits to be stored in one statement, and the turn to do so: it is given back when the statement has ended, before anybody is
@@ -55,13 +67,20 @@ pub(super) struct Taken {
     pub turn: Option<OwnedSemaphorePermit>,
 }
 
-/// A queue; it ends when all intakes are gone.
+/// A queue; it ends when all intakes are gone. To be called within a tokio runtime.
 pub(crate) fn queue() -> (Intake, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
     let refused =
         counter("berth_submits_refused_total", "Submits refused because too many waited", &[]);
-    let (receiver, turn) = (Arc::new(Mutex::new(receiver)), Arc::new(Semaphore::new(1)));
-    (Intake { sender, refused: refused.with(&[]) }, Queue { receiver, turn })
+    let company = Arc::new(Company::new());
+    let line = Line {
+        receiver,
+        gathering: Gathering::default(),
+        company: Arc::clone(&company),
+        timer: FineTimer::new(),
+    };
+    let (line, turn) = (Arc::new(Mutex::new(line)), Arc::new(Semaphore::new(1)));
+    (Intake { sender, company, refused: refused.with(&[]) }, Queue { line, turn })
 }
 
 impl Intake {
@@ -78,6 +97,7 @@ impl Intake {
                 "Too many submits wait to be stored; try again in a moment.",
             )
         })?;
+        self.company.come(self.sender.max_capacity() - self.sender.capacity());
         verdict.await.unwrap_or_else(|_| {
             Err(Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()))
         })
@@ -85,18 +105,23 @@ impl Intake {
 }
 
 impl Queue {
-    /// Waits for a submit and for the statement that is under way, and takes all that wait then, up to a group. Empty: the queue has
-    /// ended.
+    /// Waits for a submit, for the statement that is under way and for [company](Gathering), and takes all that wait then, up to a
+    /// group. Empty: the queue has ended.
     ///
     /// One statement at a time makes groups as large as they can be without anybody's waiting longer: half of what a small group costs
     /// is the statement. But one that takes long, of a distant database or behind a lock, does not hold up all others.
     pub(super) async fn take(&self) -> Taken {
-        let mut receiver = self.receiver.lock().await;
+        let mut line = self.line.lock().await;
+        let Line { receiver, gathering, company, timer } = &mut *line;
         let mut pending = Vec::new();
         if receiver.recv_many(&mut pending, GROUP).await == 0 {
             return Taken { pending, turn: None };
         }
         let turn = clock::timeout(PATIENCE, Arc::clone(&self.turn).acquire_owned()).await;
+        let waiting = |receiver: &mpsc::Receiver<_>| pending.len() + receiver.len();
+        while let Some(until) = gathering.pause(clock::monotonic(), waiting(receiver)) {
+            company.or(ENOUGH.saturating_sub(pending.len()), timer.until(until)).await;
+        }
         while pending.len() < GROUP
             && let Ok(next) = receiver.try_recv()
         {

@@ -1,6 +1,6 @@
 //! Stores groups of single submits. `api.submit_writers` of these run at once.
 //!
-//! A group is whatever arrived while the statement before it was in flight: a lone submit
+//! A group is whatever arrived while the statement before it was in flight, or a little longer where many come: a lone submit
 //! never waits for company. Nobody is answered before the commit; one bad row fails nobody else; and
 //! where the connection broke during the commit, only those who can be repeated safely are repeated.
 

@@ -37,11 +37,12 @@ const REFRESH: Duration = Duration::from_millis(500);
 const STALE: Duration = Duration::from_millis(700);
 /// How often turns are written down for whoever takes over.
 const KEEP: Duration = Duration::from_secs(1);
-/// The rest after a tick, for each task that it dispatched. A tick costs about as much as 5 to 10 of its tasks: below some
-/// 1000 tasks/s there is next to no rest, at 5000/s some 4 ms, and from 7000/s on the longest.
-const REST_PER_TASK: Duration = Duration::from_micros(100);
 /// The longest rest after a tick that found work.
 const REST: Duration = Duration::from_millis(10);
+/// What a tick must dispatch to rest the longest. One that dispatched a fraction of it rests the square of that fraction: so at half of
+/// what is possible (some 25 tasks a tick) nobody waits for the rest, which is 0.2 ms, and at all of it ticks are large and few.
+/// In proportion it was too long at the one where it was long enough at the other.
+const LARGE: f64 = 200.0;
 /// The next look where more waits than there was room for: nobody tells of each task that is placed.
 const LIMITED: Duration = Duration::from_millis(10);
 /// The next look where there was no room at all. Its end is told, unless it is the end of a long queue.
@@ -177,9 +178,7 @@ impl Batcher {
             again = [again, pause].into_iter().flatten().min();
         }
         if done > 0 {
-            let tasks = u32::try_from(done).unwrap_or(u32::MAX);
-            let rest = REST_PER_TASK.saturating_mul(tasks).min(REST);
-            self.rests_until = Some(clock::monotonic() + rest);
+            self.rests_until = Some(clock::monotonic() + rest_after(done));
         }
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
     }
@@ -463,6 +462,12 @@ impl Dispatched {
     }
 }
 
+/// The rest after a tick that dispatched as many.
+fn rest_after(tasks: u64) -> Duration {
+    let part = (tasks as f64 / LARGE).min(1.0);
+    REST.mul_f64(part * part)
+}
+
 /// One hint for each that was marked.
 fn hints(
     picked: &[Pick],
@@ -489,4 +494,16 @@ fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
     let even = hints.div_ceil(messages);
     let room = usize::try_from(view.least_room).unwrap_or(usize::MAX);
     even.min(room).clamp(1, most.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_tasks_delay_nobody_and_no_rest_is_longer_than_the_longest() {
+        let micros = |tasks| rest_after(tasks).as_micros();
+        assert_eq!([1, 25, 100, 200].map(micros), [0, 156, 2500, 10_000]);
+        assert_eq!(rest_after(u64::MAX), REST);
+    }
 }
