@@ -35,11 +35,13 @@ impl Rates {
         u64::from(self.per_second.div_ceil(10))
     }
 
-    /// After a lease that gave less than was asked for, the next is asked for after this long: rarely enough to cost little, and
-    /// twice in the time in which the bucket would run over.
-    pub(super) fn pause(self) -> Duration {
+    /// After a lease that gave less than the `wanted` tokens, the next is asked for after this long: rarely enough to cost little, and
+    /// twice in the time in which the bucket would run over. But when as many would have come it is time, too: where buckets have begun
+    /// anew, who stays far below a large rate is not to be refused because a moment ago there was less than fits its demand.
+    pub(super) fn pause_after(self, wanted: u64) -> Duration {
         let half = self.flow().time_of(f64::from(self.burst) / 2.0);
-        half.clamp(Duration::from_millis(2), Duration::from_millis(100))
+        let come = self.flow().time_of(wanted as f64);
+        half.min(come).clamp(Duration::from_millis(2), Duration::from_millis(100))
     }
 }
 
@@ -92,9 +94,12 @@ mod tests {
 
     #[test]
     fn a_small_bucket_is_asked_for_before_it_runs_over() {
-        let pause = |per_second, burst| Rates { per_second, burst, per_hour: 0 }.pause();
-        assert_eq!(pause(10, 20), Duration::from_millis(100));
-        assert_eq!(pause(1000, 50), Duration::from_millis(25));
-        assert_eq!(pause(1_000_000, 1), Duration::from_millis(2));
+        let pause = |per_second, burst, wanted| {
+            Rates { per_second, burst, per_hour: 0 }.pause_after(wanted).as_millis()
+        };
+        assert_eq!(pause(10, 20, 1), 100);
+        assert_eq!(pause(1000, 50, 100), 25);
+        assert_eq!(pause(1_000_000, 1, 100_000), 2);
+        assert_eq!(pause(1_000_000, 1_000_000, 12_500), 12, "when as many have come");
     }
 }

@@ -186,7 +186,7 @@ impl State {
         }
         self.used = lease.used;
         if let Some(Shortage { limit, wait }) = lease.shortage {
-            let pause = wait.min(ASK_AT_LEAST).max(self.rates.pause());
+            let pause = wait.min(ASK_AT_LEAST).max(self.rates.pause_after(ask.wanted));
             self.ask_at = now.at + pause;
             self.lacked = (limit, now.at + wait);
         } else if ask.wanted > 0 {

@@ -103,6 +103,19 @@ fn a_batch_asks_for_what_it_needs_and_takes_what_there_is() {
     assert_eq!(state.take(1, SHARED, &clock.at(100)), Take::Lease);
 }
 
+/// Buckets have begun anew, empty, two milliseconds ago.
+#[test]
+fn who_stays_below_a_large_rate_is_not_refused_after_a_lease_that_gave_less() {
+    let clock = Clock::new();
+    let mut state = State::new(rates(1_000_000, 1_000_000, 0), SHARED, &clock.at(0));
+    state.wants(12_500, &clock.at(0));
+    let ask = state.ask(1, &clock.at(0));
+    assert_eq!(ask.wanted, 12_500);
+    state.leased(&ask, &lease(2000, Some((Limit::PerSecond, 0)), &clock.at(0)), &clock.at(0));
+    assert_eq!(done(state.take(2000, SHARED, &clock.at(13))), (2000, None));
+    assert_eq!(state.take(1, SHARED, &clock.at(13)), Take::Lease);
+}
+
 #[test]
 fn a_larger_plan_is_asked_for_at_once() {
     let clock = Clock::new();
