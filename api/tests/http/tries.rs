@@ -191,7 +191,9 @@ async fn made_up_keys_from_one_place_starve_no_key_that_is_new_to_a_process() {
     let slowest = flood.iter().map(|(_, took)| *took).max().unwrap();
     println!("the good one took {took:?}, the slowest of the flood {slowest:?}");
     assert!(flood.iter().all(|(status, _)| *status == 401));
-    assert!(took < slowest / 4, "{took:?} of {slowest:?}");
+    // In the flood's line it would take as long as the slowest. Not nothing: the client of the flood keeps this thread busy, on which
+    // the server hears from its database.
+    assert!(took < slowest / 2, "{took:?} of {slowest:?}");
 }
 
 #[tokio::test]
