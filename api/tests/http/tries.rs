@@ -184,16 +184,18 @@ async fn made_up_keys_from_one_place_starve_no_key_that_is_new_to_a_process() {
         })
         .await
         .unwrap();
-        ask(fresh, "198.51.100.9").await
+        let before = answered.get();
+        let (status, took) = ask(fresh, "198.51.100.9").await;
+        (status, took, before, answered.get())
     };
-    let (flood, (status, took)) = tokio::join!(futures::future::join_all(made_up), good);
+    let (flood, (status, took, before, after)) =
+        tokio::join!(futures::future::join_all(made_up), good);
     assert_eq!(status, 200);
-    let slowest = flood.iter().map(|(_, took)| *took).max().unwrap();
-    println!("the good one took {took:?}, the slowest of the flood {slowest:?}");
+    println!("the good one took {took:?}, in which {} of the flood were answered", after - before);
     assert!(flood.iter().all(|(status, _)| *status == 401));
-    // In the flood's line it would take as long as the slowest. Not nothing: the client of the flood keeps this thread busy, on which
-    // the server hears from its database.
-    assert!(took < slowest / 2, "{took:?} of {slowest:?}");
+    // Counted, as a busy machine delays all alike. A quarter of those that were left, and what stood in line with it is all of them.
+    let left = flood.len() - before;
+    assert!(after - before < left / 4, "{} of {left}, in {took:?}", after - before);
 }
 
 #[tokio::test]
