@@ -40,7 +40,7 @@ const KEEP: Duration = Duration::from_secs(1);
 /// The longest rest after a tick that found work.
 const REST: Duration = Duration::from_millis(10);
 /// What a tick must dispatch to rest the longest. One that dispatched a fraction of it rests the square of that fraction: so at half of
-/// what is possible (some 25 tasks a tick) nobody waits for the rest, which is 0.2 ms, and at all of it ticks are large and few.
+/// what is possible ticks are small and hardly rest (0.2 ms after 25 tasks), and at all of it they are large and few.
 /// In proportion it was too long at the one where it was long enough at the other.
 const LARGE: f64 = 200.0;
 /// The next look where more waits than there was room for: nobody tells of each task that is placed.
