@@ -81,9 +81,10 @@ pub enum Name {
     Guards,
     /// Single submits while everything runs.
     EndToEnd,
-    /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second; and at half
-    /// of what `end-to-end` reached, where that is measured, too.
+    /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
     SubmitToStart,
+    /// The same at half of what `end-to-end` reached in the same run, or at `--half` a second.
+    AtHalf,
     /// From a task's due time to its placement and to its end, for delayed tasks of no length, at 500 a second.
     Delayed,
     /// Commands that start a process, in the isolation that exists; and that isolation in a loop.

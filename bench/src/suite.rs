@@ -55,7 +55,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 17] = [
+const ALL: [Name; 18] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
@@ -66,6 +66,7 @@ const ALL: [Name; 17] = [
     Name::Guards,
     Name::EndToEnd,
     Name::SubmitToStart,
+    Name::AtHalf,
     Name::Delayed,
     Name::Commands,
     Name::Idle,
@@ -108,11 +109,14 @@ async fn one(
         Name::SubmitToStart => {
             let mut all = phase::submit_to_start(length).await?;
             all.extend(phase::submit_to_start_embedded(length).await?);
-            let most = results.figures.get("end_to_end_per_s").and_then(|figure| figure.median);
-            if let Some(rate) = arguments.half.or(most.map(|most| (most / 2.0) as u32)) {
-                all.extend(phase::submit_to_start_at_half(length, rate).await?);
-            }
             Ok(all)
+        }
+        Name::AtHalf => {
+            let most = results.figures.get("end_to_end_per_s").and_then(|figure| figure.median);
+            let rate = arguments.half.or(most.map(|most| (most / 2.0) as u32));
+            let rate = rate
+                .context("half of what? Measure `end-to-end` in the same run, or say `--half N`")?;
+            phase::submit_to_start_at_half(length, rate).await
         }
         Name::Fires => {
             let mut all = phase::fires(arguments.rate, arguments.fire_length()).await?;
@@ -143,6 +147,7 @@ const fn describe(name: Name) -> &'static str {
         Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
+        Name::AtHalf => "from submit to start at half of the maximum",
         Name::Delayed => "from due to start",
         Name::Commands => "commands that start a process",
         Name::Idle => "nothing to do",

@@ -82,6 +82,7 @@ async fn postgres_runs_with_the_settings_measurements_rely_on() {
         ("synchronous_commit", "on"),
         ("max_connections", "300"),
         ("max_wal_size", "4GB"),
+        ("min_wal_size", "1GB"),
         ("listen_addresses", "127.0.0.1"),
     ];
     for (setting, expected) in settings.into_iter().chain(usual) {

@@ -162,7 +162,7 @@ fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, 
         let mounted = mounted.clone();
         App::new().configure(move |routes| mounted.configure(routes))
     })
-    .workers(config.api.workers)
+    .workers(config.api.http_workers())
     .disable_signals()
     .keep_alive(KEEP_ALIVE)
     .client_request_timeout(HEAD_TIMEOUT)

@@ -66,7 +66,7 @@ pub struct State {
     pub(crate) limits: LimitsConfig,
     pub(crate) openapi: Bytes,
     pub(crate) ids: RequestIds,
-    /// Batches read or judged at once: they must leave processors to all other requests.
+    /// Batches read or judged at once, two for each thread that answers requests: they must leave processors to all other requests.
     pub(crate) judging: Arc<Semaphore>,
     /// Batches stored at once: they must leave connections to single submits.
     pub(crate) batches: Semaphore,
@@ -180,7 +180,7 @@ impl State {
             limits: config.limits.clone(),
             openapi: openapi.into(),
             ids: RequestIds::new(),
-            judging: Arc::new(Semaphore::new(config.api.workers)),
+            judging: Arc::new(Semaphore::new(2 * config.api.http_workers())),
             batches: Semaphore::new(spare.saturating_sub(config.api.submit_writers).max(1)),
             max_task_bytes: config.api.max_task_bytes,
             max_batch_bytes: config.api.max_batch_bytes,

@@ -6,7 +6,12 @@ use domain::time::Timestamp;
 use e2e::Role;
 use std::collections::HashMap;
 
-/// What the processes are to log for it.
+/// What the processes are to log for the starts alone: where thousands start in a second a line for each of the others is a fiftieth of what
+/// is measured.
+pub const STARTS_LOGGED: (&str, &str) =
+    ("BERTH_TELEMETRY__LOG", "info,lapin=off,executor::agent::assign=debug");
+
+/// What the processes are to log for all of it.
 pub const LOGGED: (&str, &str) = (
     "BERTH_TELEMETRY__LOG",
     "info,lapin=off,scheduler::batcher::publish=debug,resource_manager::place::worker=debug,executor::agent::assign=debug",

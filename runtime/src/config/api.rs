@@ -7,6 +7,8 @@ use super::values::{address, duration, networks};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::SocketAddr;
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// A credential that was taken back is refused everywhere within 2 s: this, and the time of a query.
@@ -19,7 +21,7 @@ pub struct ApiConfig {
     /// Address of the HTTP API; port 0 takes a free one.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
-    /// HTTP worker threads.
+    /// HTTP worker threads; 0: see [`Self::http_workers`].
     pub workers: usize,
     /// Largest body of one task, bytes.
     pub max_task_bytes: usize,
@@ -55,8 +57,18 @@ pub struct ApiConfig {
 }
 
 impl ApiConfig {
+    /// How many threads read requests and answer them: `workers`, or half as many as the machine has cores, at least one. What takes
+    /// long, they do not do.
+    #[must_use]
+    pub fn http_workers(&self) -> usize {
+        match self.workers {
+            0 => (available_parallelism().map_or(1, NonZero::get) / 2).max(1),
+            workers => workers,
+        }
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
-        checks.number("api.workers", self.workers, 1..=256);
+        checks.number("api.workers", self.workers, 0..=256);
         checks.number("api.max_task_bytes", self.max_task_bytes, 1024..=16_777_216);
         checks.number("api.max_batch_bytes", self.max_batch_bytes, 1024..=268_435_456);
         checks.rule(

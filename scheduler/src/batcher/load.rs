@@ -36,8 +36,10 @@ pub(super) struct PoolView {
     pub lacks: Shapes,
 }
 
-/// For as long room that was read is counted on, where there is plenty: half of the time after which resource managers tell of it anew.
-const ROOM_AGE: Duration = Duration::from_millis(25);
+/// For as long room that was read is counted on, where there is plenty: resource managers tell of it anew twice in that time.
+const ROOM_AGE: Duration = Duration::from_millis(100);
+/// After half of it, it is read when what waits was handed out, and nobody waits for that.
+const OLD: Duration = Duration::from_millis(50);
 
 /// What was read of a pool a moment ago, and how much of it is handed out since.
 ///
@@ -60,6 +62,11 @@ impl KnownRoom {
     /// So many slots are handed out.
     pub(super) const fn take(&mut self, slots: u64) {
         self.handed_out = self.handed_out.saturating_add(slots);
+    }
+
+    /// It should be read again when nobody waits for it.
+    pub(super) fn is_old(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.read_at) >= OLD
     }
 
     /// The pool as it is now; `None` where that must be read: it is too long ago, or half of the room is gone.

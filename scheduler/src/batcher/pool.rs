@@ -54,6 +54,28 @@ impl PoolState {
         if let Some(view) = self.room.as_ref().and_then(|room| room.view(clock::monotonic())) {
             return Ok((view, true));
         }
+        Ok((self.read(db, pool, horizon).await?, false))
+    }
+
+    /// Reads again what there is to give where that was long ago.
+    pub(super) async fn freshen(
+        &mut self,
+        db: &SchedulerDb,
+        pool: &PoolName,
+        horizon: Duration,
+    ) -> Result<(), StoreError> {
+        if self.room.as_ref().is_some_and(|room| room.is_old(clock::monotonic())) {
+            self.read(db, pool, horizon).await?;
+        }
+        Ok(())
+    }
+
+    async fn read(
+        &mut self,
+        db: &SchedulerDb,
+        pool: &PoolName,
+        horizon: Duration,
+    ) -> Result<PoolView, StoreError> {
         let (loads, queued) = store::load::read(db, pool).await?;
         let now = clock::monotonic();
         let view = self.rate.view(now, &loads, queued);
@@ -61,7 +83,7 @@ impl PoolState {
         FREE_SLOTS.with(&[pool.as_str()]).set(view.load.free_slots as f64);
         QUEUED_SLOTS.with(&[pool.as_str()]).set(view.load.queued_slots as f64);
         COMPLETION_RATE.with(&[pool.as_str()]).set(view.load.completed_slots_per_second);
-        Ok((view, false))
+        Ok(view)
     }
 
     /// Goes on from where an earlier batcher stood, once.

@@ -43,6 +43,14 @@ const REST: Duration = Duration::from_millis(10);
 /// what is possible ticks are small and hardly rest (0.2 ms after 25 tasks), and at all of it they are large and few.
 /// In proportion it was too long at the one where it was long enough at the other.
 const LARGE: f64 = 200.0;
+/// A tick that handed out as many is followed by one that waits for no wake-up: those come some milliseconds apart where work is plenty, and
+/// are on their way for another.
+const MANY: u64 = 16;
+/// From the begin of such a tick to that of the next, at least, ...
+const PACE: Duration = Duration::from_micros(4500);
+/// ... where no more than this come in as long; else longer, by the square again, up to [`REST`]: at the maximum small ticks would
+/// take the processors from those who submit, and stay small.
+const OF_A_PACE: f64 = 40.0;
 /// The next look where more waits than there was room for: nobody tells of each task that is placed.
 const LIMITED: Duration = Duration::from_millis(10);
 /// The next look where there was no room at all. Its end is told, unless it is the end of a long queue.
@@ -74,6 +82,8 @@ pub(crate) struct Batcher {
     /// When what tenants hold may be counted again; `None`: it must be, before anything is handed out.
     count_from: Option<Instant>,
     rests_until: Option<Instant>,
+    /// The last tick.
+    began: Option<Instant>,
     /// For the rest, which a coarser timer would make ten times as long after a lone task.
     rest: FineTimer,
     publisher: Publisher,
@@ -129,6 +139,7 @@ impl Batcher {
             charging: Charging::default(),
             count_from: None,
             rests_until: None,
+            began: None,
             rest: FineTimer::new(),
             publisher,
         }
@@ -163,6 +174,8 @@ impl Batcher {
             self.refresh().await?;
         }
         self.count().await?;
+        let began = clock::monotonic();
+        let since = began - self.began.replace(began).unwrap_or(began);
         let dispatched = self.dispatch_all(epoch).await;
         if self.leader.epoch() != Some(epoch) {
             // Whoever leads now writes down how turns stand.
@@ -173,12 +186,17 @@ impl Batcher {
         self.refresh().await?;
         heard?;
         let (done, mut again) = dispatched?;
+        self.freshen().await?;
         if self.running.holds_back() {
             let pause = self.count_from.map(|at| at.saturating_duration_since(clock::monotonic()));
             again = [again, pause].into_iter().flatten().min();
         }
         if done > 0 {
             self.rests_until = Some(clock::monotonic() + rest_after(done));
+        }
+        if done >= MANY && again.is_none() {
+            self.rests_until = self.rests_until.max(Some(began + pace_after(done, since)));
+            again = Some(Duration::ZERO);
         }
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
     }
@@ -201,6 +219,16 @@ impl Batcher {
     async fn hear(&mut self) -> Result<(), StoreError> {
         let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
         self.charging.update(&self.db, turns).await
+    }
+
+    /// Reads again what there is to give in each pool.
+    async fn freshen(&mut self) -> Result<(), StoreError> {
+        for pool in &self.pools {
+            if let Some(state) = self.per_pool.get_mut(pool) {
+                state.freshen(&self.db, pool, self.settings.horizon).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn refresh(&mut self) -> Result<(), StoreError> {
@@ -468,6 +496,14 @@ fn rest_after(tasks: u64) -> Duration {
     REST.mul_f64(part * part)
 }
 
+/// From the begin of a tick that dispatched as many to that of the next, where the one before began so long before it. It follows how many
+/// come in a second, not how many came: or long ticks, which find more, would stay long.
+fn pace_after(tasks: u64, since: Duration) -> Duration {
+    let paces = since.div_duration_f64(PACE).max(1.0);
+    let part = (tasks as f64 / paces / OF_A_PACE).clamp(1.0, 2.0);
+    PACE.mul_f64(part * part).min(REST)
+}
+
 /// One hint for each that was marked.
 fn hints(
     picked: &[Pick],
@@ -505,5 +541,20 @@ mod tests {
         let micros = |tasks| rest_after(tasks).as_micros();
         assert_eq!([1, 25, 100, 200].map(micros), [0, 156, 2500, 10_000]);
         assert_eq!(rest_after(u64::MAX), REST);
+    }
+
+    #[test]
+    fn where_few_thousand_come_in_a_second_ticks_are_short_and_at_the_maximum_long() {
+        let pace = |per_second: u64, ms: u64| {
+            pace_after(per_second * ms / 1000, Duration::from_millis(ms)).as_micros()
+        };
+        for since in [5, 10] {
+            assert_eq!(pace(4000, since), 4500);
+            assert_eq!(pace(8000, since), 4500);
+            assert_eq!(pace(14_000, since), 10_000);
+        }
+        assert!((5000..7000).contains(&pace(10_000, 5)));
+        assert_eq!(pace_after(MANY, Duration::ZERO), PACE);
+        assert_eq!(pace_after(u64::MAX, Duration::ZERO), REST);
     }
 }
