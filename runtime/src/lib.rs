@@ -8,6 +8,7 @@
 pub mod backoff;
 pub mod clock;
 pub mod config;
+pub mod cores;
 pub mod error_chain;
 pub mod fault;
 pub mod fine_timer;

@@ -42,7 +42,7 @@ fn every_default_has_a_comment_above_it() {
 fn the_environment_beats_the_file_and_the_file_beats_the_defaults() {
     let file = "[api]\nworkers = 5\nmax_batch_tasks = 77\n";
     let config = with_file(file, &[("BERTH_API__WORKERS", "9")]).expect("good settings");
-    assert_eq!(config.api.workers, 9);
+    assert_eq!((config.api.workers, config.api.http_workers()), (9, 9));
     assert_eq!(config.api.max_batch_tasks, 77);
     assert_eq!(config.api.submit_writers, 2);
 }
@@ -83,6 +83,15 @@ fn all_problems_are_told_at_once_with_their_origin() {
     assert!(error.contains("`scheduler.horizon` (the environment variable BERTH_SCHEDULER__HORIZON): is \"300ms\"; use \"0s\" to \"250ms\""), "{error}");
     assert!(error.contains("`bus.prefetch` (the file "), "{error}");
     assert!(error.contains("is 0; use a number from 1 to 1000"), "{error}");
+}
+
+#[test]
+fn no_number_of_http_threads_is_half_of_the_cores() {
+    let config = with_file("", &[("BERTH_API__WORKERS", "0")]).expect("good settings");
+    assert_eq!(config.api.http_workers(), runtime::cores::half());
+    assert_eq!([0, 1, 2, 3, 8].map(runtime::cores::half_of), [1, 1, 1, 1, 4]);
+    let error = refused(with_file("", &[("BERTH_API__WORKERS", "257")]));
+    assert!(error.contains("`api.workers`") && error.contains("from 0 to 256"), "{error}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::arguments::Command;
 use runtime::config::variable;
+use runtime::cores::half_of;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
@@ -18,7 +19,7 @@ pub fn threads(command: &Command) -> Option<usize> {
 
 fn of(command: &Command, asked: bool, cores: usize) -> Option<usize> {
     let on_half = matches!(command, Command::Api(_) | Command::Scheduler(_) | Command::Executor(_));
-    (on_half && !asked).then_some((cores / 2).max(1))
+    (on_half && !asked).then_some(half_of(cores))
 }
 
 #[cfg(test)]

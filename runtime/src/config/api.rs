@@ -4,11 +4,10 @@
 
 use super::checks::{Checks, secs};
 use super::values::{address, duration, networks};
+use crate::cores;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::SocketAddr;
-use std::num::NonZero;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// A credential that was taken back is refused everywhere within 2 s: this, and the time of a query.
@@ -62,7 +61,7 @@ impl ApiConfig {
     #[must_use]
     pub fn http_workers(&self) -> usize {
         match self.workers {
-            0 => (available_parallelism().map_or(1, NonZero::get) / 2).max(1),
+            0 => cores::half(),
             workers => workers,
         }
     }
