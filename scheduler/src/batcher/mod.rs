@@ -5,6 +5,7 @@ mod charging;
 mod load;
 mod pool;
 mod publish;
+mod rest;
 mod standing;
 mod tenants;
 mod tick;
