@@ -168,6 +168,36 @@ async fn a_wake_up_of_this_process_comes_at_once_and_not_again_from_the_broker()
 }
 
 #[tokio::test]
+async fn a_wake_up_leaves_on_the_thread_that_raises_it() {
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let wakeups = rig.bus.wakeups(&[Topic::Batcher, Topic::Output]);
+    let (config, (heard, hears)) = (rig.config.clone(), std::sync::mpsc::channel::<()>());
+    let sender = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let sender = runtime.block_on(async {
+            let sender = Rig::over(config);
+            assert!(sender.bus.wait_connected(SOON).await);
+            while hears.try_recv().is_err() {
+                sender.bus.wake(Topic::Batcher);
+                // Longer than the pause between two wake-ups.
+                clock::sleep(Duration::from_millis(50)).await;
+            }
+            sender
+        });
+        // Nothing of its runtime moves from here on.
+        sender.bus.wake(Topic::Output);
+        let _ended = hears.recv();
+        runtime.shutdown_background();
+    });
+    let next = || clock::timeout(SOON, wakeups.next());
+    assert_eq!(next().await.unwrap(), Topic::Batcher);
+    heard.send(()).unwrap();
+    while next().await.expect("it waits for another thread") != Topic::Output {}
+    drop(heard);
+    sender.join().unwrap();
+}
+
+#[tokio::test]
 async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
     let (rig, proxy) = behind_a_proxy().await;
     rig.publish(vec![batch(1), batch(1)]).await;

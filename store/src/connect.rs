@@ -85,6 +85,16 @@ impl SubmitDb {
             .map(|pool| Self(HotPool::of(pool)))
     }
 
+    /// Opens a pool for so many writers of grouped inserts, each of which has one statement at a time. A connection lives on the thread
+    /// that used it first, so they should be of one.
+    ///
+    /// # Errors
+    /// When the URL is not usable.
+    pub fn connect_for_writers(config: &DatabaseConfig, writers: u32) -> Result<Self, StoreError> {
+        open(config, ServiceRole::Submit, writers, &[])
+            .map(|pool| Self(HotPool::of_as_many_users(pool)))
+    }
+
     /// A connection for a group of submits.
     pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
         self.0.hot().await

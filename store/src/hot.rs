@@ -30,11 +30,12 @@ pub(crate) use kept;
 const KEPT_FOR: Duration = Duration::from_secs(60);
 
 /// A pool, and connections of it that are kept: all but one at most, and only while others can be had without waiting, so that nobody
-/// in the pool's line is overtaken.
+/// in the pool's line is overtaken. Where there is no line, all.
 #[derive(Debug, Clone)]
 pub(crate) struct HotPool {
     pool: PgPool,
     most: usize,
+    has_line: bool,
     kept: Arc<Mutex<Vec<Kept>>>,
 }
 
@@ -56,7 +57,13 @@ pub(crate) struct Hot<'a> {
 impl HotPool {
     pub(crate) fn of(pool: PgPool) -> Self {
         let most = (pool.options().get_max_connections() as usize).saturating_sub(1);
-        Self { pool, most, kept: Arc::default() }
+        Self { pool, most, has_line: true, kept: Arc::default() }
+    }
+
+    /// Of no more users at a time than it has connections.
+    pub(crate) fn of_as_many_users(pool: PgPool) -> Self {
+        let most = pool.options().get_max_connections() as usize;
+        Self { pool, most, has_line: false, kept: Arc::default() }
     }
 
     /// The pool, for whoever keeps nothing. Has all that is kept here back where it has no others.
@@ -102,7 +109,7 @@ impl HotPool {
 impl Hot<'_> {
     /// Keeps the connection, which has just answered and is in no transaction.
     pub(crate) fn keep(self) {
-        if self.taken_at.elapsed() > KEPT_FOR || !self.of.has_others() {
+        if self.taken_at.elapsed() > KEPT_FOR || self.of.has_line && !self.of.has_others() {
             return;
         }
         let mut kept = self.of.kept();

@@ -10,7 +10,7 @@ use crate::auth::key::KeyError;
 use crate::auth::token::TokenError;
 use crate::auth::{PasswordError, UsedKeys};
 use crate::limit::{NotRedis, keep_up};
-use crate::submit::{Writer, queue};
+use crate::submit::{Writers, queue};
 use crate::unguarded;
 use actix_web::{App, HttpServer};
 use bus::Bus;
@@ -109,7 +109,9 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let sign_in = SubmitDb::connect_for_sign_in(&config.database)?;
     let (health, tasks) = (Health::new(), TaskGroup::new());
     let (intake, waiting) = queue();
-    let writer = Writer::new(submit.clone(), bus.clone(), waiting);
+    // Writers end after the last request, not with the shutdown.
+    let (stop_writers, writing) = Shutdown::new();
+    let writers = Writers::new(config, &bus, &waiting, (&tasks, &writing))?;
     let wakeups = bus.clone();
     let parts = Parts {
         api: api.clone(),
@@ -126,15 +128,9 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let used = (state.authenticator.used(), state.operators.used());
     let mounted = Mounted::new(state);
     let state = mounted.state();
-    let (server, door) = listen(config, mounted)?;
+    let (server, door) = listen(config, mounted, writers)?;
     let addr = door.address();
 
-    // Writers end after the last request, not with the shutdown.
-    let (stop_writers, writing) = Shutdown::new();
-    for _ in 0..config.api.submit_writers {
-        let writer = writer.clone();
-        tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
-    }
     keep_up(&state.limiter, (&tasks, &health), &writing);
     let (hub, db, until) = (state.hub.clone(), api.clone(), shutdown.clone());
     tasks.supervise("api.live_output", shutdown.clone(), move || {
@@ -154,11 +150,17 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     Ok(Handle { addr, tasks, grace: grace + Duration::from_secs(5) })
 }
 
-fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, Door), StartError> {
+fn listen(
+    config: &Config,
+    mounted: Mounted,
+    writers: Writers,
+) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
     let (door, listener) = Door::open(address).map_err(refused)?;
+    // Called by each thread once.
     let bound = HttpServer::new(move || {
+        writers.start_here();
         let mounted = mounted.clone();
         App::new().configure(move |routes| mounted.configure(routes))
     })

@@ -56,7 +56,6 @@ struct Line {
     receiver: mpsc::Receiver<Pending>,
     gathering: Gathering,
     company: Arc<Company>,
-    timer: FineTimer,
 }
 
 /// Submits to be stored in one statement, and the turn to do so: it is given back when the statement has ended, before anybody is
@@ -67,18 +66,13 @@ pub(super) struct Taken {
     pub turn: Option<OwnedSemaphorePermit>,
 }
 
-/// A queue; it ends when all intakes are gone. To be called within a tokio runtime.
+/// A queue; it ends when all intakes are gone.
 pub(crate) fn queue() -> (Intake, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
     let refused =
         counter("berth_submits_refused_total", "Submits refused because too many waited", &[]);
     let company = Arc::new(Company::new());
-    let line = Line {
-        receiver,
-        gathering: Gathering::default(),
-        company: Arc::clone(&company),
-        timer: FineTimer::new(),
-    };
+    let line = Line { receiver, gathering: Gathering::default(), company: Arc::clone(&company) };
     let (line, turn) = (Arc::new(Mutex::new(line)), Arc::new(Semaphore::new(1)));
     (Intake { sender, company, refused: refused.with(&[]) }, Queue { line, turn })
 }
@@ -110,9 +104,9 @@ impl Queue {
     ///
     /// One statement at a time makes groups as large as they can be without anybody's waiting longer: half of what a small group costs
     /// is the statement. But one that takes long, of a distant database or behind a lock, does not hold up all others.
-    pub(super) async fn take(&self) -> Taken {
+    pub(super) async fn take(&self, timer: &FineTimer) -> Taken {
         let mut line = self.line.lock().await;
-        let Line { receiver, gathering, company, timer } = &mut *line;
+        let Line { receiver, gathering, company } = &mut *line;
         let mut pending = Vec::new();
         if receiver.recv_many(&mut pending, GROUP).await == 0 {
             return Taken { pending, turn: None };
@@ -141,11 +135,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_statement_at_a_time_unless_it_takes_long() {
         let (intake, queue) = queue();
+        let timer = FineTimer::new();
         let submit = || intake.sender.try_send(pending(TenantId::fresh(), None).0).unwrap();
         submit();
-        let alone = queue.take().now_or_never().expect("a lone submit waits for nobody");
+        let alone = queue.take(&timer).now_or_never().expect("a lone submit waits for nobody");
         submit();
-        let mut next = Box::pin(queue.take());
+        let mut next = Box::pin(queue.take(&timer));
         assert!(next.as_mut().now_or_never().is_none(), "one is under way");
         submit();
         drop(alone.turn);
@@ -154,7 +149,7 @@ mod tests {
         assert!(next.turn.is_some());
         submit();
         let began = clock::monotonic();
-        let third = queue.take().await;
+        let third = queue.take(&timer).await;
         assert!(third.turn.is_none() && began.elapsed() >= PATIENCE, "it is waited for no longer");
     }
 }

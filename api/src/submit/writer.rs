@@ -10,6 +10,7 @@ use super::queue::{Pending, Queue, Taken};
 use super::work::Work;
 use bus::Bus;
 use runtime::fault::{FaultPoint, InjectedFault};
+use runtime::fine_timer::FineTimer;
 use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::connect::SubmitDb;
 use store::task::submit::SubmitAnswer;
@@ -45,8 +46,9 @@ impl Writer {
 
     /// Stores groups until the queue has ended.
     pub(crate) async fn run(self) {
+        let timer = FineTimer::new();
         loop {
-            let Taken { pending, turn } = self.queue.take().await;
+            let Taken { pending, turn } = self.queue.take(&timer).await;
             if pending.is_empty() {
                 return;
             }

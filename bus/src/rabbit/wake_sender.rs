@@ -1,4 +1,4 @@
-//! Sends wake-ups from a background task that no request waits for.
+//! Sends wake-ups: on the thread that raises one where that takes no waiting, and else from a background task. No request waits for them.
 //!
 //! Fed by `Bus::wake`. The rule: at most one message a topic is on its way, and at most one every
 //! 2 ms, or 5 ms while there is plenty to do: what is raised meanwhile is the same wake-up. The first one goes at once. Without a
@@ -14,12 +14,14 @@ use domain::id::NodeId;
 use lapin::options::BasicPublishOptions;
 use lapin::types::ShortString;
 use lapin::{BasicProperties, Channel};
-use runtime::clock;
+use runtime::clock::{self, Instant};
 use runtime::error_chain::ErrorChain;
 use runtime::fine_timer::FineTimer;
 use runtime::shutdown::Shutdown;
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tracing::debug;
@@ -48,13 +50,26 @@ struct Shared {
     /// Tasks that they were raised for.
     tasks: AtomicUsize,
     raised: Notify,
+    line: Mutex<Line>,
 }
+
+/// The way to the broker.
+#[derive(Default)]
+struct Line {
+    /// `None` too while the background task sends on it.
+    open: Option<(Arc<Session>, Channel)>,
+    /// Handed over, and not written yet when last looked at.
+    unwritten: Option<Sending>,
+    rests_until: Option<Instant>,
+}
+
+type Sending = Pin<Box<dyn Future<Output = lapin::Result<()>> + Send>>;
 
 impl WakeSender {
     pub(crate) fn new() -> Self {
         let origin = NodeId::fresh().to_string().into();
-        let (wanted, tasks, raised) = Default::default();
-        Self(Arc::new(Shared { origin, wanted, tasks, raised }))
+        let (wanted, tasks, raised, line) = Default::default();
+        Self(Arc::new(Shared { origin, wanted, tasks, raised, line }))
     }
 
     /// Stands in each of its messages.
@@ -66,14 +81,32 @@ impl WakeSender {
     pub(crate) fn wake(&self, topic: Topic, tasks: usize) {
         self.0.tasks.fetch_add(tasks, Ordering::AcqRel);
         let before = self.0.wanted.fetch_or(topic.bit(), Ordering::AcqRel);
-        if before & topic.bit() == 0 {
+        // A thread that is woken to send it may find its processor busy for longer than all of this takes.
+        if before & topic.bit() == 0 && !self.send_here(topic) {
             self.0.raised.notify_one();
         }
     }
 
-    /// Sends what is noted; ends with the process.
+    /// Sends what is noted for `topic`; false where that would be to wait.
+    fn send_here(&self, topic: Topic) -> bool {
+        let Ok(mut line) = self.0.line.try_lock() else { return false };
+        let now = clock::monotonic();
+        let Some((session, channel)) = line.free(now) else { return false };
+        // First: whoever notes it again from here on finds it sent, and sends another.
+        self.0.wanted.fetch_and(!topic.bit(), Ordering::AcqRel);
+        let tasks = self.0.tasks.swap(0, Ordering::AcqRel);
+        line.rests_until = Some(now + gap(tasks));
+        line.unwritten = Some(self.sending(&session, channel, topic));
+        if !line.has_failed() {
+            metrics::wake_sent(topic).inc();
+            return true;
+        }
+        self.0.wanted.fetch_or(topic.bit(), Ordering::AcqRel);
+        false
+    }
+
+    /// Sends what is noted and was not sent where it was raised; ends with the process.
     pub(crate) async fn run(self, link: Link, shutdown: Shutdown) {
-        let mut channel: Option<(Arc<Session>, Channel)> = None;
         // A coarser one makes of five milliseconds six or seven.
         let timer = FineTimer::new();
         loop {
@@ -81,33 +114,40 @@ impl WakeSender {
                 () = self.0.raised.notified() => {}
                 () = shutdown.cancelled() => return,
             }
+            let rests_until = self.line().rests_until;
+            if let Some(until) = rests_until {
+                timer.until(until).await;
+            }
             let wanted = self.0.wanted.swap(0, Ordering::AcqRel);
             let tasks = self.0.tasks.swap(0, Ordering::AcqRel);
             for topic in Topic::ALL.into_iter().filter(|topic| wanted & topic.bit() != 0) {
-                match self.send(&link, &mut channel, topic).await {
+                match self.send(&link, topic).await {
                     Ok(()) => metrics::wake_sent(topic).inc(),
                     Err(fault) => {
                         metrics::wake_lost(topic).inc();
                         let cause = ErrorChain(&fault).to_string();
                         debug!(topic = topic.as_str(), cause, "A wake-up was lost: {cause}");
-                        channel = None;
                     }
                 }
             }
-            timer.until(clock::monotonic() + gap(tasks)).await;
+            self.line().rests_until = Some(clock::monotonic() + gap(tasks));
         }
     }
 
-    async fn send(
-        &self,
-        link: &Link,
-        channel: &mut Option<(Arc<Session>, Channel)>,
-        topic: Topic,
-    ) -> Result<(), Fault> {
+    /// After a fault the next one opens a channel of its own.
+    async fn send(&self, link: &Link, topic: Topic) -> Result<(), Fault> {
+        let Line { open, unwritten, .. } = {
+            let mut line = self.line();
+            let rests_until = line.rests_until;
+            std::mem::replace(&mut *line, Line { rests_until, ..Line::default() })
+        };
         // A blocked broker would take it from us only to keep it: better to lose it.
         let session =
             link.session().filter(|session| !session.is_blocked()).ok_or(Fault::NoSession)?;
-        let open = match channel.take() {
+        if let Some(unwritten) = unwritten {
+            within(session.limit(), unwritten).await?;
+        }
+        let channel = match open {
             Some((of, open)) if Arc::ptr_eq(&of, &session) && open.status().connected() => open,
             _ => {
                 let open = session.channel().await?;
@@ -115,15 +155,49 @@ impl WakeSender {
                 open
             }
         };
+        within(session.limit(), self.sending(&session, channel.clone(), topic)).await?;
+        self.line().open = Some((session, channel));
+        Ok(())
+    }
+
+    fn sending(&self, session: &Session, channel: Channel, topic: Topic) -> Sending {
         let exchange = topology::wake_exchange(&session.settings.prefix);
         let properties =
             BasicProperties::default().with_delivery_mode(TRANSIENT).with_app_id(self.origin());
-        let options = BasicPublishOptions::default();
-        let work =
-            open.basic_publish(exchange.into(), topic.as_str().into(), options, &[], properties);
-        within(session.limit(), work).await?;
-        *channel = Some((session, open));
-        Ok(())
+        Box::pin(async move {
+            let (options, key) = (BasicPublishOptions::default(), topic.as_str().into());
+            channel.basic_publish(exchange.into(), key, options, &[], properties).await?;
+            Ok(())
+        })
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Line {
+    /// What a wake-up may be sent on now.
+    fn free(&mut self, now: Instant) -> Option<(Arc<Session>, Channel)> {
+        if self.rests_until.is_some_and(|until| now < until) || self.has_failed() {
+            return None;
+        }
+        let (session, channel) = self.open.as_ref().filter(|_| self.unwritten.is_none())?;
+        let takes = session.is_connected() && !session.is_blocked() && channel.status().connected();
+        takes.then(|| (Arc::clone(session), channel.clone()))
+    }
+
+    /// Looks whether what was handed over is written; where that failed the way is closed.
+    fn has_failed(&mut self) -> bool {
+        let Some(sending) = &mut self.unwritten else { return false };
+        // Nobody waits for it: it is looked at again when the next one is to go.
+        let polled = sending.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(ended) = polled else { return false };
+        self.unwritten = None;
+        if ended.is_err() {
+            self.open = None;
+        }
+        ended.is_err()
     }
 }
 

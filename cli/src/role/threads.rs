@@ -6,8 +6,7 @@ use runtime::cores::half_of;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
-/// Half of the machine's cores, at least one, for most roles that are a process of their own; `None`: all, or what `TOKIO_WORKER_THREADS`
-/// says. A resource manager has all: claims, ends and streams go on at the same time there, and everything goes through it.
+/// Half of the machine's cores, at least one, for roles that are a process of their own; `None`: all, or what `TOKIO_WORKER_THREADS` says.
 ///
 /// A machine that runs one of them runs others and mostly an engine, too. And a second thread is woken whenever the first has work, to
 /// look for some: with 200 tasks a second on two cores that cost these processes a quarter of their time (docs/performance.md).
@@ -18,7 +17,13 @@ pub fn threads(command: &Command) -> Option<usize> {
 }
 
 fn of(command: &Command, asked: bool, cores: usize) -> Option<usize> {
-    let on_half = matches!(command, Command::Api(_) | Command::Scheduler(_) | Command::Executor(_));
+    let on_half = matches!(
+        command,
+        Command::Api(_)
+            | Command::Scheduler(_)
+            | Command::ResourceManager(_)
+            | Command::Executor(_)
+    );
     (on_half && !asked).then_some(half_of(cores))
 }
 
@@ -29,15 +34,13 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn roles_have_half_of_the_cores_and_what_all_goes_through_has_all() {
+    fn roles_have_half_of_the_cores_and_all_of_them_together_have_all() {
         let command = |name| Arguments::parse_from(["berth", name]).command;
-        for name in ["api", "scheduler", "executor"] {
+        for name in ["api", "scheduler", "resource-manager", "executor"] {
             let threads = [1, 2, 3, 8].map(|cores| of(&command(name), false, cores));
             assert_eq!(threads, [Some(1), Some(1), Some(1), Some(4)], "{name}");
             assert_eq!(of(&command(name), true, 8), None, "{name}: another number was asked for");
         }
-        for name in ["resource-manager", "up"] {
-            assert_eq!(of(&command(name), false, 8), None, "{name}");
-        }
+        assert_eq!(of(&command("up"), false, 8), None);
     }
 }

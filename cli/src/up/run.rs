@@ -288,9 +288,10 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
 /// Connections that all processes may make, and a few for whoever looks.
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
-    // An api has more for signing in and for counts, a scheduler for its marks, its row, fires and the doctor.
+    // An api has more for its writers, for signing in and for counts, a scheduler for its marks, its row, fires and the doctor.
     let of_api = database.api_connections
         + database.submit_connections
+        + u32::try_from(config.api.submit_writers).unwrap_or(u32::MAX)
         + database.admin_connections
         + SIGN_IN_CONNECTIONS
         + COUNT_CONNECTIONS;

@@ -39,7 +39,7 @@ pub struct DatabaseConfig {
     pub admin_url: SecretString,
     /// Connections per api process for requests.
     pub api_connections: u32,
-    /// Connections per api process for grouped inserts.
+    /// Connections per api process for batches and keys.
     pub submit_connections: u32,
     /// Connections per api process for operators.
     pub admin_connections: u32,
