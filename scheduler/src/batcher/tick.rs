@@ -7,7 +7,7 @@ use super::charging::Charging;
 use super::load::PoolView;
 use super::pool::PoolState;
 use super::publish::Publisher;
-use super::rest::{MANY, pace_after, rest_after};
+use super::rest::{MANY, Pace, rest_after};
 use super::tenants::Tenants;
 use crate::leader::Leader;
 use crate::metrics::{BATCH, DISPATCHED, LAG, STOPPED};
@@ -71,6 +71,7 @@ pub(crate) struct Batcher {
     rests_until: Option<Instant>,
     /// The last tick.
     began: Option<Instant>,
+    pace: Pace,
     /// For the rest, which a coarser timer would make ten times as long after a lone task.
     rest: FineTimer,
     publisher: Publisher,
@@ -127,6 +128,7 @@ impl Batcher {
             count_from: None,
             rests_until: None,
             began: None,
+            pace: Pace::default(),
             rest: FineTimer::new(),
             publisher,
         }
@@ -178,11 +180,12 @@ impl Batcher {
             let pause = self.count_from.map(|at| at.saturating_duration_since(clock::monotonic()));
             again = [again, pause].into_iter().flatten().min();
         }
+        self.pace.ticked(done, since);
         if done > 0 {
             self.rests_until = Some(clock::monotonic() + rest_after(done));
         }
         if done >= MANY && again.is_none() {
-            self.rests_until = self.rests_until.max(Some(began + pace_after(done, since)));
+            self.rests_until = self.rests_until.max(Some(began + self.pace.next()));
             again = Some(Duration::ZERO);
         }
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
