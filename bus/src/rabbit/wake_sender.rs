@@ -59,7 +59,7 @@ struct Line {
     /// `None` too while the background task sends on it.
     open: Option<(Arc<Session>, Channel)>,
     /// Handed over, and not written yet when last looked at.
-    unwritten: Option<Sending>,
+    unwritten: Option<(Topic, Sending)>,
     rests_until: Option<Instant>,
 }
 
@@ -96,8 +96,8 @@ impl WakeSender {
         self.0.wanted.fetch_and(!topic.bit(), Ordering::AcqRel);
         let tasks = self.0.tasks.swap(0, Ordering::AcqRel);
         line.rests_until = Some(now + gap(tasks));
-        line.unwritten = Some(self.sending(&session, channel, topic));
-        if !line.has_failed() {
+        line.unwritten = Some((topic, self.sending(&session, channel, topic)));
+        if line.failed().is_none() {
             metrics::wake_sent(topic).inc();
             return true;
         }
@@ -136,7 +136,7 @@ impl WakeSender {
 
     /// After a fault the next one opens a channel of its own.
     async fn send(&self, link: &Link, topic: Topic) -> Result<(), Fault> {
-        let Line { open, unwritten, .. } = {
+        let Line { mut open, unwritten, .. } = {
             let mut line = self.line();
             let rests_until = line.rests_until;
             std::mem::replace(&mut *line, Line { rests_until, ..Line::default() })
@@ -144,8 +144,11 @@ impl WakeSender {
         // A blocked broker would take it from us only to keep it: better to lose it.
         let session =
             link.session().filter(|session| !session.is_blocked()).ok_or(Fault::NoSession)?;
-        if let Some(unwritten) = unwritten {
-            within(session.limit(), unwritten).await?;
+        if let Some((earlier, unwritten)) = unwritten
+            && within(session.limit(), unwritten).await.is_err()
+        {
+            metrics::wake_lost(earlier).inc();
+            open = None;
         }
         let channel = match open {
             Some((of, open)) if Arc::ptr_eq(&of, &session) && open.status().connected() => open,
@@ -179,7 +182,11 @@ impl WakeSender {
 impl Line {
     /// What a wake-up may be sent on now.
     fn free(&mut self, now: Instant) -> Option<(Arc<Session>, Channel)> {
-        if self.rests_until.is_some_and(|until| now < until) || self.has_failed() {
+        if self.rests_until.is_some_and(|until| now < until) {
+            return None;
+        }
+        if let Some(earlier) = self.failed() {
+            metrics::wake_lost(earlier).inc();
             return None;
         }
         let (session, channel) = self.open.as_ref().filter(|_| self.unwritten.is_none())?;
@@ -187,17 +194,18 @@ impl Line {
         takes.then(|| (Arc::clone(session), channel.clone()))
     }
 
-    /// Looks whether what was handed over is written; where that failed the way is closed.
-    fn has_failed(&mut self) -> bool {
-        let Some(sending) = &mut self.unwritten else { return false };
+    /// Looks whether what was handed over is written. Where that failed: whose wake-up it was, and the way is closed.
+    fn failed(&mut self) -> Option<Topic> {
+        let (topic, sending) = self.unwritten.as_mut()?;
+        let topic = *topic;
         // Nobody waits for it: it is looked at again when the next one is to go.
         let polled = sending.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        let Poll::Ready(ended) = polled else { return false };
+        let Poll::Ready(ended) = polled else { return None };
         self.unwritten = None;
-        if ended.is_err() {
+        ended.err().map(|_| {
             self.open = None;
-        }
-        ended.is_err()
+            topic
+        })
     }
 }
 
