@@ -6,7 +6,7 @@ use runtime::clock::monotonic;
 use runtime::config::DatabaseConfig;
 use std::time::Duration;
 use store::StoreError;
-use store::connect::SchedulerDb;
+use store::connect::{SchedulerDb, SubmitDb};
 use store::task::held;
 use testkit::poll::until;
 use testkit::proxy::{Mode, Proxy};
@@ -74,6 +74,28 @@ async fn the_hot_path_keeps_its_connection_while_that_answers_and_gives_it_back_
     assert!(held(&db).await.is_err(), "closed for the hot path, too");
     let none = async || world.number(sessions).await == 0;
     until("no connection to be left", Duration::from_secs(5), none).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_writer_goes_on_where_its_only_connection_fell_silent() {
+    let world = World::new().await;
+    let url = world.database.owner_url();
+    let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
+    let proxy = Proxy::start(address).await.unwrap();
+    let settings =
+        DatabaseConfig { url: proxy.url(url).unwrap().into(), ..config(&world.database) };
+    let db = SubmitDb::connect_for_writers(&settings, 1).unwrap();
+    for _ in 0..20 {
+        db.ping().await.unwrap();
+    }
+    assert_eq!(proxy.accepted(), 1);
+    proxy.set(Mode::HalfOpen);
+    runtime::clock::sleep(Duration::from_millis(1100)).await;
+    proxy.set(Mode::Pass);
+    let began = monotonic();
+    db.ping().await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert_eq!(proxy.accepted(), 2, "the silent one was given up");
 }
 
 /// Nobody waits for a `begin` to its end: the next one of that connection is no part of a transaction that nobody commits.
