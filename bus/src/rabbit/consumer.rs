@@ -99,7 +99,7 @@ impl HintReceiver {
             .await?;
         let queue = topology::hint_queue(&session.settings.prefix, &self.pool);
         let (settler, mut settled) = mpsc::unbounded_channel();
-        let mut receiving = Receiving::new(channel, queue, session.limit(), settler);
+        let mut receiving = Receiving::new(channel, queue, session.limit(), self.prefetch, settler);
         let mut batch = Vec::new();
         let mut renew_at = clock::monotonic() + jittered(RENEW_AFTER, 0.3);
         loop {
@@ -111,8 +111,10 @@ impl HintReceiver {
             }
             receiving.settle(&mut batch).await?;
             if now == Wish::Stop && receiving.is_settled() {
+                receiving.flush().await?;
                 return Ok(Ended::Stopped);
             }
+            let tell_at = receiving.waiting_until();
             tokio::select! {
                 _ = settled.recv_many(&mut batch, SETTLE_AT_ONCE) => {}
                 delivery = receiving.next() => match delivery {
@@ -132,6 +134,9 @@ impl HintReceiver {
                 // An error means that the inbox is gone, and with it the reader.
                 changed = wish.changed() => if changed.is_err() { return Ok(Ended::Stopped) },
                 () = session.ended() => return Ok(Ended::SessionOver),
+                () = clock::sleep_until(tell_at.unwrap_or(renew_at)), if tell_at.is_some() => {
+                    receiving.flush().await?;
+                }
                 () = clock::sleep_until(renew_at), if now == Wish::Consume && receiving.is_settled() => {
                     receiving.close().await?;
                     return Ok(Ended::Idle);

@@ -14,12 +14,20 @@ use futures::{FutureExt, StreamExt, future};
 use lapin::options::{BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicNackOptions};
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer, message};
+use runtime::clock::{self, Instant};
 use runtime::error_chain::ErrorChain;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tracing::warn;
 
 pub(super) type Settled = (u64, Settlement);
+
+/// The broker is told of a placed message so much later at most, together with those that are placed meanwhile: a quorum queue takes
+/// an ack as it takes a message, through its log and to the disk, and four by four that is a quarter less of the broker at 8 000 tasks
+/// a second. Whoever dies before leaves hints of placed tasks behind; they come again, and their claims are stale.
+const ACKS_WAIT: Duration = Duration::from_millis(50);
+/// Where as large a part of what may be on hand waits so, the broker is told at once: it must not run out of room for others.
+const PART_WAITS: usize = 2;
 
 pub(super) struct Receiving {
     channel: Channel,
@@ -29,6 +37,10 @@ pub(super) struct Receiving {
     window: AckWindow,
     /// Tags that arrived and are not settled yet.
     open: usize,
+    /// Acks that the broker is not told of yet, until when they may wait, and how many may not.
+    waiting: usize,
+    waiting_until: Option<Instant>,
+    enough: usize,
     settler: UnboundedSender<Settled>,
 }
 
@@ -37,10 +49,21 @@ impl Receiving {
         channel: Channel,
         queue: String,
         limit: Duration,
+        prefetch: u16,
         settler: UnboundedSender<Settled>,
     ) -> Self {
-        let window = AckWindow::default();
-        Self { channel, queue, limit, consumer: None, window, open: 0, settler }
+        Self {
+            channel,
+            queue,
+            limit,
+            consumer: None,
+            window: AckWindow::default(),
+            open: 0,
+            waiting: 0,
+            waiting_until: None,
+            enough: usize::from(prefetch) / PART_WAITS,
+            settler,
+        }
     }
 
     /// Lets messages come, if they do not already.
@@ -100,15 +123,27 @@ impl Receiving {
         }
     }
 
-    /// Tells the broker what became of messages; empties `batch`.
+    /// Takes down what became of messages, and tells the broker unless that can wait; empties `batch`.
     pub(super) async fn settle(&mut self, batch: &mut Vec<Settled>) -> Result<(), Fault> {
         if batch.is_empty() {
             return Ok(());
         }
+        // What goes back is for others, who wait for it.
+        let goes_back = batch.iter().any(|(_, settlement)| *settlement == Settlement::Requeue);
+        self.waiting += batch.len();
         for (tag, settlement) in batch.drain(..) {
             self.note(tag, settlement);
         }
-        self.flush().await
+        if goes_back || self.waiting >= self.enough {
+            return self.flush().await;
+        }
+        self.waiting_until.get_or_insert_with(|| clock::monotonic() + ACKS_WAIT);
+        Ok(())
+    }
+
+    /// When the broker must be [told](Self::flush) of acks that wait.
+    pub(super) const fn waiting_until(&self) -> Option<Instant> {
+        self.waiting_until
     }
 
     /// True when nothing that came is still open.
@@ -121,7 +156,9 @@ impl Receiving {
         self.window.settle(tag, settlement);
     }
 
-    async fn flush(&mut self) -> Result<(), Fault> {
+    /// Tells the broker of all that is settled.
+    pub(super) async fn flush(&mut self) -> Result<(), Fault> {
+        (self.waiting, self.waiting_until) = (0, None);
         let channel = &self.channel;
         let told = self.window.take_commands().into_iter().map(async |command| match command {
             Command::Ack(tag) => channel.basic_ack(tag, BasicAckOptions { multiple: false }).await,
