@@ -225,6 +225,26 @@ async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
     rig.until_confirmed().await;
 }
 
+/// Acks wait for others to go with, and not for ever.
+#[tokio::test]
+async fn a_lone_ack_is_told_though_no_other_follows() {
+    let (rig, proxy) = behind_a_proxy().await;
+    let mut consumer = rig.consume(10);
+    rig.publish(vec![batch(1)]).await;
+    next(&mut consumer).await.ack();
+    // Ten times as long as it may wait.
+    clock::sleep(Duration::from_millis(500)).await;
+    // So that it cannot be told any more, were it not.
+    proxy.set(Mode::Reset);
+    until("the connection is lost", || metric("berth_bus_connections_lost_total", &[]) >= 1.0)
+        .await;
+    proxy.set(Mode::Pass);
+    rig.until_confirmed().await;
+    let other = next(&mut consumer).await;
+    assert!(!other.redelivered(), "what was acked came again");
+    other.ack();
+}
+
 #[tokio::test]
 async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
     let (rig, proxy) = behind_a_proxy().await;
