@@ -40,7 +40,7 @@ impl Delivery {
         self.redelivered
     }
 
-    /// Takes it off the queue. Returns at once; acks of one batch travel as one.
+    /// Takes it off the queue. Returns at once; where work comes in numbers the broker hears of several together, within 50 ms.
     ///
     /// If the connection it came on is gone the broker will deliver it again: that is counted
     /// (`berth_bus_late_acks_total`) and harmless, because its tasks are placed and a claim is stale.

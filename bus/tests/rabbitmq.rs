@@ -225,12 +225,12 @@ async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
     rig.until_confirmed().await;
 }
 
-/// Acks wait for others to go with, and not for ever.
+/// Acks of many hints wait for others to go with, and not for ever.
 #[tokio::test]
-async fn a_lone_ack_is_told_though_no_other_follows() {
+async fn an_ack_that_may_wait_is_told_though_no_other_follows() {
     let (rig, proxy) = behind_a_proxy().await;
     let mut consumer = rig.consume(10);
-    rig.publish(vec![batch(1)]).await;
+    rig.publish(vec![batch(100)]).await;
     next(&mut consumer).await.ack();
     // Ten times as long as it may wait.
     clock::sleep(Duration::from_millis(500)).await;

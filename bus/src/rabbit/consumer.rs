@@ -111,10 +111,9 @@ impl HintReceiver {
             }
             receiving.settle(&mut batch).await?;
             if now == Wish::Stop && receiving.is_settled() {
-                receiving.flush().await?;
                 return Ok(Ended::Stopped);
             }
-            let tell_at = receiving.waiting_until();
+            let patience_ends = receiving.patience_ends();
             tokio::select! {
                 _ = settled.recv_many(&mut batch, SETTLE_AT_ONCE) => {}
                 delivery = receiving.next() => match delivery {
@@ -134,9 +133,7 @@ impl HintReceiver {
                 // An error means that the inbox is gone, and with it the reader.
                 changed = wish.changed() => if changed.is_err() { return Ok(Ended::Stopped) },
                 () = session.ended() => return Ok(Ended::SessionOver),
-                () = clock::sleep_until(tell_at.unwrap_or(renew_at)), if tell_at.is_some() => {
-                    receiving.flush().await?;
-                }
+                () = patience_ends => {}
                 () = clock::sleep_until(renew_at), if now == Wish::Consume && receiving.is_settled() => {
                     receiving.close().await?;
                     return Ok(Ended::Idle);

@@ -4,6 +4,7 @@
 //! open channels of their own. Whatever fails is made anew from nothing: the queues are disposable,
 //! and every message is only a hint.
 
+mod ack_patience;
 mod ack_window;
 mod broker;
 mod confirming;

@@ -3,6 +3,7 @@
 //! Used by the hint consumer, which decides when. The rule: a message that cannot be read is acked
 //! and counted, never handed on and never returned: it would come back for ever.
 
+use super::ack_patience::{Patience, Settled};
 use super::ack_window::{AckWindow, Command, Settlement};
 use super::fault::{Fault, within};
 use crate::delivery::{Delivery, Settle};
@@ -14,20 +15,11 @@ use futures::{FutureExt, StreamExt, future};
 use lapin::options::{BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicNackOptions};
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer, message};
-use runtime::clock::{self, Instant};
+use runtime::clock;
 use runtime::error_chain::ErrorChain;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tracing::warn;
-
-pub(super) type Settled = (u64, Settlement);
-
-/// The broker is told of a placed message so much later at most, together with those that are placed meanwhile: a quorum queue takes
-/// an ack as it takes a message, through its log and to the disk, and four by four that is a quarter less of the broker at 8 000 tasks
-/// a second. Whoever dies before leaves hints of placed tasks behind; they come again, and their claims are stale.
-const ACKS_WAIT: Duration = Duration::from_millis(50);
-/// Where as large a part of what may be on hand waits so, the broker is told at once: it must not run out of room for others.
-const PART_WAITS: usize = 2;
 
 pub(super) struct Receiving {
     channel: Channel,
@@ -35,12 +27,9 @@ pub(super) struct Receiving {
     limit: Duration,
     consumer: Option<Consumer>,
     window: AckWindow,
+    patience: Patience,
     /// Tags that arrived and are not settled yet.
     open: usize,
-    /// Acks that the broker is not told of yet, until when they may wait, and how many may not.
-    waiting: usize,
-    waiting_until: Option<Instant>,
-    enough: usize,
     settler: UnboundedSender<Settled>,
 }
 
@@ -52,18 +41,8 @@ impl Receiving {
         prefetch: u16,
         settler: UnboundedSender<Settled>,
     ) -> Self {
-        Self {
-            channel,
-            queue,
-            limit,
-            consumer: None,
-            window: AckWindow::default(),
-            open: 0,
-            waiting: 0,
-            waiting_until: None,
-            enough: usize::from(prefetch) / PART_WAITS,
-            settler,
-        }
+        let (window, patience) = (AckWindow::default(), Patience::with_prefetch(prefetch));
+        Self { channel, queue, limit, consumer: None, window, patience, open: 0, settler }
     }
 
     /// Lets messages come, if they do not already.
@@ -84,7 +63,8 @@ impl Receiving {
         within(self.limit, work).await?;
         while let Some(Some(Ok(delivery))) = consumer.next().now_or_never() {
             self.open += 1;
-            self.note(delivery.delivery_tag, Settlement::Requeue);
+            let (tag, settlement) = (delivery.delivery_tag, Settlement::Requeue);
+            self.note(&Settled { tag, settlement, hints: 0 });
         }
         self.flush().await
     }
@@ -109,8 +89,9 @@ impl Receiving {
         let tag = delivery.delivery_tag;
         match HintBatch::decode(&delivery.data) {
             Ok(batch) => {
-                metrics::delivered(pool.as_str(), batch.hints.len(), delivery.redelivered);
-                let settle = Box::new(ByTag { tag, settler: self.settler.clone() });
+                let (hints, settler) = (batch.hints.len(), self.settler.clone());
+                metrics::delivered(pool.as_str(), hints, delivery.redelivered);
+                let settle = Box::new(ByTag { tag, hints, settler });
                 inbox.offer(Delivery::new(batch, delivery.redelivered, settle));
             }
             Err(error) => {
@@ -118,32 +99,30 @@ impl Receiving {
                 warn!(%pool, cause, "A message on the hint queue of pool `{pool}` is dropped: {cause}");
                 metrics::undecodable(pool.as_str()).inc();
                 // Through the channel like all others, so that it travels with them.
-                let _ = self.settler.send((tag, Settlement::Ack));
+                let _ = self.settler.send(Settled { tag, settlement: Settlement::Ack, hints: 0 });
             }
         }
     }
 
-    /// Takes down what became of messages, and tells the broker unless that can wait; empties `batch`.
+    /// Takes down what became of messages, and tells the broker unless that may wait; empties `batch`.
     pub(super) async fn settle(&mut self, batch: &mut Vec<Settled>) -> Result<(), Fault> {
-        if batch.is_empty() {
-            return Ok(());
+        for settled in batch.drain(..) {
+            self.note(&settled);
         }
-        // What goes back is for others, who wait for it.
-        let goes_back = batch.iter().any(|(_, settlement)| *settlement == Settlement::Requeue);
-        self.waiting += batch.len();
-        for (tag, settlement) in batch.drain(..) {
-            self.note(tag, settlement);
-        }
-        if goes_back || self.waiting >= self.enough {
-            return self.flush().await;
-        }
-        self.waiting_until.get_or_insert_with(|| clock::monotonic() + ACKS_WAIT);
-        Ok(())
+        // Where no more messages come, nobody comes to go with.
+        let is_over = |until| self.consumer.is_none() || until <= clock::monotonic();
+        if self.patience.until().is_some_and(is_over) { self.flush().await } else { Ok(()) }
     }
 
-    /// When the broker must be [told](Self::flush) of acks that wait.
-    pub(super) const fn waiting_until(&self) -> Option<Instant> {
-        self.waiting_until
+    /// Ends when acks that wait now must be [told](Self::settle).
+    pub(super) fn patience_ends(&self) -> impl Future<Output = ()> + use<> {
+        let until = self.patience.until();
+        async move {
+            match until {
+                Some(until) => clock::sleep_until(until).await,
+                None => future::pending().await,
+            }
+        }
     }
 
     /// True when nothing that came is still open.
@@ -151,14 +130,14 @@ impl Receiving {
         self.open == 0
     }
 
-    fn note(&mut self, tag: u64, settlement: Settlement) {
+    fn note(&mut self, settled: &Settled) {
         self.open = self.open.saturating_sub(1);
-        self.window.settle(tag, settlement);
+        self.window.settle(settled.tag, settled.settlement);
+        self.patience.settled(clock::monotonic(), settled);
     }
 
-    /// Tells the broker of all that is settled.
-    pub(super) async fn flush(&mut self) -> Result<(), Fault> {
-        (self.waiting, self.waiting_until) = (0, None);
+    async fn flush(&mut self) -> Result<(), Fault> {
+        self.patience.told();
         let channel = &self.channel;
         let told = self.window.take_commands().into_iter().map(async |command| match command {
             Command::Ack(tag) => channel.basic_ack(tag, BasicAckOptions { multiple: false }).await,
@@ -178,12 +157,14 @@ impl Receiving {
 /// Settles a delivery of one channel by its tag.
 struct ByTag {
     tag: u64,
+    hints: usize,
     settler: UnboundedSender<Settled>,
 }
 
 impl ByTag {
     fn send(&self, settlement: Settlement) {
-        if self.settler.send((self.tag, settlement)).is_err() {
+        let settled = Settled { tag: self.tag, settlement, hints: self.hints };
+        if self.settler.send(settled).is_err() {
             metrics::late_acks().inc();
         }
     }
