@@ -137,6 +137,8 @@ fn environment(folder: &Path, epmd_port: u16, between: u16) -> Vec<(String, Stri
         ("ERL_EPMD_PORT", epmd_port.to_string()),
         ("ERL_EPMD_ADDRESS", "127.0.0.1".to_owned()),
         ("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", ERLANG.to_owned()),
+        // Its threads go where a processor is free. Its own default ties each to one, where it waits for whatever else runs there.
+        ("RABBITMQ_SCHEDULER_BIND_TYPE", "u".to_owned()),
         // Makes the start script become the Erlang machine instead of watching over it.
         ("RUNNING_UNDER_SYSTEMD", "true".to_owned()),
     ]
