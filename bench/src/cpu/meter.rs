@@ -1,6 +1,6 @@
 //! Adds up what named processes used between two readings.
 
-use super::process::{Processes, TICKS_PER_SECOND, machine_busy};
+use super::process::{Machine, Processes, TICKS_PER_SECOND};
 use runtime::clock::{self, Instant};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub struct Meter {
 pub struct Reading {
     at: Instant,
     ticks: BTreeMap<&'static str, u64>,
-    machine: u64,
+    machine: Machine,
 }
 
 /// What a phase used.
@@ -28,6 +28,8 @@ pub struct Cpu {
     pub busy_cores: f64,
     /// Cores kept busy by anything else: kernel threads, and whatever disturbs the measurement.
     pub other_cores: f64,
+    /// Cores that something here waited for, and that the machine's host gave to other machines: such a figure is of a slower machine.
+    pub stolen_cores: f64,
 }
 
 impl Meter {
@@ -43,7 +45,7 @@ impl Meter {
         for (name, pid) in &self.watched {
             *ticks.entry(*name).or_default() += processes.tree(*pid);
         }
-        Reading { at: clock::monotonic(), ticks, machine: machine_busy() }
+        Reading { at: clock::monotonic(), ticks, machine: Machine::now() }
     }
 
     /// What was used since `before`, for `items` things done. A process that was not there before counts from zero.
@@ -54,7 +56,9 @@ impl Meter {
             ticks.saturating_sub(before.ticks.get(name).copied().unwrap_or(0))
         };
         let total: u64 = now.ticks.iter().map(|(name, ticks)| used(name, *ticks)).sum();
-        let machine = now.machine.saturating_sub(before.machine);
+        let busy = now.machine.busy.saturating_sub(before.machine.busy);
+        let stolen = now.machine.stolen.saturating_sub(before.machine.stolen);
+        let cores = |ticks: u64| ticks as f64 / TICKS_PER_SECOND / elapsed;
         let us = |ticks: u64| ticks as f64 / TICKS_PER_SECOND * 1e6 / items.max(1) as f64;
         Cpu {
             us_per_item: now
@@ -62,8 +66,9 @@ impl Meter {
                 .iter()
                 .map(|(name, ticks)| (*name, us(used(name, *ticks))))
                 .collect(),
-            busy_cores: total as f64 / TICKS_PER_SECOND / elapsed,
-            other_cores: machine.saturating_sub(total) as f64 / TICKS_PER_SECOND / elapsed,
+            busy_cores: cores(total),
+            other_cores: cores(busy.saturating_sub(total)),
+            stolen_cores: cores(stolen),
         }
     }
 }

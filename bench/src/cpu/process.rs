@@ -56,23 +56,27 @@ impl Processes {
     }
 }
 
-/// Busy ticks of the whole machine since it started: all but idle and waiting for the disk.
-pub(super) fn machine_busy() -> u64 {
-    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let all: Vec<u64> = text
-        .lines()
-        .next()
-        .into_iter()
-        .flat_map(str::split_whitespace)
-        .filter_map(|n| n.parse().ok())
-        .collect();
-    // user nice system idle iowait irq softirq steal; what follows is contained in user and nice.
-    all.iter()
-        .take(8)
-        .enumerate()
-        .filter(|(at, _)| !matches!(at, 3 | 4))
-        .map(|(_, ticks)| ticks)
-        .sum()
+/// Ticks of the whole machine since it started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Machine {
+    /// In which it was busy: all but idle, and waiting for the disk.
+    pub busy: u64,
+    /// In which something could have run, and the machine's host ran something else.
+    pub stolen: u64,
+}
+
+impl Machine {
+    pub(super) fn now() -> Self {
+        Self::of(&fs::read_to_string("/proc/stat").unwrap_or_default())
+    }
+
+    fn of(text: &str) -> Self {
+        let first = text.lines().next().into_iter().flat_map(str::split_whitespace);
+        let all: Vec<u64> = first.filter_map(|n| n.parse().ok()).collect();
+        let at = |place: usize| all.get(place).copied().unwrap_or(0);
+        // user nice system idle iowait irq softirq steal; what follows is contained in user and nice.
+        Self { busy: [0, 1, 2, 5, 6].map(at).iter().sum(), stolen: at(7) }
+    }
 }
 
 fn parse(line: &str) -> Option<Used> {
@@ -94,6 +98,13 @@ mod tests {
     fn a_name_with_spaces_and_brackets_does_not_shift_the_fields() {
         let line = "42 (a) (b c) S 7 42 42 0 -1 4194560 1 2 3 4 11 12 13 14 20 0 1 0 100";
         assert_eq!(parse(line), Some(Used { parent: 7, own: 23, waited: 27 }));
+    }
+
+    #[test]
+    fn what_the_host_took_is_not_busy_and_neither_is_waiting() {
+        let text = "cpu  1 2 4 8 16 32 64 128 256 512\ncpu0 1 1 1 1 1 1 1 1 1 1";
+        assert_eq!(Machine::of(text), Machine { busy: 103, stolen: 128 });
+        assert_eq!(Machine::of(""), Machine::default());
     }
 
     #[test]

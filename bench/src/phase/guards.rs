@@ -137,7 +137,13 @@ impl Side {
         let mean =
             |of: fn(&Cpu) -> f64| self.turns.iter().map(|turn| of(&turn.cpu)).sum::<f64>() / turns;
         let (busy_cores, other_cores) = (mean(|cpu| cpu.busy_cores), mean(|cpu| cpu.other_cores));
+        let stolen_cores = mean(|cpu| cpu.stolen_cores);
         let rate = median(&rates).context("no turns")?;
-        Ok(Measured::new(key, rate).with_cpu(Cpu { us_per_item, busy_cores, other_cores }))
+        Ok(Measured::new(key, rate).with_cpu(Cpu {
+            us_per_item,
+            busy_cores,
+            other_cores,
+            stolen_cores,
+        }))
     }
 }

@@ -69,7 +69,7 @@ fn cpu(out: &mut impl Write, results: &Results) -> io::Result<()> {
     for name in PROCESSES {
         write!(out, " {:>10}", name.replace("resource-manager", "resource-m"))?;
     }
-    writeln!(out, " {:>10} {:>10}", "cores busy", "others")?;
+    writeln!(out, " {:>10} {:>10} {:>10}", "cores busy", "others", "stolen")?;
     for (key, figure) in with_cpu {
         write!(out, "{key:<30}")?;
         let middle = |of: &dyn Fn(&Cpu) -> Option<f64>| {
@@ -79,9 +79,12 @@ fn cpu(out: &mut impl Write, results: &Results) -> io::Result<()> {
             let us = middle(&|cpu| cpu.us_per_item.get(name).copied());
             write!(out, " {:>10}", us.map_or_else(|| "-".to_owned(), |us| format!("{us:.1}")))?;
         }
-        let (busy, others) =
-            (middle(&|cpu| Some(cpu.busy_cores)), middle(&|cpu| Some(cpu.other_cores)));
-        writeln!(out, " {:>10.2} {:>10.2}", busy.unwrap_or(0.0), others.unwrap_or(0.0))?;
+        let cores: [fn(&Cpu) -> f64; 3] =
+            [|cpu| cpu.busy_cores, |cpu| cpu.other_cores, |cpu| cpu.stolen_cores];
+        for of in cores {
+            write!(out, " {:>10.2}", middle(&|cpu| Some(of(cpu))).unwrap_or(0.0))?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

@@ -27,6 +27,8 @@ const ROWS: u64 = 4096;
 const FEW_ROWS: u64 = 512;
 /// ... while so many for four slots do: where strands go on evenly, a quarter more are seen than are picked.
 const ROWS_PER_FOUR_SLOTS: u64 = 5;
+/// Where no more than as many wait all of it may be read in one walk. What comes within the batcher's longest rest at some 20 000 a second.
+const FEW: u64 = 256;
 /// Looks that go round the strands of nearly every tenant.
 const INSIDE: u64 = 16;
 
@@ -45,6 +47,10 @@ pub(super) struct Backlog {
     barren: u64,
     /// So often are twice as many rows read as usual, because fewer were too few.
     doubled: u32,
+    /// How many tasks the last look showed where that was all that waits.
+    shown: Option<usize>,
+    /// All of it was picked: what waits now has come since.
+    cleared: bool,
 }
 
 /// What to look at.
@@ -95,6 +101,11 @@ impl Backlog {
         Plan { after: self.after, strands, named, fewer, slots, rows }
     }
 
+    /// How many tasks, at most, may be read in one walk where that shows all that waits; `None`: more wait, likely.
+    pub(super) fn few(&self) -> Option<u64> {
+        self.cleared.then_some(FEW)
+    }
+
     /// Something unseen might have gone before what was left of the last look, and less than half of its slots could be filled; or not.
     pub(super) fn saw_too_little(&mut self, too_little: bool) {
         self.doubled = if too_little {
@@ -125,6 +136,11 @@ impl Backlog {
             }
         }
         self.went(seen.next);
+        // Of a strand that finds no room no rows are read.
+        let is_whole = |s: &StrandRows| !(s.rows.is_empty() || s.more_late || s.more_on_time);
+        let strands = || tenants.values().flatten();
+        let all = self.is_all(plan) && seen.partly.is_empty() && strands().all(is_whole);
+        self.shown = all.then(|| strands().map(|strand| strand.rows.len()).sum());
         let others = |tenant: &TenantId| seen.partly.contains_key(tenant);
         tenants.into_iter().map(|(t, strands)| (t, strands, others(&t))).collect()
     }
@@ -136,6 +152,7 @@ impl Backlog {
 
     /// The last look gave `picks`; says whether to go on at once where not all was seen: not after all was, and nothing could start.
     pub(super) fn goes_on(&mut self, picks: usize) -> bool {
+        self.cleared = self.shown == Some(picks);
         self.barren = if picks == 0 { self.barren + 1 } else { 0 };
         let parts = || self.tenants.values().any(Option::is_some);
         let all = self.barren > self.looks.1 && (self.barren > INSIDE || !parts());
@@ -161,6 +178,11 @@ impl Backlog {
 }
 
 impl Plan {
+    /// Of what shows all that waits, whatever that is.
+    pub(super) fn of_all(slots: u64) -> Self {
+        Self { after: None, strands: 0, named: Vec::new(), fewer: Vec::new(), slots, rows: 0 }
+    }
+
     pub(super) fn look<'a>(&'a self, view: &'a super::load::PoolView) -> Look<'a> {
         Look {
             after: self.after,
@@ -184,8 +206,14 @@ fn after(tenant: Option<TenantId>) -> Bound<TenantId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::batch::Priority;
+    use domain::fairness::NameKey;
+    use domain::id::TaskId;
+    use domain::resources::Resources;
     use domain::time::Timestamp;
     use std::collections::HashMap;
+    use std::time::Duration;
+    use store::task::CandidateRow;
     use uuid::Uuid;
 
     type Place = (TenantId, Strand);
@@ -201,6 +229,18 @@ mod tests {
     fn strands(there: &BTreeSet<Place>, tenant: TenantId) -> Vec<Strand> {
         let all = (tenant, Strand(i64::MIN))..=(tenant, Strand(i64::MAX));
         there.range(all).map(|(_, strand)| *strand).collect()
+    }
+
+    fn rows((tenant, strand): Place) -> StrandRows {
+        StrandRows {
+            tenant,
+            strand,
+            key: None,
+            lacks_room: false,
+            rows: Vec::new(),
+            more_late: false,
+            more_on_time: false,
+        }
     }
 
     /// What a look that was planned so gives where `there` have something ready.
@@ -246,15 +286,6 @@ mod tests {
                 partly.insert(tenant, last.unwrap_or(Strand(i64::MIN)));
             }
         }
-        let rows = |(tenant, strand): Place| StrandRows {
-            tenant,
-            strand,
-            key: None,
-            lacks_room: false,
-            rows: Vec::new(),
-            more_late: false,
-            more_on_time: false,
-        };
         let next = at.filter(|_| cut);
         let strands = all.into_iter().map(rows).collect();
         Seen { now: Timestamp::default(), strands, next, partly }
@@ -295,6 +326,60 @@ mod tests {
         assert!(third.1.is_empty() && !third.2);
         let (_, seen) = tick(&mut backlog, 32, [tenant(3)], &there);
         assert!(of(&seen, tenant(3)).unwrap().1.is_empty(), "who waits is told that nothing does");
+    }
+
+    /// What a look shows of a strand with as many tasks.
+    fn shown(tasks: usize) -> StrandRows {
+        let row = CandidateRow {
+            task: TaskId::fresh(),
+            due: Timestamp::default(),
+            start_deadline: Timestamp::default(),
+            resources: Resources::default(),
+            slots: 1,
+            cap: Duration::ZERO,
+            prepaid: false,
+            priority: Priority::default(),
+            name: NameKey(0),
+            flexible: false,
+            key: None,
+        };
+        StrandRows { rows: vec![row; tasks], ..rows((tenant(1), Strand(1))) }
+    }
+
+    #[test]
+    fn after_all_that_waited_was_picked_what_waits_may_be_read_in_one_walk_until_something_is_left()
+    {
+        let mut backlog = Backlog::default();
+        let mut tick = |strands: Vec<StrandRows>, next, partly: &[(TenantId, Strand)], picks| {
+            let plan = match backlog.few() {
+                Some(_) => Plan::of_all(32),
+                None => backlog.plan(std::iter::empty(), 32, &Running::default()),
+            };
+            let partly = partly.iter().copied().collect();
+            backlog.seen(&plan, Seen { now: Timestamp::default(), strands, next, partly });
+            backlog.goes_on(picks);
+            backlog.few().is_some()
+        };
+        let whole = || vec![shown(3), shown(2)];
+        assert!(!tick(whole(), None, &[], 4), "one is left");
+        assert!(tick(whole(), None, &[], 5), "all were picked");
+        assert!(tick(whole(), None, &[], 5), "and again");
+        assert!(tick(vec![], None, &[], 0), "nothing waits");
+        assert!(!tick(whole(), None, &[], 0));
+        // What is not shown may wait.
+        assert!(!tick(whole(), Some(tenant(1)), &[], 5), "the round goes on");
+        assert!(!tick(whole(), None, &[], 5), "that was the rest of a round");
+        assert!(tick(whole(), None, &[], 5));
+        assert!(!tick(whole(), None, &[(tenant(1), Strand(1))], 5));
+        for hidden in [
+            StrandRows { more_late: true, ..shown(5) },
+            StrandRows { more_on_time: true, ..shown(5) },
+            StrandRows { lacks_room: true, ..shown(0) },
+            shown(0),
+        ] {
+            let picks = hidden.rows.len();
+            assert!(!tick(vec![hidden], None, &[], picks));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Woken by submits and by room that appears, and by a timer behind them. The choice is pure code in `domain`. A tick rests a
 //! little for each task it dispatched, so that under load batches grow instead of ticks, and a lone task delays nobody.
 
+use super::backlog::Plan;
 use super::charging::Charging;
 use super::load::PoolView;
 use super::pool::PoolState;
@@ -27,7 +28,7 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::leadership::LeaderEpoch;
-use store::task::{Seen, StrandRows, candidates, transition};
+use store::task::{Seen, StrandRows, all_ready, candidates, transition};
 use store::turn::PoolTurn;
 use tracing::info;
 
@@ -407,8 +408,17 @@ impl Batcher {
         started: Instant,
     ) -> Result<Choice, StoreError> {
         let state = self.per_pool.entry(pool.clone()).or_default();
-        let plan = state.backlog.plan(state.turns.next(), most, &self.running);
-        let seen = candidates(&self.db, pool, plan.look(view)).await?;
+        let few = match state.backlog.few() {
+            Some(few) => all_ready(&self.db, pool, few, view.largest, &view.lacks).await?,
+            None => None,
+        };
+        let (plan, seen) = if let Some(seen) = few {
+            (Plan::of_all(most), seen)
+        } else {
+            let plan = state.backlog.plan(state.turns.next(), most, &self.running);
+            let seen = candidates(&self.db, pool, plan.look(view)).await?;
+            (plan, seen)
+        };
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         self.learn(&seen, started).await?;
         let now = seen.now;

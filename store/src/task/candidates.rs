@@ -11,6 +11,10 @@
 //! late ones only where that has passed. Each `order by` names the state, which is the same in all rows: under row-level security the
 //! planner does not know that (enum equality is not leakproof), and would sort.
 
+mod few;
+
+pub use few::all_ready;
+
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::hot::kept;
@@ -109,6 +113,30 @@ pub struct Seen {
     /// Tenants that may have other strands, and after which one the next look at them goes on.
     pub partly: HashMap<TenantId, Strand>,
 }
+
+/// What a row that was read says of a task: `candidate!(row, its id, its key)`. What is no value counts as none: such a row is not
+/// handed out, and ends soon.
+macro_rules! candidate {
+    ($row:ident, $id:expr, $key:expr) => {{
+        let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();
+        CandidateRow {
+            task: TaskId($id),
+            due: $row.run_at.unwrap_or_default(),
+            start_deadline: $row.start_deadline.unwrap_or_default(),
+            resources: Resources::from_dimensions(
+                [$row.cpu_millis, $row.memory_mib, $row.disk_mib, $row.iops, $row.ports].map(size),
+            ),
+            slots: size($row.slots),
+            cap: Duration::from_millis($row.cap_ms.unwrap_or(0).unsigned_abs()),
+            prepaid: $row.prepaid.unwrap_or(false),
+            priority: $row.priority.and_then(priority_of).unwrap_or_default(),
+            name: NameKey($row.name_key.unwrap_or(0).cast_unsigned()),
+            flexible: $row.flexible.unwrap_or(false),
+            key: key_of($key),
+        }
+    }};
+}
+use candidate;
 
 /// Of a strand [`LEAST`] rows are read, however many share them.
 const LEAST: i64 = 4;
@@ -268,7 +296,6 @@ pub async fn candidates(
         }
         // Without a first task it has gone meanwhile.
         let Some(fits) = row.fits else { continue };
-        let key_of = |key: Option<String>| key.map(|key| ConcurrencyKey(key.into()));
         if seen.strands.last().is_none_or(|strand| (strand.tenant, strand.strand) != at) {
             left = [row.most; 2];
             let limit = key_limit(row.running, at.0);
@@ -284,22 +311,7 @@ pub async fn candidates(
         }
         let Some(strand) = seen.strands.last_mut() else { continue };
         let (Some(id), Some(late)) = (row.id, row.late) else { continue };
-        let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();
-        strand.rows.push(CandidateRow {
-            task: TaskId(id),
-            due: row.run_at.unwrap_or_default(),
-            start_deadline: row.start_deadline.unwrap_or_default(),
-            resources: Resources::from_dimensions(
-                [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports].map(size),
-            ),
-            slots: size(row.slots),
-            cap: Duration::from_millis(row.cap_ms.unwrap_or(0).unsigned_abs()),
-            prepaid: row.prepaid.unwrap_or(false),
-            priority: row.priority.and_then(priority_of).unwrap_or_default(),
-            name: NameKey(row.name_key.unwrap_or(0).cast_unsigned()),
-            flexible: row.flexible.unwrap_or(false),
-            key: key_of(row.own_key),
-        });
+        strand.rows.push(candidate!(row, id, row.own_key));
         left[usize::from(late)] -= 1;
         (strand.more_on_time, strand.more_late) = (left[0] == 0, left[1] == 0);
     }
@@ -357,6 +369,10 @@ fn stretches(named: &[(TenantId, Option<Strand>)]) -> Vec<(Uuid, i64, i64)> {
         std::iter::once(beyond).chain(before)
     };
     named.iter().flat_map(of).collect()
+}
+
+fn key_of(key: Option<String>) -> Option<ConcurrencyKey> {
+    key.map(|key| ConcurrencyKey(key.into()))
 }
 
 /// How many tasks of a key may run at once. A stored limit that is none is not used.

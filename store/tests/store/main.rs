@@ -14,6 +14,7 @@ mod counts;
 mod doctor;
 mod ends;
 mod explain;
+mod few;
 mod filled;
 mod grants;
 mod held_retries;
