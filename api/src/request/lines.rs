@@ -78,7 +78,7 @@ impl Cutter {
 
     fn next(&mut self) -> Option<Line> {
         loop {
-            let Some(at) = self.buffer[self.searched..].iter().position(|b| *b == b'\n') else {
+            let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
                 self.searched = self.buffer.len();
                 // With the two bytes that a line's end may have.
                 if self.over || self.searched > self.limit + 1 {
