@@ -54,7 +54,7 @@ pub(super) struct Backlog {
 }
 
 /// What to look at.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Plan {
     after: Option<TenantId>,
     strands: u64,
@@ -178,9 +178,9 @@ impl Backlog {
 }
 
 impl Plan {
-    /// Of what shows all that waits, whatever that is.
-    pub(super) fn of_all(slots: u64) -> Self {
-        Self { after: None, strands: 0, named: Vec::new(), fewer: Vec::new(), slots, rows: 0 }
+    /// Of what shows all that waits: nothing is left to choose.
+    pub(super) fn of_all() -> Self {
+        Self::default()
     }
 
     pub(super) fn look<'a>(&'a self, view: &'a super::load::PoolView) -> Look<'a> {
@@ -352,7 +352,7 @@ mod tests {
         let mut backlog = Backlog::default();
         let mut tick = |strands: Vec<StrandRows>, next, partly: &[(TenantId, Strand)], picks| {
             let plan = match backlog.few() {
-                Some(_) => Plan::of_all(32),
+                Some(_) => Plan::of_all(),
                 None => backlog.plan(std::iter::empty(), 32, &Running::default()),
             };
             let partly = partly.iter().copied().collect();

@@ -413,7 +413,7 @@ impl Batcher {
             None => None,
         };
         let (plan, seen) = if let Some(seen) = few {
-            (Plan::of_all(most), seen)
+            (Plan::of_all(), seen)
         } else {
             let plan = state.backlog.plan(state.turns.next(), most, &self.running);
             let seen = candidates(&self.db, pool, plan.look(view)).await?;
