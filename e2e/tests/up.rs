@@ -266,7 +266,12 @@ mod own_engines {
         up.term(Duration::from_secs(40)).await?;
         nothing_is_left(&command).await?;
 
+        // The broker syncs nothing: this is what a power cut may leave of it.
+        let engines = std::fs::read_to_string(command.data().join("engines"))?;
+        let kept = std::path::Path::new(engines.trim()).join("rabbitmq/mnesia/berth@localhost");
+        std::fs::write(kept.join("schema.DAT"), "no database")?;
         let mut up = command.start().await?;
+        assert!(!std::fs::read(kept.join("schema.DAT"))?.starts_with(b"no database"));
         up.kill9()?;
         nothing_is_left(&command).await
     }

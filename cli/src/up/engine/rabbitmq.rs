@@ -1,6 +1,7 @@
 //! A private RabbitMQ for `--full`, with an epmd of its own.
 //!
-//! It listens on 127.0.0.1 only, on a port of the moment. What it holds are hints: nothing is lost when it is killed.
+//! It listens on 127.0.0.1 only, on a port of the moment. What it holds are hints: nothing is lost when it is killed, so it waits for
+//! no disk, and begins empty each time.
 
 use super::{Places, address, programs};
 use crate::failure::Failure;
@@ -19,9 +20,11 @@ const STOP_EPMD: StopSteps = &[(Signal::SIGTERM, Duration::from_millis(200))];
 /// A client's first words, and the first byte of the answer.
 const GREETING: (&[u8], u8) = (b"AMQP\x00\x00\x09\x01", 1);
 const PROGRAMS: [&str; 5] = ["beam.smp", "epmd", "erl_child_setup", "inet_gethost", "erlexec"];
-/// No epmd but ours, no address but this machine's, no busy waiting.
+/// No epmd but ours, no address but this machine's, no busy waiting, and quorum queues that sync no hint: its row is in Postgres.
 const ERLANG: &str = "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1} \
-    +sbwt none +sbwtdcpu none +sbwtdio none";
+    +sbwt none +sbwtdcpu none +sbwtdio none -ra wal_sync_method none";
+/// Where it keeps what it holds.
+const KEPT: &str = "mnesia";
 
 /// The running broker.
 #[derive(Debug)]
@@ -58,6 +61,11 @@ impl RabbitMq {
             address::free_port().map_err(failed)?,
             address::free_port().map_err(failed)?,
         );
+        // What a power cut left of a log that was never synced may be no log any more.
+        match std::fs::remove_dir_all(place.folder.join(KEPT)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
         place.write("rabbitmq.conf", &settings(port, password)).map_err(failed)?;
         place.write("enabled_plugins", "[].\n").map_err(failed)?;
         let launch = |program: PathBuf, arguments: &[&str]| Launch {
@@ -127,7 +135,7 @@ fn environment(folder: &Path, epmd_port: u16, between: u16) -> Vec<(String, Stri
     [
         ("HOME", folder.to_string_lossy().into_owned()),
         ("RABBITMQ_NODENAME", "berth@localhost".to_owned()),
-        ("RABBITMQ_MNESIA_BASE", inside("mnesia")),
+        ("RABBITMQ_MNESIA_BASE", inside(KEPT)),
         ("RABBITMQ_LOG_BASE", inside("log")),
         ("RABBITMQ_CONFIG_FILE", inside("rabbitmq.conf")),
         ("RABBITMQ_ENABLED_PLUGINS_FILE", inside("enabled_plugins")),
