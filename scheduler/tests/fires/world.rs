@@ -185,7 +185,11 @@ pub fn timing(json: &str) -> Timing {
 
 /// Due every `every`, counted from a whole second.
 pub fn every(every: &str) -> Timing {
-    let anchor = "2026-01-01T00:00:00Z";
+    every_from(every, "2026-01-01T00:00:00Z")
+}
+
+/// Due every `every`, counted from `anchor`.
+pub fn every_from(every: &str, anchor: &str) -> Timing {
     timing(&format!(r#"{{"specs":[{{"every":{{"every":"{every}","anchor":"{anchor}"}}}}]}}"#))
 }
 
