@@ -73,19 +73,23 @@ impl Judge {
     }
 
     fn verdict(&self, facts: &Facts, parsed: &Parsed) -> Verdict {
-        let decision = decide(&Situation {
-            schedule: facts.due.schedule,
-            reckoner: &parsed.reckoner,
-            due_at: facts.due.due_at,
-            fires: facts.fires,
-            paused: facts.paused,
-            suspended: facts.tenant_state != TenantState::Active,
-            misfire: parsed.misfire,
-            misfire_after: self.misfire_after,
-            overlap: facts.overlap,
-            live: &facts.live,
-            room: self.rooms.of(facts.due.tenant),
-            now: facts.now,
+        let decision = self.rooms.give(facts.due.tenant, |room| {
+            let decision = decide(&Situation {
+                schedule: facts.due.schedule,
+                reckoner: &parsed.reckoner,
+                due_at: facts.due.due_at,
+                fires: facts.fires,
+                paused: facts.paused,
+                suspended: facts.tenant_state != TenantState::Active,
+                misfire: parsed.misfire,
+                misfire_after: self.misfire_after,
+                overlap: facts.overlap,
+                live: &facts.live,
+                room,
+                now: facts.now,
+            });
+            let made = decision.rows.iter().filter(|row| row.outcome.makes_task()).count();
+            (decision, made as u64)
         });
         let rows: Vec<_> = decision
             .rows
@@ -97,8 +101,6 @@ impl Judge {
                 delay: row.delay,
             })
             .collect();
-        let made = rows.iter().filter(|row| row.task.is_some()).count();
-        self.rooms.used(facts.due.tenant, made as u64);
         let (next, awaits) = next(facts, parsed, &decision, &rows);
         Verdict {
             schedule: facts.due.schedule,
