@@ -2,7 +2,7 @@
 
 use crate::cpu::{Meter, holder_of_port};
 use crate::report::Measured;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use bus::{Bus, Hint, HintBatch};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
@@ -74,10 +74,9 @@ async fn hop(
                 left.set(left.get() - now);
                 room.acquire_many(u32::try_from(now)?).await?.forget();
                 let outcomes = bus.publish(pool, (0..now).map(|_| batch(hints)).collect()).await;
-                ensure!(
-                    outcomes.iter().all(|outcome| outcome.is_confirmed()),
-                    "a publish was not confirmed"
-                );
+                if let Some(other) = outcomes.iter().find(|outcome| !outcome.is_confirmed()) {
+                    bail!("a publish was not confirmed: {}", other.as_str());
+                }
             }
             anyhow::Ok(())
         }
