@@ -1,8 +1,9 @@
 //! Hands a dispatch to the broker, and takes back what it did not take.
 //!
-//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. The broker makes each hint
-//! durable before it answers, which takes as long as the rest of a tick: the batcher does not wait for that, but looks on. The rule:
-//! it is never more than a few dispatches ahead of the broker's answers, so that a slow broker slows it down.
+//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. The broker answers when a
+//! hint is in its log (and on its disk, unless it was told not to wait for that), which takes as long as the rest of a tick: the
+//! batcher does not wait for it, but looks on. The rule: it is never more than a few dispatches ahead of the broker's answers, so that
+//! a slow broker slows it down.
 
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
