@@ -61,11 +61,17 @@ impl Guard {
         passed
     }
 
-    /// What an attempt that has ended has to answer for, though nobody noticed in time.
-    pub(super) fn last_word(&self, status: Status) -> Option<Passed> {
-        let too_large = status == Status::Signalled(SIGXFSZ);
-        self.refused_by_the_kernel()
-            .or_else(|| too_large.then_some(Passed::Disk(self.limits.disk_bytes)))
+    /// What the kernel has refused the attempt up to now. To `kill` counts as well: ask before.
+    pub(super) fn refused_by_the_kernel(&self) -> Option<Passed> {
+        if self.group.oom_kills() > 0 {
+            return Some(Passed::Memory(self.limits.memory_bytes));
+        }
+        (self.group.refused_forks() > 0).then_some(Passed::Pids(self.limits.processes))
+    }
+
+    /// What the end of the attempt's main process says by itself.
+    pub(super) fn told_by(&self, status: Status) -> Option<Passed> {
+        (status == Status::Signalled(SIGXFSZ)).then_some(Passed::Disk(self.limits.disk_bytes))
     }
 
     /// Kills what the kernel lists. To be repeated until `is_empty`.
@@ -81,13 +87,6 @@ impl Guard {
     /// Removes the groups; one that the kernel still holds on to is removed at the executor's next start.
     pub(super) fn remove(&self) {
         self.group.remove();
-    }
-
-    fn refused_by_the_kernel(&self) -> Option<Passed> {
-        if self.group.oom_kills() > 0 {
-            return Some(Passed::Memory(self.limits.memory_bytes));
-        }
-        (self.group.refused_forks() > 0).then_some(Passed::Pids(self.limits.processes))
     }
 
     fn passed(&self) -> Option<Passed> {

@@ -8,7 +8,7 @@ use super::clock::monotonic_ns;
 use super::control::Decoder;
 use super::entry::{SuperviseError, tell};
 use super::guard::Guard;
-use super::job::{Cause, Ended, Job, Order, Report, Status};
+use super::job::{Cause, Ended, Job, Order, Passed, Report, Status};
 use super::reaper::{Left, Reaper};
 use super::start::Started;
 use super::sweep;
@@ -69,8 +69,10 @@ impl Watch {
         }
         self.ears.control.set_nonblocking(true)?;
         let cause = self.until_over();
+        // Before the rest is killed: to kill it forbids it to fork, and the kernel counts that as well.
+        let refused = self.guard.refused_by_the_kernel();
         let status = self.kill_everything();
-        let report = self.report(cause, status);
+        let report = self.report(cause, status, refused);
         self.guard.remove();
         tell(&mut self.ears.control, &report)
     }
@@ -82,8 +84,8 @@ impl Watch {
         self.ears.control.set_nonblocking(true).ok();
     }
 
-    /// What became of it, in the words of whoever was nearest.
-    fn report(&self, cause: Cause, status: Status) -> Report {
+    /// What became of it, in the words of whoever was nearest. `refused` is what it had been refused when it was over.
+    fn report(&self, cause: Cause, status: Status, refused: Option<Passed>) -> Report {
         let told = self.wall.as_ref().map(|wall| wall.told(status));
         let status = match told {
             Some(Err(why)) if cause == Cause::Itself => return Report::NotStarted(why),
@@ -91,7 +93,10 @@ impl Watch {
             _ => status,
         };
         let cause = match cause {
-            Cause::Itself => self.guard.last_word(status).map_or(cause, Cause::Passed),
+            Cause::Itself => {
+                let passed = refused.or_else(|| self.guard.told_by(status));
+                passed.map_or(cause, Cause::Passed)
+            }
             asked => asked,
         };
         Report::Ended(Ended { status, cause })

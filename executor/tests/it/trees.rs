@@ -17,6 +17,7 @@ in_both_modes! {
     a_tree_dies_at_its_cap,
     a_tree_dies_when_it_is_stopped,
     a_tree_dies_with_its_main_process,
+    what_forks_while_it_is_killed_is_not_held_against_its_command,
     a_tree_dies_when_the_agent_is_killed,
     a_tree_whose_supervisor_was_killed_is_found_and_killed,
     a_tree_that_forks_while_it_is_killed_does_not_escape,
@@ -88,6 +89,20 @@ async fn a_tree_dies_with_its_main_process(isolation: &str) {
     let result = rm.result(lease).await;
     assert!(marked(&marker).is_empty());
     assert_eq!((outcome(&result), result.exit_code), (Outcome::Failed, Some(4)));
+}
+
+/// To kill what is left forbids it to fork, and the kernel counts what it refuses.
+async fn what_forks_while_it_is_killed_is_not_held_against_its_command(isolation: &str) {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
+    rm.hello(0).await;
+    let forks = bash("for _ in 1 2 3 4; do (while :; do (:); done) & done; sleep 0.05; exit 4");
+    for _ in 0..5 {
+        let lease = rm.assign(&forks);
+        let result = rm.result(lease).await;
+        let found = (outcome(&result), result.exit_code, result.reason.as_str());
+        assert_eq!(found, (Outcome::Failed, Some(4), "ended with exit code 4"));
+    }
 }
 
 async fn a_tree_dies_when_the_agent_is_killed(isolation: &str) {
