@@ -133,23 +133,38 @@ async fn refused(shape: Shape, per_second: u32, lasting: Duration) -> anyhow::Re
         let over = clock::monotonic();
         limit("1").await?;
         let alarm = clock::monotonic();
-        clock::sleep(lasting).await;
+        let commit = longest_commit(cluster.database(), lasting).await?;
         let ended = clock::monotonic();
         let blocked = sum(cluster, Role::Scheduler, state, &[]).await? > connected;
         limit("4GB").await?;
-        Ok(((normal, over), (alarm, ended), blocked))
+        Ok(((normal, over), (alarm, ended), commit, blocked))
     };
-    let ((normal, alarm, blocked), seen) = load.during(customer, alarm).await?;
+    let ((normal, alarm, commit, blocked), seen) = load.during(customer, alarm).await?;
     let drained = rig.all_is_well(&seen).await?;
     let (before, during) = (seen.p99(normal.0, normal.1)?, seen.p99(alarm.0, alarm.1)?);
-    eprintln!(
-        "submits took {before:?} before and {during:?} in {lasting:?} of alarm (p99); drained {drained:?} after it"
-    );
+    let took =
+        format!("{during:?} in the alarm, {before:?} before; the longest commit in it {commit:?}");
+    eprintln!("submits took (p99) {took}; drained {drained:?} after {lasting:?} of it");
     assert!(blocked, "nobody saw that the broker refuses");
-    // Below that it is this machine that is measured.
-    let most = 2 * before.max(Duration::from_millis(50));
-    assert!(during <= most, "submits took {during:?} in the alarm, {before:?} before");
+    // Below that, and where a commit that no broker concerns waits as long, it is this machine that is measured.
+    let most = 2 * before.max(commit).max(Duration::from_millis(50));
+    assert!(during <= most, "submits took (p99) {took}");
     Ok(())
+}
+
+/// Of commits of nothing but a word in the log, one after the other for so long.
+async fn longest_commit(database: &TestDatabase, lasting: Duration) -> anyhow::Result<Duration> {
+    let mut session = database.session()?;
+    // To connect is no commit.
+    session.row("select 1").await?;
+    let (until, mut longest) = (clock::monotonic() + lasting, Duration::ZERO);
+    while clock::monotonic() < until {
+        let began = clock::monotonic();
+        session.row("select pg_logical_emit_message(true, 'berth', 'a commit')").await?;
+        longest = longest.max(began.elapsed());
+        clock::sleep(Duration::from_millis(5)).await;
+    }
+    Ok(longest)
 }
 
 /// Nobody hears a wake-up: hints flow, and what else is to be done is found by looking.
@@ -211,13 +226,17 @@ mod own_engines {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_broker_out_of_memory_slows_no_submit() -> anyhow::Result<()> {
-        refused(small(), 50, 2 * SECOND).await
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
     async fn without_wake_ups_tasks_start_within_a_second() -> anyhow::Result<()> {
         unwoken(30, 4 * SECOND).await
+    }
+}
+
+mod alone {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_broker_out_of_memory_slows_no_submit() -> anyhow::Result<()> {
+        refused(small(), 50, 2 * SECOND).await
     }
 }
 
