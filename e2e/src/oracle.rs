@@ -185,14 +185,26 @@ impl<'a> Oracle<'a> {
         Ok(Duration::from_millis(self.number(&sql).await?.try_into()?))
     }
 
-    /// Tasks that ended in the `lasting` from `at_ms` (since 1970) on, a second.
-    pub async fn ended_per_second(&self, at_ms: i64, lasting: Duration) -> anyhow::Result<f64> {
-        let seconds = lasting.as_secs_f64();
+    /// The part of the tasks taken in the `lasting` from `at_ms` (since 1970) on that ended within `limit`; fails where none was taken.
+    pub async fn ended_within(
+        &self,
+        limit: Duration,
+        (at_ms, lasting): (i64, Duration),
+    ) -> anyhow::Result<f64> {
         let sql = format!(
-            "select count(*) from task_history where finished_at >= to_timestamp({at_ms} / 1000.0)
-                and finished_at < to_timestamp({at_ms} / 1000.0 + {seconds})"
+            "select count(*), count(*) filter (where h.finished_at <= s.created_at + interval '{} ms')
+            from task_history h join task_spec s on (s.tenant_id, s.id) = (h.tenant_id, h.id)
+            where s.created_at >= to_timestamp({at_ms} / 1000.0)
+                and s.created_at < to_timestamp({at_ms} / 1000.0 + {})",
+            limit.as_millis(),
+            lasting.as_secs_f64()
         );
-        Ok(self.number(&sql).await? as f64 / seconds)
+        let rows = self.rows(&sql).await?;
+        let counts = rows.first().into_iter().flatten().map(|count| count.parse());
+        let counts: Vec<f64> = counts.collect::<Result<_, _>>()?;
+        let [taken, ended] = counts[..] else { anyhow::bail!("{rows:?} are no counts") };
+        ensure!(taken > 0.0, "no task was taken then");
+        Ok(ended / taken)
     }
 
     /// How attempts ended, for people: outcome, whether charged, why, how often.
