@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use testkit::settings::rounds;
 
+/// How often rounds are repeated at most.
+const MOST_TIMES: usize = 20;
+
 /// Answers to two kinds of question, asked in turns.
 #[derive(Default)]
 struct Compared {
@@ -21,20 +24,36 @@ struct Compared {
 }
 
 impl Compared {
-    /// Asks `rounds` times for each of the two kinds. Which comes first changes, so that what a round leaves behind is nobody's
-    /// advantage.
+    /// Asks `rounds` times for each of the two kinds, and again as often where the machine is so busy that a difference would not
+    /// be seen. Which comes first changes, so that what a round leaves behind is nobody's advantage.
     async fn asked(rounds: usize, ask: impl AsyncFn(usize) -> (Answer, Duration)) -> Self {
         let mut compared = Self::default();
-        for round in 0..rounds {
-            for kind in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
-                let (answer, took) = ask(kind).await;
-                compared.times[kind].push(took);
-                let mut body = answer.json();
-                body.as_object_mut().unwrap().remove("request_id");
-                compared.bodies.insert(format!("{} {body}", answer.status));
+        for _ in 0..MOST_TIMES {
+            compared.ask(rounds, &ask).await;
+            if compared.sees_a_difference() {
+                break;
             }
         }
         compared
+    }
+
+    async fn ask(&mut self, rounds: usize, ask: &impl AsyncFn(usize) -> (Answer, Duration)) {
+        for round in 0..rounds {
+            for kind in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
+                let (answer, took) = ask(kind).await;
+                self.times[kind].push(took);
+                let mut body = answer.json();
+                body.as_object_mut().unwrap().remove("request_id");
+                self.bodies.insert(format!("{} {body}", answer.status));
+            }
+        }
+    }
+
+    /// Half as long again would be one.
+    fn sees_a_difference(&self) -> bool {
+        let [one, other] = &self.times;
+        let slower: Vec<_> = one.iter().map(|time| *time + median(one) / 2).collect();
+        !alike(&slower, other)
     }
 
     fn assert_alike(&self, what: &str) {
@@ -47,9 +66,7 @@ impl Compared {
             mann_whitney(one, other)
         );
         assert!(alike(one, other), "{what}: {:?} and {:?}", median(one), median(other));
-        // That the test can see a difference: half as long again would be one.
-        let slower: Vec<_> = one.iter().map(|time| *time + median(one) / 2).collect();
-        assert!(!alike(&slower, other), "{what}");
+        assert!(self.sees_a_difference(), "{what}: no difference would have been seen");
     }
 }
 
