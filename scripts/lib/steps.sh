@@ -38,3 +38,6 @@ have_tool() {
     printf '\n==> installing %s %s (cargo install, once; minutes on two cores)\n' "$1" "$2" >&2
     cargo install --locked --quiet "$1@$2"
 }
+
+# What runs the tests.
+have_nextest() { have_tool cargo-nextest 0.9.143; }
