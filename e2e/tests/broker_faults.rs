@@ -133,7 +133,7 @@ async fn refused(shape: Shape, per_second: u32, lasting: Duration) -> anyhow::Re
         let over = clock::monotonic();
         limit("1").await?;
         let alarm = clock::monotonic();
-        let commit = longest_commit(cluster.database(), lasting).await?;
+        let commit = slow_commit(cluster.database(), lasting).await?;
         let ended = clock::monotonic();
         let blocked = sum(cluster, Role::Scheduler, state, &[]).await? > connected;
         limit("4GB").await?;
@@ -143,7 +143,7 @@ async fn refused(shape: Shape, per_second: u32, lasting: Duration) -> anyhow::Re
     let drained = rig.all_is_well(&seen).await?;
     let (before, during) = (seen.p99(normal.0, normal.1)?, seen.p99(alarm.0, alarm.1)?);
     let took =
-        format!("{during:?} in the alarm, {before:?} before; the longest commit in it {commit:?}");
+        format!("{during:?} in the alarm, {before:?} before; a slow commit in it {commit:?}");
     eprintln!("submits took (p99) {took}; drained {drained:?} after {lasting:?} of it");
     assert!(blocked, "nobody saw that the broker refuses");
     // Below that, and where a commit that no broker concerns waits as long, it is this machine that is measured.
@@ -152,19 +152,28 @@ async fn refused(shape: Shape, per_second: u32, lasting: Duration) -> anyhow::Re
     Ok(())
 }
 
-/// Of commits of nothing but a word in the log, one after the other for so long.
-async fn longest_commit(database: &TestDatabase, lasting: Duration) -> anyhow::Result<Duration> {
+/// Commits nothing but a word in the log, again and again for so long. A commit of this length or a longer one was under way in the
+/// slowest hundredth of that time.
+async fn slow_commit(database: &TestDatabase, lasting: Duration) -> anyhow::Result<Duration> {
     let mut session = database.session()?;
     // To connect is no commit.
     session.row("select 1").await?;
-    let (until, mut longest) = (clock::monotonic() + lasting, Duration::ZERO);
+    let (until, mut times) = (clock::monotonic() + lasting, Vec::new());
     while clock::monotonic() < until {
         let began = clock::monotonic();
         session.row("select pg_logical_emit_message(true, 'berth', 'a commit')").await?;
-        longest = longest.max(began.elapsed());
+        times.push(began.elapsed());
         clock::sleep(Duration::from_millis(5)).await;
     }
-    Ok(longest)
+    times.sort_unstable();
+    let mut hundredth = lasting / 100;
+    while let Some(took) = times.pop() {
+        if took >= hundredth {
+            return Ok(took);
+        }
+        hundredth -= took;
+    }
+    Ok(Duration::ZERO)
 }
 
 /// Nobody hears a wake-up: hints flow, and what else is to be done is found by looking.
