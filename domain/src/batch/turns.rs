@@ -232,6 +232,7 @@ mod tests {
     use super::super::candidate::tests::{at, task, tenant};
     use super::super::{ConcurrencyKey, Priority};
     use super::*;
+    use proptest::prelude::*;
 
     fn turns(tasks: impl IntoIterator<Item = Candidate>) -> Turns {
         let mut turns = Turns::default();
@@ -538,5 +539,37 @@ mod tests {
         assert_eq!(picks.iter().map(|pick| pick.spare).collect::<Vec<_>>()[11..], [true, true]);
         assert_eq!(picks.len(), 13);
         assert!(turns.was_passed_over());
+    }
+
+    proptest! {
+        /// Batchers rely on it: what goes without a choice is picked when its turns are reckoned.
+        #[test]
+        fn what_is_wholly_seen_and_fits_and_meets_no_limit_is_all_picked(
+            tenants in proptest::collection::vec(proptest::collection::vec((0i64..200, 1u32..9, any::<bool>()), 0..20), 1..6),
+            past in 0u64..40,
+        ) {
+            let mut turns = Turns::default();
+            // They have had more or less before.
+            turns.see(at(0), tenant(1), vec![window(1, 0..50, false)], false);
+            let before = turns.pick(at(0), past, &mut Running::default());
+            before.iter().for_each(|pick| turns.dispatched(at(0), pick));
+            turns.forget_tasks();
+            let (mut all, mut slots, mut running) = (Vec::new(), 0, Running::default());
+            for (owner, tasks) in (1..).zip(tenants) {
+                let candidate = |(n, (deadline, slots, prepaid))| Candidate { slots, prepaid, ..task(owner, n, 2 + deadline) };
+                let mut tasks: Vec<_> = (100..).zip(tasks).map(candidate).collect();
+                tasks.sort_by_key(|task| task.start_deadline);
+                slots += tasks.iter().map(|task| u64::from(task.slots)).sum::<u64>();
+                all.extend(tasks.iter().map(|task| task.task));
+                running.set_limits([(tenant(owner), 100)]);
+                let windows = tasks.chunks(7).map(|tasks| Window { tasks: tasks.to_vec(), ..Window::default() });
+                turns.see(at(1000), tenant(owner), windows.collect(), false);
+            }
+            let picks = turns.pick(at(1000), slots, &mut running);
+            let mut picked: Vec<_> = picks.iter().map(|pick| pick.candidate.task).collect();
+            picked.sort_unstable();
+            all.sort_unstable();
+            prop_assert_eq!(picked, all);
+        }
     }
 }

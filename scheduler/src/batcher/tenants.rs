@@ -3,9 +3,10 @@
 //! Read for tenants when they first show work, and again each second while they do: so a changed weight or plan, a suspension
 //! and a resumption act on what waits within about a second, and what this costs follows the active tenants.
 
+use domain::batch::Running;
 use domain::id::TenantId;
 use runtime::clock::Instant;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -14,10 +15,17 @@ use store::tenant::TenantTerms;
 /// A tenant without work for this long is forgotten.
 const IDLE: Duration = Duration::from_secs(60);
 
+/// How many of those that had work lately are told by [`Tenants::free`], ...
+const LATELY: usize = 64;
+/// ... where as many more of theirs may run.
+const FREE: u64 = 8;
+
 /// The terms of tenants with work.
 #[derive(Debug, Default)]
 pub(super) struct Tenants {
     known: HashMap<TenantId, Known>,
+    /// Some that had work, who came last first.
+    lately: VecDeque<TenantId>,
 }
 
 #[derive(Debug)]
@@ -49,6 +57,7 @@ impl Tenants {
     ) -> Result<Option<Vec<TenantId>>, StoreError> {
         let mut unknown = Vec::new();
         for tenant in tenants {
+            self.had_work(tenant);
             match self.known.get_mut(&tenant) {
                 Some(known) => known.seen = now,
                 None => unknown.push(tenant),
@@ -60,6 +69,21 @@ impl Tenants {
             return Ok(None);
         }
         self.read(db, &unknown, Some(now)).await.map(Some)
+    }
+
+    fn had_work(&mut self, tenant: TenantId) {
+        if !self.lately.contains(&tenant) {
+            self.lately.truncate(LATELY - 1);
+            self.lately.push_front(tenant);
+        }
+    }
+
+    /// Of those that had work lately some that are not near their limits, and how many more tasks each of them may run.
+    pub(super) fn free(&self, running: &Running) -> (Vec<TenantId>, u64) {
+        let known = self.lately.iter().filter(|tenant| self.known.contains_key(tenant));
+        let left = known.map(|tenant| (*tenant, running.left(*tenant).unwrap_or(u64::MAX)));
+        let (free, left): (Vec<_>, Vec<_>) = left.filter(|(_, left)| *left >= FREE).unzip();
+        (free, left.into_iter().min().unwrap_or_default())
     }
 
     /// Weights that differ from 1.
@@ -99,5 +123,52 @@ impl Tenants {
             self.known.insert(*tenant, Known { terms, seen });
         }
         Ok(stopped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::clock;
+    use uuid::Uuid;
+
+    fn tenant(number: u128) -> TenantId {
+        TenantId(Uuid::from_u128(number))
+    }
+
+    fn with(
+        lately: impl IntoIterator<Item = u128>,
+        known: impl IntoIterator<Item = u128>,
+    ) -> Tenants {
+        let seen = clock::monotonic();
+        let known = known.into_iter().map(|n| (tenant(n), Known { terms: None, seen })).collect();
+        Tenants { known, lately: lately.into_iter().map(tenant).collect() }
+    }
+
+    #[test]
+    fn who_is_near_a_limit_or_on_unknown_terms_is_not_free_and_each_may_run_as_many_as_the_least_of_them()
+     {
+        let tenants = with(1..=5, [1, 2, 3, 5]);
+        let mut running = Running::default();
+        running.set_limits([(tenant(1), 100), (tenant(2), 0), (tenant(3), 60), (tenant(4), 100)]);
+        running.counted([(tenant(3), 40)]);
+        assert_eq!(tenants.free(&running), (vec![tenant(1), tenant(3), tenant(5)], 20));
+        running.counted([(tenant(3), 60 - FREE + 1)]);
+        assert_eq!(tenants.free(&running), (vec![tenant(1), tenant(5)], 100));
+        assert_eq!(with([], [1]).free(&running), (vec![], 0));
+    }
+
+    #[test]
+    fn of_many_with_work_the_last_are_kept() {
+        let mut tenants = with([], 1..=100);
+        for n in 1..=100 {
+            tenants.had_work(tenant(n));
+            tenants.had_work(tenant(100));
+        }
+        let (free, _) = tenants.free(&Running::default());
+        assert_eq!(free.len(), LATELY);
+        assert!(
+            free.contains(&tenant(100)) && free.contains(&tenant(99)) && !free.contains(&tenant(1))
+        );
     }
 }

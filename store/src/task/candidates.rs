@@ -11,10 +11,6 @@
 //! late ones only where that has passed. Each `order by` names the state, which is the same in all rows: under row-level security the
 //! planner does not know that (enum equality is not leakproof), and would sort.
 
-mod few;
-
-pub use few::all_ready;
-
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::hot::kept;
@@ -136,7 +132,7 @@ macro_rules! candidate {
         }
     }};
 }
-use candidate;
+pub(super) use candidate;
 
 /// Of a strand [`LEAST`] rows are read, however many share them.
 const LEAST: i64 = 4;
@@ -371,12 +367,12 @@ fn stretches(named: &[(TenantId, Option<Strand>)]) -> Vec<(Uuid, i64, i64)> {
     named.iter().flat_map(of).collect()
 }
 
-fn key_of(key: Option<String>) -> Option<ConcurrencyKey> {
+pub(super) fn key_of(key: Option<String>) -> Option<ConcurrencyKey> {
     key.map(|key| ConcurrencyKey(key.into()))
 }
 
 /// How many tasks of a key may run at once. A stored limit that is none is not used.
-fn key_limit(stored: Option<i32>, tenant: TenantId) -> u32 {
+pub(super) fn key_limit(stored: Option<i32>, tenant: TenantId) -> u32 {
     match stored {
         None => ConcurrencyKey::USUAL_LIMIT,
         Some(limit @ 0..=1_000_000) => limit.unsigned_abs(),
@@ -387,6 +383,6 @@ fn key_limit(stored: Option<i32>, tenant: TenantId) -> u32 {
     }
 }
 
-fn priority_of(level: i16) -> Option<Priority> {
+pub(super) fn priority_of(level: i16) -> Option<Priority> {
     Priority::new(i8::try_from(level).ok()?)
 }

@@ -12,7 +12,7 @@ pub mod submit;
 pub mod transition;
 mod wake;
 
-pub use candidates::{CandidateRow, Look, Seen, StrandRows, all_ready, candidates};
+pub use candidates::{CandidateRow, Look, Seen, StrandRows, candidates};
 pub use explain::explain;
 pub use find::{TaskFilter, find};
 pub use get::get;

@@ -6,6 +6,7 @@
 
 mod access;
 mod actor;
+mod all_dispatched;
 mod audit;
 mod batches;
 mod concurrency;
@@ -14,7 +15,6 @@ mod counts;
 mod doctor;
 mod ends;
 mod explain;
-mod few;
 mod filled;
 mod grants;
 mod held_retries;

@@ -1,12 +1,14 @@
 //! Rows that came in past every check: each ends, or is paused, alone.
 
-use crate::support::{World, new_schedule};
+use crate::all_dispatched;
+use crate::support::{Leader, World, new_schedule};
 use domain::id::{NodeId, TenantId};
 use domain::plan::PlanLimits;
 use domain::task::State;
 use sqlx::{AssertSqlSafe, PgPool};
 use store::TenantScope;
 use store::fire::pause_unsound;
+use store::leadership::LeaderEpoch;
 use store::malformed::Page;
 use store::schedule::{DeleteAnswer, PutAnswer, delete, list, put};
 use store::task::{TaskFilter, due_for_a_look, find, malformed_of_pages, transition};
@@ -14,7 +16,7 @@ use store::task::{TaskFilter, due_for_a_look, find, malformed_of_pages, transiti
 const ALL: Page = Page { from: 0, pages: 1_000_000 };
 
 /// Takes the checks and nulls of a table away.
-async fn unguard(world: &World, table: &str) {
+pub async fn unguard(world: &World, table: &str) {
     world
         .sql(format!(
             "do $$ declare c record; begin
@@ -313,8 +315,9 @@ impl World {
         };
         let pool = "default".parse().unwrap();
         let seen = store::task::candidates(&self.scheduler, &pool, look).await.unwrap();
-        let walk = store::task::all_ready(&self.scheduler, &pool, 100, look.largest, look.lacks);
-        let mut walk = walk.await.unwrap().unwrap().strands;
+        let few = all_dispatched::to_look_at(100, look.largest, look.lacks);
+        let nobody = Leader { node: NodeId::fresh(), epoch: LeaderEpoch(1) };
+        let mut walk = all_dispatched::walk(self, nobody, few).await.unwrap().0.strands;
         // Of a key the look shows no more than one beyond its limit.
         for (strand, shown) in walk.iter_mut().zip(&seen.strands) {
             strand.rows.truncate(shown.rows.len());

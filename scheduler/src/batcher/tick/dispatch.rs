@@ -16,7 +16,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
 use store::leadership::LeaderEpoch;
-use store::task::{all_ready, candidates, transition};
+use store::task::transition::{self, DispatchedRow, Few};
+use store::task::{Seen, candidates};
 use store::turn::PoolTurn;
 
 /// The next look where more waits than there was room for: nobody tells of each task that is placed.
@@ -48,7 +49,12 @@ struct Choice {
     unseen: bool,
     /// Something finds no room for its size.
     lack: bool,
+    /// The dispatches of what was picked, where it went without a choice.
+    gone: Epochs,
 }
+
+/// What was marked, each with its dispatch.
+type Epochs = HashMap<TaskId, i32>;
 
 impl Batcher {
     /// Hands out what may go now.
@@ -67,9 +73,9 @@ impl Batcher {
             return Ok(Dispatched::Full);
         }
         state.take_over(&self.db, pool, view.total).await?;
-        let Choice { now, picked, resources, unseen, lack } =
-            self.choose(pool, &view, most, started).await?;
-        let marked = self.mark(epoch, &picked).await;
+        let Choice { now, picked, resources, unseen, lack, gone } =
+            self.choose((epoch, pool), &view, most, started).await?;
+        let marked = if gone.is_empty() { self.mark(epoch, &picked).await } else { Ok(Some(gone)) };
         let state = self.per_pool.entry(pool.clone()).or_default();
         if marked.is_err() {
             // What a mark without an answer has handed out counts in `running` until the next count.
@@ -126,25 +132,26 @@ impl Batcher {
         })
     }
 
-    /// Looks at what may have its turn, and picks `most` slots of it.
+    /// Looks at what may have its turn, and picks `most` slots of it. Where that is all that waits it may be gone already.
     async fn choose(
         &mut self,
-        pool: &PoolName,
+        (epoch, pool): (LeaderEpoch, &PoolName),
         view: &PoolView,
         most: u64,
         started: Instant,
     ) -> Result<Choice, StoreError> {
         let state = self.per_pool.entry(pool.clone()).or_default();
         let few = match state.backlog.few() {
-            Some(few) => all_ready(&self.db, pool, few, view.largest, &view.lacks).await?,
+            Some(few) => self.take_few(epoch, pool, view, (few, most)).await?,
             None => None,
         };
-        let (plan, seen) = if let Some(seen) = few {
-            (Plan::of_all(), seen)
+        let state = self.per_pool.entry(pool.clone()).or_default();
+        let (plan, seen, gone) = if let Some((seen, gone)) = few {
+            (Plan::of_all(), seen, epochs(&gone))
         } else {
             let plan = state.backlog.plan(state.turns.next(), most, &self.running);
             let seen = candidates(&self.db, pool, plan.look(view)).await?;
-            (plan, seen)
+            (plan, seen, Epochs::new())
         };
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         self.learn(&seen, started).await?;
@@ -161,7 +168,23 @@ impl Batcher {
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         state.backlog.saw_too_little(passed_over && used < most / 2);
         let unseen = passed_over || !state.backlog.is_all(&plan);
-        Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack })
+        Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack, gone })
+    }
+
+    /// All that waits, where that is no more than `few` tasks; marked where `slots` and limits have room for all of it, so that each will be picked.
+    async fn take_few(
+        &self,
+        epoch: LeaderEpoch,
+        pool: &PoolName,
+        view: &PoolView,
+        (few, slots): (u64, u64),
+    ) -> Result<Option<(Seen, Vec<DispatchedRow>)>, StoreError> {
+        let (free, each) = self.tenants.free(&self.running);
+        let (largest, lacks) = (view.largest, &view.lacks);
+        let few = Few { most: few, slots, free: &free, each, largest, lacks };
+        let (by, age) = ((self.leader.node(), epoch), self.settings.sweep_age);
+        let taken = transition::all_dispatched(&self.db, by, pool, few, age).await;
+        if free.is_empty() { taken } else { self.heed(taken) }
     }
 
     fn stopped(&mut self, pool: &PoolName, stopped: StopReason, view: &PoolView, of: (u64, u64)) {
@@ -178,23 +201,27 @@ impl Batcher {
 
     /// Marks what was picked as queued: each task's dispatch. `None`: another leads.
     async fn mark(
-        &mut self,
+        &self,
         epoch: LeaderEpoch,
         picked: &[Pick],
-    ) -> Result<Option<HashMap<TaskId, i32>>, StoreError> {
+    ) -> Result<Option<Epochs>, StoreError> {
         if picked.is_empty() {
-            return Ok(Some(HashMap::new()));
+            return Ok(Some(Epochs::new()));
         }
         let key = |pick: &Pick| (pick.candidate.tenant, pick.candidate.task);
         let keys: Vec<_> = picked.iter().map(key).collect();
         let (node, age) = (self.leader.node(), self.settings.sweep_age);
         let marked = transition::dispatched(&self.db, node, epoch, &keys, age).await;
+        Ok(self.heed(marked)?.map(|marked| epochs(&marked)))
+    }
+
+    /// Gives the lead up where it is not known what a mark did.
+    fn heed<T>(&self, marked: Result<T, StoreError>) -> Result<T, StoreError> {
         if marked.as_ref().is_err_and(StoreError::outcome_unknown) {
             // It may take effect even after the next count, which would not know of it.
             self.leader.renounce();
         }
-        let Some(marked) = marked? else { return Ok(None) };
-        Ok(Some(marked.iter().map(|m| (m.task, m.dispatch_epoch)).collect()))
+        marked
     }
 }
 
@@ -218,12 +245,12 @@ impl Dispatched {
     }
 }
 
+fn epochs(marked: &[DispatchedRow]) -> Epochs {
+    marked.iter().map(|row| (row.task, row.dispatch_epoch)).collect()
+}
+
 /// One hint for each that was marked.
-fn hints(
-    picked: &[Pick],
-    epochs: &HashMap<TaskId, i32>,
-    resources: &HashMap<TaskId, Resources>,
-) -> Vec<Hint> {
+fn hints(picked: &[Pick], epochs: &Epochs, resources: &HashMap<TaskId, Resources>) -> Vec<Hint> {
     let hint = |pick: &Pick| {
         let candidate = &pick.candidate;
         Some(Hint {

@@ -10,6 +10,7 @@
 //! it takes when it last saw the table empty, and keeps while the table fills. For the same reason an expected state is
 //! a parameter where an index knows the state, and single rows are read in a `lateral (... limit 1)`. A test looks at the plans.
 
+mod all_dispatched;
 mod answer;
 mod attempt_aborted;
 mod attempt_failed;
@@ -33,6 +34,7 @@ mod stopped;
 mod tenant_deleted;
 mod unplaced;
 
+pub use all_dispatched::{Few, all_dispatched};
 pub use answer::Answer;
 pub use attempt_aborted::attempt_aborted;
 pub use attempt_failed::{FailedAttempt, HeldRetry, attempt_failed};
