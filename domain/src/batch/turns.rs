@@ -554,14 +554,17 @@ mod tests {
             let before = turns.pick(at(0), past, &mut Running::default());
             before.iter().for_each(|pick| turns.dispatched(at(0), pick));
             turns.forget_tasks();
-            let (mut all, mut slots, mut running) = (Vec::new(), 0, Running::default());
+            let mut running = Running::default();
+            // Each may run as many as all of them are.
+            let limit = tenants.iter().map(|tasks| tasks.len() as u64).sum();
+            running.set_limits((1..=6).map(|owner| (tenant(owner), limit)));
+            let (mut all, mut slots) = (Vec::new(), 0);
             for (owner, tasks) in (1..).zip(tenants) {
                 let candidate = |(n, (deadline, slots, prepaid))| Candidate { slots, prepaid, ..task(owner, n, 2 + deadline) };
                 let mut tasks: Vec<_> = (100..).zip(tasks).map(candidate).collect();
                 tasks.sort_by_key(|task| task.start_deadline);
                 slots += tasks.iter().map(|task| u64::from(task.slots)).sum::<u64>();
                 all.extend(tasks.iter().map(|task| task.task));
-                running.set_limits([(tenant(owner), 100)]);
                 let windows = tasks.chunks(7).map(|tasks| Window { tasks: tasks.to_vec(), ..Window::default() });
                 turns.see(at(1000), tenant(owner), windows.collect(), false);
             }

@@ -254,8 +254,9 @@ async fn what_is_cancelled_while_it_is_read_does_not_go() {
     let lacks = Shapes::default();
     let few = Few { slots: 12, free: &tenants, ..to_look_at(12, any_size(), &lacks) };
     let waits = async || {
-        world.number("select count(*) from pg_stat_activity where wait_event_type = 'Lock'").await
-            > 0
+        // Other tests have databases of their own beside this one.
+        let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        world.number(waiting).await > 0
     };
     let (read, ()) = tokio::join!(walk(&world, leader, few), async {
         until("the walk to wait for that row", Duration::from_secs(10), waits).await.unwrap();

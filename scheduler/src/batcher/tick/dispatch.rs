@@ -1,6 +1,8 @@
 //! One pool's part of a tick: how much may go, who goes, and off it goes.
 //!
 //! The choice is pure code in `domain`. The rule: what was picked is charged at once, and what then does not go gets its charge back.
+//! Where all that waits may go the mark comes first, and all of it is picked then; had anything been marked and not picked, the sweep would
+//! take it back, like what a batcher that died has marked.
 
 use super::Batcher;
 use crate::batcher::backlog::Plan;

@@ -9,6 +9,7 @@
 //! (tenant, task), which is the lock order. Plain equality leaves the planner a second way, to read the whole index, which
 //! it takes when it last saw the table empty, and keeps while the table fills. For the same reason an expected state is
 //! a parameter where an index knows the state, and single rows are read in a `lateral (... limit 1)`. A test looks at the plans.
+//! `all_dispatched` alone reads what it marks, and finds it where it was read.
 
 mod all_dispatched;
 mod answer;
