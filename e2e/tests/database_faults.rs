@@ -18,6 +18,8 @@ const SECOND: Duration = Duration::from_secs(1);
 const DRAINED: Duration = Duration::from_secs(60);
 /// After each return of the database.
 const RESUMED: Duration = Duration::from_secs(10);
+/// The batcher does not wait for a statement of which it hears nothing until that is given up, after 8 s.
+const BATCHER_SILENT: (&str, Duration) = ("berth_scheduler", Duration::from_secs(6));
 /// Loops that have more time than this between two turns are not expected to turn at once.
 const SOON: Duration = Duration::from_secs(5);
 const SERVICES: [(&str, &str); 5] = [
@@ -141,6 +143,47 @@ async fn slow(shape: Shape, per_second: u32, lasting: Duration) -> anyhow::Resul
     );
     let lost = "select count(*) from attempt where outcome = 'lost'";
     assert_eq!(Oracle::of(&cluster).number(lost).await?, 0, "leases lapsed");
+    Ok(())
+}
+
+/// The network before each role's database in turn forgets the connections of a second, without a word. Work goes on within so long.
+async fn fall_silent(
+    shape: Shape,
+    per_second: u32,
+    roles: &[(&str, Duration)],
+) -> anyhow::Result<()> {
+    let database = TestDatabase::new().await?;
+    let upstream = database.owner_url().rsplit('@').next().and_then(|rest| rest.split('/').next());
+    let upstream = upstream.context("no address")?;
+    let (mut shape, mut proxies) = (shape, BTreeMap::new());
+    for (setting, role) in SERVICES {
+        let proxy = Proxy::start(upstream).await?;
+        shape = shape.set(setting, proxy.url(&database.role_url(role)?)?);
+        proxies.insert(role, proxy);
+    }
+    let cluster = Cluster::on(shape, database, TestBroker::new().await?, None).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let silences = async {
+        let mut ends = Vec::new();
+        for (role, limit) in roles {
+            clock::sleep(2 * SECOND).await;
+            proxies[role].set(Mode::HalfOpen);
+            clock::sleep(SECOND).await;
+            proxies[role].set(Mode::Pass);
+            ends.push((role, now_ms(), limit));
+            clock::sleep(*limit).await;
+        }
+        Ok(ends)
+    };
+    let (ends, seen) = load(per_second).during(&customer, silences).await?;
+    all_is_well(&cluster, &seen).await?;
+    for (role, at_ms, limit) in ends {
+        let resumed = Oracle::of(&cluster).first_end_after(at_ms, "s.created_at").await?;
+        eprintln!(
+            "{role}: a task submitted after its connections fell silent ended {resumed:?} after that"
+        );
+        assert!(resumed <= *limit, "{role}: work resumed only after {resumed:?}");
+    }
     Ok(())
 }
 
@@ -294,6 +337,12 @@ async fn every_loop_goes_on_after_all_are_thrown_out_of_the_database() -> anyhow
     thrown_out(small(), 20, 1).await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_batcher_goes_on_soon_where_its_database_is_lost_without_a_word() -> anyhow::Result<()>
+{
+    fall_silent(small(), 30, &[BATCHER_SILENT]).await
+}
+
 mod own_engines {
     use super::*;
 
@@ -321,6 +370,12 @@ mod chaos {
     async fn a_database_slow_for_two_minutes_loses_nothing_and_makes_nobody_grow()
     -> anyhow::Result<()> {
         slow(Shape::default(), 100, 120 * SECOND).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn whoever_loses_the_database_without_a_word_goes_on() -> anyhow::Result<()> {
+        let roles = [BATCHER_SILENT, ("berth_rm", RESUMED), ("berth_submit", RESUMED)];
+        fall_silent(Shape::default(), 100, &roles.repeat(3)).await
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -14,6 +14,7 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::leadership::{self, LeaderEpoch};
+use tokio::sync::watch;
 use tracing::{info, warn};
 
 static LEADS: LazyLock<Gauge> = LazyLock::new(|| {
@@ -30,6 +31,8 @@ pub(crate) struct Leader {
     node: NodeId,
     lease: Duration,
     held: Mutex<Option<(LeaderEpoch, Instant)>>,
+    /// The last epoch under which this process has led.
+    last: watch::Sender<Option<LeaderEpoch>>,
     /// Set by `release`: a renewal that was on its way then must not take the row back.
     over: AtomicBool,
     /// The present epoch must not be used any more, not even by this process.
@@ -39,7 +42,8 @@ pub(crate) struct Leader {
 impl Leader {
     pub(crate) fn new(db: SchedulerDb, node: NodeId, lease: Duration) -> Self {
         let (renounced, over) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { db, node, lease, held: Mutex::new(None), renounced, over }
+        let (held, last) = (Mutex::new(None), watch::Sender::new(None));
+        Self { db, node, lease, held, last, renounced, over }
     }
 
     pub(crate) const fn node(&self) -> NodeId {
@@ -53,6 +57,22 @@ impl Leader {
         }
         let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.filter(|(_, until)| clock::monotonic() < *until).map(|(epoch, _)| epoch)
+    }
+
+    /// Does `work`, which is the batcher's under `epoch`, until this process leads under a later one. Then the database has answered, on
+    /// another connection, and whoever still waits for it would wait in vain; what it has not done by then it will refuse.
+    pub(crate) async fn under<T>(
+        &self,
+        epoch: LeaderEpoch,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let mut last = self.last.subscribe();
+        tokio::select! {
+            biased;
+            done = work => done,
+            // The sender is in `self`.
+            _ = last.wait_for(|last| *last > Some(epoch)) => Err(StoreError::overtaken()),
+        }
     }
 
     /// The database said that another leads.
@@ -109,11 +129,56 @@ impl Leader {
         match (held.map(|h| h.0), now.map(|n| n.0)) {
             (before, Some(epoch)) if before != Some(epoch) => {
                 info!(epoch = epoch.0, "This scheduler is the batcher now");
+                self.last.send_replace(Some(epoch));
             }
             (Some(epoch), None) => info!(epoch = epoch.0, "This scheduler is the batcher no more"),
             _ => {}
         }
         *held = now;
         LEADS.set(if now.is_some() { 1.0 } else { 0.0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::config::load_from;
+    use std::future::{pending, ready};
+
+    const TERM: Duration = Duration::from_secs(3);
+
+    /// Of a database that nobody asks.
+    fn leader() -> Leader {
+        let url = ("BERTH_DATABASE__URL".to_owned(), "postgres://127.0.0.1/berth".to_owned());
+        let config = load_from(None, [url]).unwrap();
+        Leader::new(SchedulerDb::connect(&config.database).unwrap(), NodeId::fresh(), TERM)
+    }
+
+    fn leads(leader: &Leader, epoch: i64) {
+        leader.set(Some((LeaderEpoch(epoch), clock::monotonic() + TERM)));
+    }
+
+    #[tokio::test]
+    async fn what_hears_nothing_is_given_up_when_a_later_epoch_begins_and_not_before() {
+        let leader = leader();
+        leads(&leader, 4);
+        let mut silent =
+            Box::pin(leader.under(LeaderEpoch(4), pending::<Result<(), StoreError>>()));
+        let mut waits = async || tokio::time::timeout(Duration::from_millis(20), &mut silent).await;
+        assert!(waits().await.is_err());
+        leads(&leader, 4);
+        assert!(waits().await.is_err(), "renewed");
+        leader.set(None);
+        assert!(waits().await.is_err(), "that it leads no more says nothing of the database");
+        leads(&leader, 5);
+        let error = waits().await.unwrap().unwrap_err();
+        assert!(error.outcome_unknown(), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn what_was_answered_counts_also_when_a_later_epoch_has_begun() {
+        let leader = leader();
+        leads(&leader, 5);
+        assert_eq!(leader.under(LeaderEpoch(4), ready(Ok(7))).await.unwrap(), 7);
     }
 }

@@ -225,7 +225,7 @@ pub struct SchedulerDb {
     main: HotPool,
     dispatch: HotPool,
     fire: HotPool,
-    leader: PgPool,
+    leader: HotPool,
 }
 
 /// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
@@ -238,7 +238,7 @@ impl SchedulerDb {
     /// Opens four pools. One hands tasks out, so that the batcher waits for nobody else's work, and commits without waiting for the
     /// disk: a mark `queued` lost in a crash is a lost hint, a task that was made `ready` is overdue and found again, and where turns
     /// stood is known a second older. Nothing else may be written with it. One fires schedules and waits for nothing else either. And
-    /// one is a single connection that lasts, because its end is taken for the batcher's own.
+    /// one is a connection that lasts, because its end is taken for the batcher's own.
     ///
     /// # Errors
     /// When the URL is not usable.
@@ -259,7 +259,7 @@ impl SchedulerDb {
                 quick,
             )?),
             fire: HotPool::of(open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?),
-            leader: lasting(config, ServiceRole::Scheduler)?,
+            leader: HotPool::of(lasting(config, ServiceRole::Scheduler)?),
         })
     }
 
@@ -288,9 +288,9 @@ impl SchedulerDb {
         self.main.hot().await
     }
 
-    /// Of one connection, which is kept however old it is.
-    pub(crate) const fn leader_pool(&self) -> &PgPool {
-        &self.leader
+    /// The connection of whoever leads, which is kept however old it is.
+    pub(crate) async fn leader(&self) -> Result<Hot<'_>, StoreError> {
+        self.leader.hot().await
     }
 
     /// A connection of what hands tasks out.
@@ -330,9 +330,9 @@ pub(crate) fn open(
     Ok(pool(config, connections).connect_lazy_with(options(config, role, settings)?))
 }
 
-/// One connection that is not replaced while it is sound.
+/// A connection that is not replaced while it is sound, and room for the next while it is given up.
 fn lasting(config: &DatabaseConfig, role: ServiceRole) -> Result<PgPool, StoreError> {
-    let pool = pool(config, 1).max_lifetime(None).idle_timeout(None);
+    let pool = pool(config, 2).max_lifetime(None).idle_timeout(None);
     Ok(pool.connect_lazy_with(options(config, role, &[])?))
 }
 

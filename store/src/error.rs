@@ -1,6 +1,7 @@
 //! What can go wrong with the database, by what the caller can do about it.
 
 use runtime::fault::InjectedFault;
+use std::io;
 
 /// A failed statement.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,13 @@ impl StoreError {
     #[must_use]
     pub const fn outcome_unknown(&self) -> bool {
         matches!(self, Self::Unavailable(_))
+    }
+
+    /// Of a statement that is given up because another connection was answered meanwhile.
+    #[must_use]
+    pub fn overtaken() -> Self {
+        let why = "no answer, while another connection had one";
+        Self::Unavailable(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, why)))
     }
 
     /// The SQLSTATE, where the database gave one.

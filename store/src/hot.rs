@@ -19,9 +19,8 @@ use std::time::Duration;
 macro_rules! kept {
     ($taken:expr, $name:literal, $query:ident.$run:ident) => {{
         let mut connection = $taken.await?;
-        let answer = $crate::statement::named($name, $query.$run(&mut *connection)).await?;
-        connection.keep();
-        answer
+        let answer = $crate::statement::named($name, $query.$run(&mut *connection)).await;
+        connection.after(answer)?
     }};
 }
 pub(crate) use kept;
@@ -79,10 +78,14 @@ impl HotPool {
         loop {
             let last = self.kept().pop();
             let Some(Kept { mut connection, taken_at, used_at }) = last else { break };
-            // One that does not answer goes back, and is given up there.
             if used_at.elapsed() < IDLE || answers(&mut connection).await {
                 return Ok(Hot { of: self, connection, taken_at });
             }
+            close(connection);
+            // Nor will those answer that have lain idle for longer, and each would take as long to say nothing.
+            let mut kept = self.kept();
+            let longer = kept.partition_point(|kept| kept.used_at <= used_at);
+            kept.drain(..longer).for_each(|kept| close(kept.connection));
         }
         Ok(Hot { of: self, connection: self.pool.acquire().await?, taken_at: monotonic() })
     }
@@ -106,7 +109,22 @@ impl HotPool {
     }
 }
 
+/// Closes a connection of which nothing more is expected, at once: the pool would first ask it, and count it meanwhile.
+fn close(connection: PoolConnection<Postgres>) {
+    drop(connection.detach());
+}
+
 impl Hot<'_> {
+    /// Keeps the connection where its statement came to its end, and closes it where nothing is known of that.
+    pub(crate) fn after<T>(self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
+        match &answer {
+            Ok(_) => self.keep(),
+            Err(error) if error.outcome_unknown() => close(self.connection),
+            Err(_) => {}
+        }
+        answer
+    }
+
     /// Keeps the connection, which has just answered and is in no transaction.
     pub(crate) fn keep(self) {
         if self.taken_at.elapsed() > KEPT_FOR || self.of.has_line && !self.of.has_others() {

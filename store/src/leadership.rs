@@ -8,7 +8,8 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::statement::named;
+use crate::hot::kept;
+use crate::statement::timely;
 use domain::id::NodeId;
 use domain::time::millis;
 use std::time::Duration;
@@ -41,7 +42,10 @@ pub async fn acquire(
         node.uuid(),
         millis(term) as f64
     );
-    Ok(named("leadership.acquire", query.fetch_optional(db.leader_pool())).await?.map(LeaderEpoch))
+    let mut leader = db.leader().await?;
+    // An answer after the term would be of no use.
+    let answer = timely(term, "leadership.acquire", query.fetch_optional(&mut *leader)).await;
+    Ok(leader.after(answer)?.map(LeaderEpoch))
 }
 
 /// Gives the row up at once, on shutdown. Nothing happens where it is not held any more.
@@ -53,5 +57,6 @@ pub async fn release(db: &SchedulerDb, node: NodeId) -> Result<(), StoreError> {
         "update leadership set holder = null, expires_at = '-infinity', backend = null, backend_start = null where role = 'batcher' and holder = $1",
         node.uuid()
     );
-    named("leadership.release", query.execute(db.leader_pool())).await.map(|_| ())
+    kept!(db.leader(), "leadership.release", query.execute);
+    Ok(())
 }

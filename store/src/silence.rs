@@ -5,11 +5,12 @@
 //! pool does with its connections: both when one comes back and when one has lain idle it is asked, and given up where it does not
 //! answer soon.
 
-use runtime::clock::timeout;
+use runtime::clock::{Instant, monotonic, timeout};
 use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
 use sqlx::{Connection, Executor, PgConnection, Postgres};
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long an idle connection may take to say that it is there.
@@ -25,15 +26,32 @@ type Asked<'a> = Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send +
 
 /// The same options, for a pool that gives silent connections up.
 pub(crate) fn given_up(options: PoolOptions<Postgres>) -> PoolOptions<Postgres> {
-    options.before_acquire(asked_if_idle).after_release(asked_on_return)
+    let silent_at = Arc::new(Mutex::new(None));
+    options
+        .before_acquire(move |connection, of| asked_if_idle(connection, of, Arc::clone(&silent_at)))
+        .after_release(asked_on_return)
 }
 
-fn asked_if_idle(connection: &mut PgConnection, of: PoolConnectionMetadata) -> Asked<'_> {
+/// Where one did not answer, the others that have lain idle since then will not either, and each would take as long to say nothing.
+fn asked_if_idle(
+    connection: &mut PgConnection,
+    of: PoolConnectionMetadata,
+    silent_at: Arc<Mutex<Option<Instant>>>,
+) -> Asked<'_> {
     Box::pin(async move {
-        if of.idle_for >= IDLE {
-            within(IDLE_ANSWERS, connection.ping()).await?;
+        if of.idle_for < IDLE {
+            return Ok(true);
         }
-        Ok(true)
+        let asked_at = monotonic();
+        let silent = *silent_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if silent.is_some_and(|silent| asked_at - of.idle_for < silent) {
+            return Err(sqlx::Error::Io(unanswered(IDLE_ANSWERS)));
+        }
+        let answer = within(IDLE_ANSWERS, connection.ping()).await;
+        if answer.is_err() {
+            *silent_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked_at);
+        }
+        answer.map(|()| true)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Names, times and repeats statements.
 //!
-//! Every statement runs through [`named`], or [`patient`] where it may take long, so that a metric and a log line can say which it
+//! Every statement runs through [`named`], [`timely`] where its answer is soon out of date, or [`patient`] where it may take long, so that a metric and a log line can say which it
 //! was, and whoever waits is not left waiting by a database that is gone without a word; or through [`repeated`], which also repeats
 //! it after a deadlock or a serialization failure: the database undid it then, so that repeating is safe.
 
@@ -31,6 +31,18 @@ where
     T: RowCount,
 {
     within(GIVEN_UP, name, Box::pin(statement))
+}
+
+/// The same, given up after `limit` where that is shorter: then its answer would come too late.
+pub(crate) fn timely<T>(
+    limit: Duration,
+    name: &'static str,
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> impl Future<Output = Result<T, StoreError>>
+where
+    T: RowCount,
+{
+    within(limit.min(GIVEN_UP), name, Box::pin(statement))
 }
 
 /// The same, for a statement that reads or tidies as much as there is. Whoever waits for it keeps no other work waiting.

@@ -124,14 +124,9 @@ impl Batcher {
             // Marking tasks only to take them back would cost two row versions each, every tick.
             return Ok(TickOutcome::idle(0));
         }
-        if self.refreshed.is_none() {
-            // What the batcher before has handed out is not charged yet: these ends are not of what this one hands out.
-            self.hear().await?;
-        }
-        if self.refreshed.is_none_or(|at| at.elapsed() >= STALE) {
-            self.refresh().await?;
-        }
-        self.count().await?;
+        // Of a later epoch nothing is known that this one waits for.
+        let leader = Arc::clone(&self.leader);
+        leader.under(epoch, self.prepare()).await?;
         let began = clock::monotonic();
         let since = began - self.began.replace(began).unwrap_or(began);
         let dispatched = self.dispatch_all(epoch).await;
@@ -140,11 +135,9 @@ impl Batcher {
             return dispatched.map(|(done, _)| TickOutcome::idle(done));
         }
         // After what waits was handed out: nobody waits for these. And where that failed, too: a pause may be the remedy.
-        let heard = self.hear().await;
-        self.refresh().await?;
-        heard?;
+        leader.under(epoch, self.catch_up()).await?;
         let (done, mut again) = dispatched?;
-        self.freshen().await?;
+        leader.under(epoch, self.freshen()).await?;
         if self.running.holds_back() {
             let pause = self.count_from.map(|at| at.saturating_duration_since(clock::monotonic()));
             again = [again, pause].into_iter().flatten().min();
@@ -158,6 +151,25 @@ impl Batcher {
             again = Some(Duration::ZERO);
         }
         Ok(again.map_or(TickOutcome::idle(done), |pause| TickOutcome::after(pause, done)))
+    }
+
+    /// What must be known before anything is handed out.
+    async fn prepare(&mut self) -> Result<(), StoreError> {
+        if self.refreshed.is_none() {
+            // What the batcher before has handed out is not charged yet: these ends are not of what this one hands out.
+            self.hear().await?;
+        }
+        if self.refreshed.is_none_or(|at| at.elapsed() >= STALE) {
+            self.refresh().await?;
+        }
+        self.count().await
+    }
+
+    /// What may be known later.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        let heard = self.hear().await;
+        self.refresh().await?;
+        heard
     }
 
     /// Fills each pool; says how many tasks were dispatched, and when to look again.

@@ -98,6 +98,49 @@ async fn a_writer_goes_on_where_its_only_connection_fell_silent() {
     assert_eq!(proxy.accepted(), 2, "the silent one was given up");
 }
 
+#[tokio::test]
+async fn of_connections_that_fell_silent_together_one_is_asked() {
+    let world = World::new().await;
+    let (db, proxy) = through_a_proxy(&world).await;
+    let beat = || store::shard::beat(&db, NodeId::fresh(), Duration::from_secs(60));
+    let pools = || store::pool::list_for_dispatch(&db);
+    for _ in 0..2 {
+        assert!(all_at_once(&db).await.iter().all(Result::is_ok));
+        let (one, two, three) = tokio::join!(pools(), pools(), pools());
+        assert!(one.is_ok() && two.is_ok() && three.is_ok());
+    }
+    assert_eq!(proxy.accepted(), 6, "three of each pool");
+    proxy.set(Mode::HalfOpen);
+    runtime::clock::sleep(Duration::from_millis(1100)).await;
+    proxy.set(Mode::Pass);
+    let began = monotonic();
+    for _ in 0..3 {
+        beat().await.unwrap();
+        pools().await.unwrap();
+    }
+    // One of each pool's kept ones, and one of what the pool itself has.
+    assert!(began.elapsed() < Duration::from_millis(3500), "{:?}", began.elapsed());
+}
+
+/// Its answer would come after the term it is about; and nobody waits for the connection to be asked, which is the only one.
+#[tokio::test]
+async fn a_lead_is_renewed_soon_after_its_connection_fell_silent() {
+    let world = World::new().await;
+    let (db, proxy) = through_a_proxy(&world).await;
+    let (node, term) = (NodeId::fresh(), Duration::from_secs(1));
+    let first = store::leadership::acquire(&db, node, term).await.unwrap().unwrap();
+    proxy.set(Mode::HalfOpen);
+    let began = monotonic();
+    let error = store::leadership::acquire(&db, node, term).await.unwrap_err();
+    assert!(error.outcome_unknown(), "{error:?}");
+    assert!(began.elapsed() < term * 2, "{:?}", began.elapsed());
+    proxy.set(Mode::Pass);
+    let again = monotonic();
+    let second = store::leadership::acquire(&db, node, term).await.unwrap().unwrap();
+    assert!(second > first, "the term is over");
+    assert!(again.elapsed() < Duration::from_secs(1), "{:?}", again.elapsed());
+}
+
 /// Nobody waits for a `begin` to its end: the next one of that connection is no part of a transaction that nobody commits.
 #[tokio::test]
 async fn what_a_cancelled_transaction_leaves_behind_takes_nothing_with_it() {

@@ -15,6 +15,7 @@ use domain::resources::Resources;
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::leadership::LeaderEpoch;
@@ -55,6 +56,14 @@ struct Choice {
     gone: Epochs,
 }
 
+/// What is handed out.
+struct HandOut {
+    dispatched: Dispatched,
+    /// In the order of their turns: that is how they are placed.
+    hints: Vec<Hint>,
+    per_message: usize,
+}
+
 /// What was marked, each with its dispatch.
 type Epochs = HashMap<TaskId, i32>;
 
@@ -65,14 +74,33 @@ impl Batcher {
         epoch: LeaderEpoch,
         pool: &PoolName,
     ) -> Result<Dispatched, StoreError> {
-        let state = self.per_pool.entry(pool.clone()).or_default();
         let started = clock::monotonic();
+        let leader = Arc::clone(&self.leader);
+        let out = leader.under(epoch, self.take(epoch, pool, started)).await?;
+        // These are marked: from here on nothing cuts it short.
+        if !out.hints.is_empty() {
+            DISPATCHED.with(&[pool.as_str()]).inc_by(out.hints.len() as u64);
+            BATCH.with(&[pool.as_str()]).observe(out.hints.len() as f64);
+            self.publisher.publish(pool, &out.hints, out.per_message).await?;
+            LAG.with(&["whole"]).observe_duration(started.elapsed());
+        }
+        Ok(out.dispatched)
+    }
+
+    /// Takes what may go now, and marks it.
+    async fn take(
+        &mut self,
+        epoch: LeaderEpoch,
+        pool: &PoolName,
+        started: Instant,
+    ) -> Result<HandOut, StoreError> {
+        let state = self.per_pool.entry(pool.clone()).or_default();
         let (view, is_known) = state.view(&self.db, pool, self.settings.horizon).await?;
         let slots = batch_slots(view.load, self.settings.horizon);
         let most = u64::from(self.settings.max_batch).min(slots);
         if most == 0 {
             self.stopped(pool, StopReason::NoRoom, &view, (slots, 0));
-            return Ok(Dispatched::Full);
+            return Ok(HandOut::none(Dispatched::Full));
         }
         state.take_over(&self.db, pool, view.total).await?;
         let Choice { now, picked, resources, unseen, lack, gone } =
@@ -86,7 +114,7 @@ impl Batcher {
         }
         let Some(epochs) = marked? else {
             self.leader.lost();
-            return Ok(Dispatched::All(0));
+            return Ok(HandOut::none(Dispatched::All(0)));
         };
         for pick in &picked {
             if epochs.contains_key(&pick.candidate.task) {
@@ -97,7 +125,6 @@ impl Batcher {
                 self.running.undone(&pick.candidate);
             }
         }
-        // In the order of their turns: that is how they are placed.
         let hints = hints(&picked, &epochs, &resources);
         state.standing.handed_out(hints.iter().map(|hint| hint.tenant));
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
@@ -115,14 +142,8 @@ impl Batcher {
         };
         self.stopped(pool, reason, &view, (slots, used));
         let tasks = hints.len() as u64;
-        if tasks > 0 {
-            DISPATCHED.with(&[pool.as_str()]).inc_by(tasks);
-            BATCH.with(&[pool.as_str()]).observe(tasks as f64);
-            let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
-            self.publisher.publish(pool, &hints, per_message).await?;
-            LAG.with(&["whole"]).observe_duration(started.elapsed());
-        }
-        Ok(match reason {
+        let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
+        let dispatched = match reason {
             // There may be more by now than was known.
             StopReason::RoomUsed if is_known => Dispatched::Most(tasks),
             StopReason::RoomUsed => Dispatched::Limited(tasks),
@@ -131,7 +152,8 @@ impl Batcher {
             _ if unseen && tasks > 0 => Dispatched::Most(tasks),
             _ if unseen => Dispatched::Limited(0),
             _ => Dispatched::All(tasks),
-        })
+        };
+        Ok(HandOut { dispatched, hints, per_message })
     }
 
     /// Looks at what may have its turn, and picks `most` slots of it. Where that is all that waits it may be gone already.
@@ -227,6 +249,12 @@ impl Batcher {
     }
 }
 
+impl HandOut {
+    const fn none(dispatched: Dispatched) -> Self {
+        Self { dispatched, hints: Vec::new(), per_message: 1 }
+    }
+}
+
 impl Dispatched {
     /// How many tasks went.
     pub(super) const fn tasks(self) -> u64 {
@@ -269,7 +297,7 @@ fn hints(picked: &[Pick], epochs: &Epochs, resources: &HashMap<TaskId, Resources
 /// Two messages for each resource manager with room, so that each gets its part, and one where it is alone, which claims them all at
 /// once; never more in one than the one with least room can place at once, and never more than `most`.
 fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
-    let messages = if view.owners == 1 { 1 } else { view.owners * 2 };
+    let messages = if view.owners <= 1 { 1 } else { view.owners * 2 };
     let even = hints.div_ceil(messages);
     let room = usize::try_from(view.least_room).unwrap_or(usize::MAX);
     even.min(room).clamp(1, most.max(1))

@@ -15,9 +15,8 @@ pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer
         let mut connection = db.hot().await?;
         if !needs_guard(tasks) {
             // A single statement is a transaction of its own: one round trip.
-            let answers = plain::insert(&mut connection, tasks).await?;
-            connection.keep();
-            return Ok(answers);
+            let answers = plain::insert(&mut connection, tasks).await;
+            return connection.after(answers);
         }
         let mut tx = named("begin", connection.begin()).await?;
         let answers = in_transaction(&mut tx, tasks).await?;

@@ -15,9 +15,8 @@ pub(in super::super) async fn for_good_alone(
 ) -> Result<Vec<Answer>, StoreError> {
     repeated(|| async {
         let mut connection = db.hot().await?;
-        let answers = for_good(&mut connection, event, ended).await?;
-        connection.keep();
-        Ok(answers)
+        let answers = for_good(&mut connection, event, ended).await;
+        connection.after(answers)
     })
     .await
 }
@@ -31,9 +30,8 @@ pub(in super::super) async fn to_go_on_alone(
 ) -> Result<Vec<Answer>, StoreError> {
     repeated(|| async {
         let mut connection = db.hot().await?;
-        let answers = to_go_on(&mut connection, event, ended, delays).await?;
-        connection.keep();
-        Ok(answers)
+        let answers = to_go_on(&mut connection, event, ended, delays).await;
+        connection.after(answers)
     })
     .await
 }
