@@ -5,12 +5,11 @@
 //! pool does with its connections: both when one comes back and when one has lain idle it is asked, and given up where it does not
 //! answer soon.
 
-use runtime::clock::{Instant, monotonic, timeout};
+use runtime::clock::timeout;
 use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
 use sqlx::{Connection, Executor, PgConnection, Postgres};
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long an idle connection may take to say that it is there.
@@ -26,32 +25,15 @@ type Asked<'a> = Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send +
 
 /// The same options, for a pool that gives silent connections up.
 pub(crate) fn given_up(options: PoolOptions<Postgres>) -> PoolOptions<Postgres> {
-    let silent_at = Arc::new(Mutex::new(None));
-    options
-        .before_acquire(move |connection, of| asked_if_idle(connection, of, Arc::clone(&silent_at)))
-        .after_release(asked_on_return)
+    options.before_acquire(asked_if_idle).after_release(asked_on_return)
 }
 
-/// Where one did not answer, the others that have lain idle since then will not either, and each would take as long to say nothing.
-fn asked_if_idle(
-    connection: &mut PgConnection,
-    of: PoolConnectionMetadata,
-    silent_at: Arc<Mutex<Option<Instant>>>,
-) -> Asked<'_> {
+fn asked_if_idle(connection: &mut PgConnection, of: PoolConnectionMetadata) -> Asked<'_> {
     Box::pin(async move {
-        if of.idle_for < IDLE {
-            return Ok(true);
+        if of.idle_for >= IDLE {
+            within(IDLE_ANSWERS, connection.ping()).await?;
         }
-        let asked_at = monotonic();
-        let silent = *silent_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if silent.is_some_and(|silent| asked_at - of.idle_for < silent) {
-            return Err(sqlx::Error::Io(unanswered(IDLE_ANSWERS)));
-        }
-        let answer = within(IDLE_ANSWERS, connection.ping()).await;
-        if answer.is_err() {
-            *silent_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked_at);
-        }
-        answer.map(|()| true)
+        Ok(true)
     })
 }
 
