@@ -19,6 +19,7 @@ use domain::id::{SignInId, TenantId, UserId};
 use domain::plan::PlanLimits;
 use domain::tenant::TenantState;
 use runtime::clock::monotonic;
+use runtime::tasks::TaskGroup;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -184,11 +185,12 @@ fn who_may(permission: Permission) -> String {
 pub struct Authenticator {
     environment: String,
     hasher: KeyHasher,
-    cache: Cache<KnownKey>,
+    cache: Arc<Cache<KnownKey>>,
     /// Where users can sign in.
     sign_ins: Option<SignIns>,
     db: SubmitDb,
     used: Arc<UsedKeys>,
+    tasks: TaskGroup,
 }
 
 impl Authenticator {
@@ -198,10 +200,11 @@ impl Authenticator {
         hasher: KeyHasher,
         ttl: Duration,
         tokens: Option<Tokens>,
-        db: SubmitDb,
+        (db, tasks): (SubmitDb, TaskGroup),
     ) -> Self {
         let sign_ins = tokens.map(|tokens| SignIns::new(tokens, ttl));
-        Self { environment, hasher, cache: Cache::new(ttl), sign_ins, db, used: Arc::default() }
+        let (cache, used) = (Arc::new(Cache::new(ttl)), Arc::default());
+        Self { environment, hasher, cache, sign_ins, db, used, tasks }
     }
 
     /// What makes access tokens, where users can sign in.
@@ -242,11 +245,14 @@ impl Authenticator {
             return Err(wrong_kind("This is a tenant's route; the key is an operator's."));
         }
         let id = presented.id();
-        let (slot, answer) = self.cache.get((id, peer), || self.look_up(id)).await;
+        let (slot, answer) = self.cache.get((id, peer), || look_up(&self.db, id)).await;
         match answer {
             Answer::Known(key) if self.opens(&presented, &key) => {
                 if slot.first_use() {
                     self.used.mark(id);
+                }
+                if self.cache.is_to_be_renewed(&slot) {
+                    self.renew(id);
                 }
                 let KnownKey { tenant, user, scopes, standing, .. } = key;
                 let (actor, permissions) = (Actor::Key(id), scopes.permissions());
@@ -264,22 +270,30 @@ impl Authenticator {
         Ok(Caller { tenant, actor: Actor::User(user, id), user: Some(user), permissions, standing })
     }
 
-    /// A connection that turns out to be broken is no reason to turn a client away while there are others.
-    async fn look_up(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
-        let mut found = store::key::find(&self.db, id.as_str()).await;
-        for _ in 0..REPEATS {
-            match &found {
-                Err(error) if error.outcome_unknown() => {
-                    found = store::key::find(&self.db, id.as_str()).await
-                }
-                Ok(_) | Err(_) => break,
-            }
-        }
-        found
+    /// Asks for a key beside the request that uses it.
+    fn renew(&self, id: KeyId) {
+        let (cache, db) = (Arc::clone(&self.cache), self.db.clone());
+        self.tasks.spawn_detached("api.key_renewal", async move {
+            cache.renew(id, || look_up(&db, id)).await;
+        });
     }
 
     fn opens(&self, presented: &PresentedKey<'_>, known: &KnownKey) -> bool {
         let same: bool = self.hasher.hash(presented).ct_eq(&known.hash).into();
         same && known.usable && known.expires.is_none_or(|at| monotonic() < at)
     }
+}
+
+/// A connection that turns out to be broken is no reason to turn a client away while there are others.
+async fn look_up(db: &SubmitDb, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+    let mut found = store::key::find(db, id.as_str()).await;
+    for _ in 0..REPEATS {
+        match &found {
+            Err(error) if error.outcome_unknown() => {
+                found = store::key::find(db, id.as_str()).await
+            }
+            Ok(_) | Err(_) => break,
+        }
+    }
+    found
 }

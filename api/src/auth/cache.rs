@@ -34,6 +34,9 @@ const OF_KNOWN: usize = 2;
 /// that are good. In that line each peer stands once: a flood of made-up keys delays those that are new here by one look-up.
 const OF_STRANGERS: usize = 1;
 
+/// The part of an answer's time after which it is renewed.
+const RENEWED_AT: f64 = 0.75;
+
 /// What is kept of one kind of credential.
 pub(super) trait Known: Clone + Debug {
     /// What it is looked up by.
@@ -96,14 +99,16 @@ pub(super) struct Slot<K> {
     asked_at: Instant,
     answer: OnceCell<Answer<K>>,
     used: AtomicBool,
+    /// It is looked up again already, before this answer's time is over.
+    renewed: AtomicBool,
     /// The look-up before found it.
     was_known: bool,
 }
 
 impl<K> Slot<K> {
     fn new(was_known: bool) -> Self {
-        let (answer, used) = (OnceCell::new(), AtomicBool::new(false));
-        Self { asked_at: monotonic(), answer, used, was_known }
+        let [used, renewed] = [(); 2].map(|()| AtomicBool::new(false));
+        Self { asked_at: monotonic(), answer: OnceCell::new(), used, renewed, was_known }
     }
 
     /// What the next look-up is to take it for: a failed one says nothing new.
@@ -132,6 +137,15 @@ impl<K> Slot<K> {
 struct Generations<K: Known> {
     young: HashMap<K::Id, Arc<Slot<K>>>,
     old: HashMap<K::Id, Arc<Slot<K>>>,
+}
+
+impl<K: Known> Generations<K> {
+    fn keep(&mut self, id: K::Id, slot: Arc<Slot<K>>) {
+        if self.young.len() >= CAPACITY {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(id, slot);
+    }
 }
 
 #[derive(Debug)]
@@ -177,6 +191,33 @@ impl<K: Known> Cache<K> {
         (slot, answer)
     }
 
+    /// True once of an answer that is soon too old: whoever asks then renews it, so that nobody has to wait for the next.
+    pub(super) fn is_to_be_renewed(&self, slot: &Slot<K>) -> bool {
+        let age = slot.asked_at.elapsed();
+        let soon = age >= self.ttl.mul_f64(RENEWED_AT) && age < self.ttl;
+        soon && !slot.renewed.swap(true, Ordering::Relaxed)
+    }
+
+    /// Looks up anew a key that is known. Where that fails, what is kept serves to the end of its time.
+    pub(super) async fn renew<F, Fut>(&self, id: K::Id, look_up: F)
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<Option<K::Record>, StoreError>>,
+    {
+        let next = Slot::new(true);
+        let Some(_turn) = self.of_known.turn(None).await else { return };
+        let answer = answer_of(next.asked_at, look_up().await);
+        if matches!(answer, Answer::Failed(_)) {
+            return;
+        }
+        let next = Arc::new(Slot { answer: OnceCell::new_with(Some(answer)), ..next });
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        // A request may have asked later than this, where this took long.
+        if generations.young.get(&id).is_none_or(|kept| kept.asked_at < next.asked_at) {
+            generations.keep(id, next);
+        }
+    }
+
     fn slot(&self, id: K::Id) -> Arc<Slot<K>> {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = generations.young.get(&id).or_else(|| generations.old.get(&id));
@@ -184,11 +225,8 @@ impl<K: Known> Cache<K> {
             return Arc::clone(slot);
         }
         let was_known = kept.is_some_and(|slot| slot.is_known());
-        if generations.young.len() >= CAPACITY {
-            generations.old = std::mem::take(&mut generations.young);
-        }
         let fresh = Arc::new(Slot::new(was_known));
-        generations.young.insert(id, Arc::clone(&fresh));
+        generations.keep(id, Arc::clone(&fresh));
         fresh
     }
 }
@@ -301,6 +339,52 @@ mod tests {
         let (answers, ()) = futures::join!(strangers, refreshes);
         assert!(answers.iter().all(|(_, answer)| matches!(answer, Answer::Unknown)));
         assert_eq!(asked.load(Ordering::SeqCst), 8);
+    }
+
+    #[tokio::test]
+    async fn an_answer_in_use_is_renewed_before_its_time_is_over_and_once() {
+        let (ttl, id) = (Duration::from_millis(400), id());
+        let cache = KeyCache::new(ttl);
+        let get = || cache.get((id, None), || async { Ok(Some(record())) });
+        let slot = get().await.0;
+        assert!(!cache.is_to_be_renewed(&slot), "it is young");
+        let until =
+            async |part| runtime::clock::sleep_until(slot.asked_at + ttl.mul_f64(part)).await;
+        until(0.76).await;
+        assert!(cache.is_to_be_renewed(&slot) && !cache.is_to_be_renewed(&slot));
+        cache.renew(id, || async { Err(StoreError::Busy) }).await;
+        assert!(Arc::ptr_eq(&slot, &get().await.0), "what failed changes nothing");
+        cache
+            .renew(id, || async {
+                Ok(Some(KeyRecord { revoked_at: Some(runtime::clock::wall()), ..record() }))
+            })
+            .await;
+        let (renewed, answer) = get().await;
+        assert!(
+            matches!(answer, Answer::Known(key) if !key.usable),
+            "what was found counts at once"
+        );
+        assert!(renewed.asked_at > slot.asked_at && renewed.first_use());
+        until(1.1).await;
+        assert!(
+            Arc::ptr_eq(&renewed, &get().await.0),
+            "nobody asks when the first one's time is over"
+        );
+        assert!(!cache.is_to_be_renewed(&slot), "nor is what is over renewed");
+    }
+
+    #[tokio::test]
+    async fn a_renewal_that_took_long_does_not_undo_what_was_asked_later() {
+        let id = id();
+        let cache = KeyCache::new(Duration::ZERO);
+        cache
+            .renew(id, || async {
+                cache.get((id, None), || async { Ok(None) }).await;
+                Ok(Some(record()))
+            })
+            .await;
+        let kept = cache.generations.lock().unwrap().young[&id].clone();
+        assert!(matches!(kept.answer.get(), Some(Answer::Unknown)));
     }
 
     #[tokio::test]

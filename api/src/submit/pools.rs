@@ -6,26 +6,36 @@
 use crate::problem::Problem;
 use domain::id::PoolName;
 use runtime::clock::{Instant, monotonic};
+use runtime::tasks::TaskGroup;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use store::connect::SubmitDb;
 use tokio::sync::Mutex;
 
 const TTL: Duration = Duration::from_secs(1);
+/// So old, it is read again beside the request that uses it, so that none has to wait for it.
+const RENEWED_AT: Duration = Duration::from_millis(750);
 
 type Known = Option<(Instant, Arc<[PoolName]>)>;
 
 /// The cached list.
 #[derive(Debug)]
 pub(crate) struct Pools {
+    cached: Arc<Cached>,
+    tasks: TaskGroup,
+}
+
+#[derive(Debug)]
+struct Cached {
     db: SubmitDb,
     known: RwLock<Known>,
-    asking: Mutex<()>,
+    asking: Arc<Mutex<()>>,
 }
 
 impl Pools {
-    pub(crate) fn new(db: SubmitDb) -> Self {
-        Self { db, known: RwLock::new(None), asking: Mutex::new(()) }
+    pub(crate) fn new(db: SubmitDb, tasks: TaskGroup) -> Self {
+        let cached = Cached { db, known: RwLock::new(None), asking: Arc::default() };
+        Self { cached: Arc::new(cached), tasks }
     }
 
     /// The pools.
@@ -33,24 +43,40 @@ impl Pools {
     /// # Errors
     /// When none are known yet and the database gives no answer.
     pub(crate) async fn current(&self) -> Result<Arc<[PoolName]>, Problem> {
-        let known = self.known();
-        if let Some((_, pools)) = known.as_ref().filter(|(at, _)| at.elapsed() < TTL) {
+        let cached = &self.cached;
+        let known = cached.known();
+        if let Some((at, pools)) = known.as_ref().filter(|(at, _)| at.elapsed() < TTL) {
+            if at.elapsed() >= RENEWED_AT {
+                self.renew();
+            }
             return Ok(Arc::clone(pools));
         }
         // One request asks; meanwhile the others go on with what is known.
-        match (self.asking.try_lock(), known) {
+        match (cached.asking.try_lock(), known) {
             (Err(_), Some((_, pools))) => Ok(pools),
-            (Ok(_asking), known) => self.ask(known).await,
+            (Ok(_asking), known) => cached.ask(known).await,
             (Err(_), None) => {
-                let _asking = self.asking.lock().await;
-                match self.known() {
+                let _asking = cached.asking.lock().await;
+                match cached.known() {
                     Some((_, pools)) => Ok(pools),
-                    None => self.ask(None).await,
+                    None => cached.ask(None).await,
                 }
             }
         }
     }
 
+    fn renew(&self) {
+        let Ok(asking) = Arc::clone(&self.cached.asking).try_lock_owned() else { return };
+        let cached = Arc::clone(&self.cached);
+        self.tasks.spawn_detached("api.pools_renewal", async move {
+            // Where that fails what is known serves on.
+            let _ = cached.ask(cached.known()).await;
+            drop(asking);
+        });
+    }
+}
+
+impl Cached {
     fn known(&self) -> Known {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
