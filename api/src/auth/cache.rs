@@ -341,9 +341,9 @@ mod tests {
         assert_eq!(asked.load(Ordering::SeqCst), 8);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_answer_in_use_is_renewed_before_its_time_is_over_and_once() {
-        let (ttl, id) = (Duration::from_millis(400), id());
+        let (ttl, id) = (Duration::from_secs(1), id());
         let cache = KeyCache::new(ttl);
         let get = || cache.get((id, None), || async { Ok(Some(record())) });
         let slot = get().await.0;
