@@ -1,8 +1,9 @@
 //! Names, times and repeats statements.
 //!
-//! Every statement runs through [`named`], [`timely`] where its answer is soon out of date, or [`patient`] where it may take long, so that a metric and a log line can say which it
-//! was, and whoever waits is not left waiting by a database that is gone without a word; or through [`repeated`], which also repeats
-//! it after a deadlock or a serialization failure: the database undid it then, so that repeating is safe.
+//! Every statement runs through [`named`], [`timely`] where its answer is soon out of date, or [`patient`] where it may take long, so
+//! that a metric and a log line can say which it was, and whoever waits is not left waiting by a database that is gone without a word;
+//! or through [`repeated`], which also repeats it after a deadlock or a serialization failure: the database undid it then, so that
+//! repeating is safe.
 
 use crate::StoreError;
 use crate::silence::unanswered;

@@ -19,16 +19,27 @@ async fn through_a_proxy(world: &World) -> (SchedulerDb, Proxy) {
 }
 
 async fn through_a_proxy_with(world: &World, connections: u32) -> (SchedulerDb, Proxy) {
+    let (settings, proxy) = behind_a_proxy(world).await;
+    let settings = DatabaseConfig {
+        scheduler_connections: connections,
+        acquire_timeout: Duration::from_secs(3),
+        ..settings
+    };
+    (SchedulerDb::connect(&settings).unwrap(), proxy)
+}
+
+/// The same for so many writers of submits.
+async fn writers_through_a_proxy(world: &World, writers: u32) -> (SubmitDb, Proxy) {
+    let (settings, proxy) = behind_a_proxy(world).await;
+    (SubmitDb::connect_for_writers(&settings, writers).unwrap(), proxy)
+}
+
+async fn behind_a_proxy(world: &World) -> (DatabaseConfig, Proxy) {
     let url = world.database.owner_url();
     let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
     let proxy = Proxy::start(address).await.unwrap();
-    let settings = DatabaseConfig {
-        url: proxy.url(url).unwrap().into(),
-        scheduler_connections: connections,
-        acquire_timeout: Duration::from_secs(3),
-        ..config(&world.database)
-    };
-    (SchedulerDb::connect(&settings).unwrap(), proxy)
+    let url = proxy.url(url).unwrap().into();
+    (DatabaseConfig { url, ..config(&world.database) }, proxy)
 }
 
 /// As many statements at once as there are connections.
@@ -79,12 +90,7 @@ async fn the_hot_path_keeps_its_connection_while_that_answers_and_gives_it_back_
 #[tokio::test]
 async fn a_writer_goes_on_where_its_only_connection_fell_silent() {
     let world = World::new().await;
-    let url = world.database.owner_url();
-    let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
-    let proxy = Proxy::start(address).await.unwrap();
-    let settings =
-        DatabaseConfig { url: proxy.url(url).unwrap().into(), ..config(&world.database) };
-    let db = SubmitDb::connect_for_writers(&settings, 1).unwrap();
+    let (db, proxy) = writers_through_a_proxy(&world, 1).await;
     for _ in 0..20 {
         db.ping().await.unwrap();
     }
@@ -101,12 +107,7 @@ async fn a_writer_goes_on_where_its_only_connection_fell_silent() {
 #[tokio::test]
 async fn of_kept_connections_that_fell_silent_together_one_is_asked() {
     let world = World::new().await;
-    let url = world.database.owner_url();
-    let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
-    let proxy = Proxy::start(address).await.unwrap();
-    let settings =
-        DatabaseConfig { url: proxy.url(url).unwrap().into(), ..config(&world.database) };
-    let db = SubmitDb::connect_for_writers(&settings, 4).unwrap();
+    let (db, proxy) = writers_through_a_proxy(&world, 4).await;
     let (one, two, three, four) = tokio::join!(db.ping(), db.ping(), db.ping(), db.ping());
     assert!([one, two, three, four].iter().all(Result::is_ok));
     assert_eq!(proxy.accepted(), 4, "all are kept");
@@ -118,7 +119,7 @@ async fn of_kept_connections_that_fell_silent_together_one_is_asked() {
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
 
-/// Its answer would come after the term it is about; and nobody waits for the connection to be asked, which is the only one.
+/// Its answer would come after the term it is about; and nobody waits for the silent connection to be asked.
 #[tokio::test]
 async fn a_lead_is_renewed_soon_after_its_connection_fell_silent() {
     let world = World::new().await;
