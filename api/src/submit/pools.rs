@@ -95,3 +95,47 @@ impl Cached {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use runtime::config::load_from;
+    use testkit::db::{SERVICE_PASSWORD, TestDatabase};
+    use testkit::proxy::{Mode, Proxy};
+
+    /// So long after the last use one may have to wait: the list was not renewed because nobody used it.
+    const PAUSE: Duration = Duration::from_millis(150);
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn whoever_uses_the_list_all_the_time_never_waits_for_it_and_sees_what_is_new() {
+        let database = TestDatabase::new().await.unwrap();
+        let url = database.owner_url();
+        let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
+        let proxy = Proxy::start(address).await.unwrap();
+        let settings = [
+            ("BERTH_DATABASE__URL", proxy.url(url).unwrap()),
+            ("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD.to_owned()),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value));
+        let config = load_from(None, settings).unwrap();
+        let pools = Pools::new(SubmitDb::connect(&config.database).unwrap(), TaskGroup::new());
+        pools.current().await.unwrap();
+        // Each answer is on its way for longer than a request should be, and sooner there than the list is too old.
+        proxy.set(Mode::Delay(Duration::from_millis(50)));
+        database.sql("insert into pool (name) values ('fresh')").await.unwrap();
+        let (began, mut used, mut seen) = (monotonic(), monotonic(), false);
+        while began.elapsed() < 3 * TTL {
+            let list = match pools.current().now_or_never() {
+                Some(list) => list.unwrap(),
+                // It is this machine that paused.
+                None if used.elapsed() > PAUSE => pools.current().await.unwrap(),
+                None => panic!("a request waits after {:?}", began.elapsed()),
+            };
+            seen |= list.iter().any(|pool| pool.as_str() == "fresh");
+            used = monotonic();
+            runtime::clock::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(seen, "a new pool is not known after {:?}", began.elapsed());
+    }
+}
