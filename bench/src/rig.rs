@@ -7,6 +7,7 @@ use crate::ended;
 use crate::http::{Connection, Target};
 use anyhow::Context;
 use e2e::{Cluster, Customer, Role, Shape, sum};
+use runtime::config::QueueType;
 use runtime::tasks::TaskGroup;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -14,8 +15,9 @@ use testkit::psql;
 use tokio::sync::OnceCell;
 
 /// What is told to every process. A basic task takes 250 millis of cpu and one port: 4000 fit. All requests come from one address, and
-/// are counted as such; a quick machine answers more than the usual limit.
-const SETTINGS: [(&str, &str); 9] = [
+/// are counted as such; a quick machine answers more than the usual limit. The broker has one node, as that of `berth up --full`.
+const SETTINGS: [(&str, &str); 10] = [
+    ("BERTH_BUS__QUEUE_TYPE", "classic"),
     ("BERTH_API__PEER_REQUESTS_PER_SECOND", "1000000"),
     ("BERTH_API__PEER_REQUEST_BURST", "1000000"),
     ("BERTH_RESOURCE_MANAGER__LEASE_TERM", "15s"),
@@ -34,6 +36,15 @@ pub static OTHERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 pub fn settings() -> impl Iterator<Item = (&'static str, &'static str)> {
     let others = OTHERS.get().into_iter().flatten().map(|(name, value)| (&**name, &**value));
     SETTINGS.into_iter().chain(others)
+}
+
+/// How the broker keeps hints in what is measured.
+pub fn queue_type() -> QueueType {
+    let told = settings().filter(|(name, _)| *name == "BERTH_BUS__QUEUE_TYPE").last();
+    match told {
+        Some((_, "classic")) => QueueType::Classic,
+        _ => QueueType::Quorum,
+    }
 }
 
 /// A server that has run for a while writes its log over old segments of it; a new one must first fill and sync each new one, 16 MiB, and

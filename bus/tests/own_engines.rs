@@ -7,7 +7,7 @@ mod support;
 use bus::{Bus, ConnectionState, PublishOutcome, Topic};
 use domain::id::PoolName;
 use runtime::clock;
-use runtime::config::BusKind;
+use runtime::config::{BusKind, QueueType};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskHandle;
 use std::collections::HashMap;
@@ -23,8 +23,17 @@ const SETTLED: Duration = Duration::from_secs(4);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_broker_hangs_nobody_and_hints_flow_again_when_it_is_back() {
+    a_broker_is_killed_and_comes_back(QueueType::Quorum).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_broker_with_classic_queues_hangs_nobody_either() {
+    a_broker_is_killed_and_comes_back(QueueType::Classic).await;
+}
+
+async fn a_broker_is_killed_and_comes_back(queue_type: QueueType) {
     let mut broker = PrivateRabbit::start().await.unwrap();
-    let rig = over(&broker).await;
+    let rig = over(&broker, queue_type).await;
     let mut consumer = rig.consume(100);
     let wakeups = rig.bus.wakeups(&[Topic::Batcher]);
     let load = Load::start(&rig);
@@ -53,7 +62,7 @@ async fn a_killed_broker_hangs_nobody_and_hints_flow_again_when_it_is_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_that_has_fallen_silent_is_replaced() {
     let broker = PrivateRabbit::start().await.unwrap();
-    let rig = over(&broker).await;
+    let rig = over(&broker, QueueType::Quorum).await;
     let load = Load::start(&rig);
     ctl(&broker, &["eval", &format!("sys:suspend('%2F_{}').", rig.queue())]);
     let mut consumer = rig.consume(100);
@@ -67,7 +76,7 @@ async fn a_queue_that_has_fallen_silent_is_replaced() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_out_of_memory_is_seen_and_refused_at_once_while_acks_go_through() {
     let broker = PrivateRabbit::start().await.unwrap();
-    let rig = over(&broker).await;
+    let rig = over(&broker, QueueType::Quorum).await;
     let mut consumer = rig.consume(1);
     rig.publish(vec![batch(1), batch(1), batch(1)]).await;
     next(&mut consumer).await.ack();
@@ -95,10 +104,11 @@ async fn a_broker_out_of_memory_is_seen_and_refused_at_once_while_acks_go_throug
     rig.publish(vec![batch(1)]).await;
 }
 
-async fn over(broker: &PrivateRabbit) -> Rig {
+async fn over(broker: &PrivateRabbit, queue_type: QueueType) -> Rig {
     let mut config = support::config(BusKind::RabbitMq, &broker.url().unwrap(), "berth");
     // `ctl` takes seconds of both cores; that is no reason to lose a connection here.
     config.heartbeat = Duration::from_secs(5);
+    config.queue_type = queue_type;
     let rig = Rig::over(config);
     assert!(rig.bus.wait_connected(SOON).await);
     // A broker that has just started is slow at first, and a new queue may refuse messages.

@@ -24,6 +24,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("bus.kind", "in_process"),
     ("bus.url", "amqp://marker_amqp@h/%2f"),
     ("bus.queue_prefix", "other"),
+    ("bus.queue_type", "classic"),
     ("bus.publish_timeout", "17s"),
     ("bus.hint_ttl", "3s"),
     ("bus.hint_max_length", "91"),

@@ -2,6 +2,7 @@
 
 use crate::cpu::{Meter, holder_of_port};
 use crate::report::Measured;
+use crate::rig;
 use anyhow::{Context, bail, ensure};
 use bus::{Bus, Hint, HintBatch};
 use domain::id::{PoolName, TaskId, TenantId};
@@ -116,6 +117,7 @@ pub(super) fn settings(broker: &TestBroker) -> BusConfig {
         kind: BusKind::RabbitMq,
         url: SecretString::from(broker.url().to_owned()),
         queue_prefix: broker.queue_prefix().to_owned(),
+        queue_type: rig::queue_type(),
         publish_timeout: Duration::from_secs(5),
         hint_ttl: Duration::from_secs(30),
         hint_max_length: 20_000,

@@ -13,6 +13,7 @@ use futures::{FutureExt, future::BoxFuture};
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
 use lapin::{BasicProperties, Channel, Confirmation};
 use runtime::clock;
+use runtime::config::QueueType;
 use runtime::fault::FaultPoint;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use tokio::sync::mpsc;
 const WINDOW: usize = 2048;
 /// Time-outs whose confirm still has not come: so many mean that it never will.
 const GIVE_UP_AT: usize = 1024;
+const TRANSIENT: u8 = 1;
 const PERSISTENT: u8 = 2;
 
 type Confirm = BoxFuture<'static, (u64, lapin::Result<Confirmation>)>;
@@ -37,6 +39,11 @@ pub(super) async fn serve(
     ready();
     let mut work = Confirming {
         channel,
+        // A classic queue that takes it to the disk, too, makes its confirm wait for that, and nothing rests on it.
+        delivery_mode: match session.settings.queue_type {
+            QueueType::Quorum => PERSISTENT,
+            QueueType::Classic => TRANSIENT,
+        },
         flight: InFlight::default(),
         to_send: VecDeque::new(),
         confirms: FuturesUnordered::new(),
@@ -54,6 +61,8 @@ pub(super) async fn serve(
 struct Confirming {
     channel: Channel,
     flight: InFlight,
+    /// For each message.
+    delivery_mode: u8,
     to_send: VecDeque<(u64, String, Vec<u8>)>,
     confirms: FuturesUnordered<Confirm>,
     /// Messages that were answered as timed out and whose confirm is still to come.
@@ -97,7 +106,11 @@ impl Confirming {
             let Some((number, queue, body)) = self.to_send.pop_front() else { return };
             // It may have run out of time while it waited for its turn.
             if self.flight.is_waiting(number) {
-                self.confirms.push(publish(self.channel.clone(), number, queue, body));
+                let properties = BasicProperties::default()
+                    .with_delivery_mode(self.delivery_mode)
+                    .with_message_id(number.to_string().into());
+                let channel = self.channel.clone();
+                self.confirms.push(publish(channel, number, queue, body, properties));
             } else {
                 self.late = self.late.saturating_sub(1);
             }
@@ -158,12 +171,15 @@ impl Confirming {
 static SENT: FaultPoint = FaultPoint::new("bus.hints.sent");
 
 /// Queues the frames when first polled; ends with the broker's confirm.
-fn publish(channel: Channel, number: u64, queue: String, body: Vec<u8>) -> Confirm {
+fn publish(
+    channel: Channel,
+    number: u64,
+    queue: String,
+    body: Vec<u8>,
+    properties: BasicProperties,
+) -> Confirm {
     Box::pin(async move {
         let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
-        let properties = BasicProperties::default()
-            .with_delivery_mode(PERSISTENT)
-            .with_message_id(number.to_string().into());
         let sent = channel.basic_publish("".into(), queue.into(), options, &body, properties).await;
         let result = match sent {
             Ok(confirm) => match SENT.hit().await {

@@ -19,7 +19,7 @@ pub(crate) async fn look(session: &Session, pools: &[PoolName]) -> Result<Vec<Qu
         let name = hint_queue(&settings.prefix, pool);
         faults.extend(look_at(session, name, hint_arguments(settings)).await?);
     }
-    faults.extend(look_at(session, dead_queue(&settings.prefix), dead_arguments()).await?);
+    faults.extend(look_at(session, dead_queue(&settings.prefix), dead_arguments(settings)).await?);
     Ok(faults)
 }
 

@@ -4,7 +4,7 @@
 
 use crate::error::ConnectError;
 use lapin::uri::AMQPUri;
-use runtime::config::{BusConfig, ExposeSecret};
+use runtime::config::{BusConfig, ExposeSecret, QueueType};
 use std::time::Duration;
 
 /// Time for a TCP connection, for TLS, and for each AMQP handshake.
@@ -14,6 +14,7 @@ const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 pub(crate) struct Settings {
     pub(crate) uri: AMQPUri,
     pub(crate) prefix: String,
+    pub(crate) queue_type: QueueType,
     /// The longest any single await on the broker may take.
     pub(crate) publish_timeout: Duration,
     pub(crate) handshake_limit: Duration,
@@ -30,6 +31,7 @@ impl Settings {
         Ok(Self {
             uri,
             prefix: config.queue_prefix.clone(),
+            queue_type: config.queue_type,
             publish_timeout: config.publish_timeout,
             handshake_limit: HANDSHAKE_LIMIT,
             hint_ttl: config.hint_ttl,

@@ -12,6 +12,7 @@ use domain::id::PoolName;
 use lapin::options::{ExchangeDeclareOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Channel, ExchangeKind};
+use runtime::config::QueueType;
 use std::time::Duration;
 use tracing::warn;
 
@@ -50,28 +51,40 @@ pub(crate) async fn declare_pool(session: &Session, pool: &PoolName) -> Result<(
 
 /// What a pool's queue is declared with.
 pub(crate) fn hint_arguments(settings: &Settings) -> FieldTable {
-    table([
-        ("x-queue-type", text("quorum")),
+    let mut arguments = table([
+        ("x-queue-type", queue_type(settings)),
         ("x-message-ttl", millis(settings.hint_ttl)),
         ("x-max-length", number(settings.hint_max_length)),
-        ("x-delivery-limit", number(DELIVERY_LIMIT)),
         ("x-dead-letter-exchange", text("")),
         ("x-dead-letter-routing-key", text(&dead_queue(&settings.prefix))),
-    ])
+    ]);
+    // A classic queue does not count returns: there a hint goes round until it is too old.
+    if settings.queue_type == QueueType::Quorum {
+        arguments.insert("x-delivery-limit".into(), number(DELIVERY_LIMIT));
+    }
+    arguments
 }
 
 /// Declares the queue of the dead.
 pub(crate) async fn declare_dead(session: &Session) -> Result<(), Fault> {
-    declare_queue(session, &dead_queue(&session.settings.prefix), dead_arguments()).await
+    let settings = &session.settings;
+    declare_queue(session, &dead_queue(&settings.prefix), dead_arguments(settings)).await
 }
 
 /// What the queue of the dead is declared with.
-pub(crate) fn dead_arguments() -> FieldTable {
+pub(crate) fn dead_arguments(settings: &Settings) -> FieldTable {
     table([
-        ("x-queue-type", text("quorum")),
+        ("x-queue-type", queue_type(settings)),
         ("x-message-ttl", millis(DEAD_TTL)),
         ("x-max-length", number(DEAD_MAX_LENGTH)),
     ])
+}
+
+fn queue_type(settings: &Settings) -> AMQPValue {
+    text(match settings.queue_type {
+        QueueType::Quorum => "quorum",
+        QueueType::Classic => "classic",
+    })
 }
 
 /// Declares the exchange of wake-ups. Not durable: after a restart everybody declares it again.

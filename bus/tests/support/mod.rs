@@ -12,7 +12,7 @@ use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOption
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
 use runtime::clock;
-use runtime::config::{BusConfig, BusKind, SecretString};
+use runtime::config::{BusConfig, BusKind, QueueType, SecretString};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskGroup;
 use runtime::trace::TraceContext;
@@ -28,6 +28,8 @@ pub const SOON: Duration = Duration::from_secs(10);
 pub enum Carrier {
     InProcess,
     RabbitMq,
+    /// RabbitMQ with classic queues.
+    Classic,
 }
 
 /// A bus and what must outlive it.
@@ -45,13 +47,16 @@ impl Carrier {
     pub async fn rig(self, tune: impl FnOnce(&mut BusConfig)) -> Rig {
         let broker = match self {
             Self::InProcess => None,
-            Self::RabbitMq => Some(TestBroker::new().await.unwrap()),
+            Self::RabbitMq | Self::Classic => Some(TestBroker::new().await.unwrap()),
         };
         let (kind, url, prefix) = match &broker {
             None => (BusKind::InProcess, "amqp://nowhere", "memory"),
             Some(broker) => (BusKind::RabbitMq, broker.url(), broker.queue_prefix()),
         };
         let mut config = config(kind, url, prefix);
+        if matches!(self, Self::Classic) {
+            config.queue_type = QueueType::Classic;
+        }
         tune(&mut config);
         let mut rig = Rig::over(config);
         rig.broker = broker.map(Arc::new);
@@ -68,6 +73,7 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
         kind,
         url: SecretString::from(url.to_owned()),
         queue_prefix: prefix.to_owned(),
+        queue_type: QueueType::Quorum,
         publish_timeout: Duration::from_secs(2),
         hint_ttl: Duration::from_secs(60),
         hint_max_length: 10_000,

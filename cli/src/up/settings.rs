@@ -67,10 +67,13 @@ impl Settings {
             Some(url) => settings.set_broker(url.expose_secret()),
             None => settings.set("BERTH_BUS__KIND", "in_process"),
         }
-        if arguments.amqp_url.is_none() && !arguments.full {
-            settings
-                .weaker
-                .push(("BERTH_SCHEDULER__TICK_MAX".to_owned(), ONE_PROCESS_TICK.to_owned()));
+        if arguments.amqp_url.is_none() {
+            let (name, value) = match arguments.full {
+                // Our own broker has one node.
+                true => ("BERTH_BUS__QUEUE_TYPE", "classic"),
+                false => ("BERTH_SCHEDULER__TICK_MAX", ONE_PROCESS_TICK),
+            };
+            settings.weaker.push((name.to_owned(), value.to_owned()));
         }
         settings
     }
@@ -187,6 +190,9 @@ mod tests {
         assert_eq!(config.scheduler.tick_max.as_millis(), 800);
         let own = settings(&["--full", "--database-url", "postgres://o@h/d"]).load().unwrap();
         assert_eq!(own.scheduler.tick_max.as_millis(), 200);
+        assert_eq!(own.bus.queue_type, config::QueueType::Classic);
+        let given = settings(&["--full", "--amqp-url", "amqp://b:p@h:1/%2f"]).load().unwrap();
+        assert_eq!(given.bus.queue_type, config::QueueType::Quorum);
         let shared = settings(&["--redis-url", "redis://h:1/0"]).load().unwrap();
         assert_eq!(shared.redis.url.expose_secret(), "redis://h:1/0");
         assert!(config.auth.executor_secret().is_ok() && config.auth.key_hash_secret().is_ok());

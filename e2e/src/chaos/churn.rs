@@ -4,6 +4,7 @@
 //! minutes) against the first, after a warm-up.
 
 use super::churn_report::{ChurnReport, Made, warm_up};
+use super::plan::queue_type;
 use super::rig::Rig;
 use super::run::Progress;
 use super::sample::{Sample, sample};
@@ -31,7 +32,7 @@ pub async fn churn(
     let length = length.unwrap_or(LENGTH);
     let counted_from = warm_up(length);
     tell(&format!("churn for {length:?}; starting engines and processes"));
-    let mut rig = Rig::start().await?;
+    let mut rig = Rig::start(queue_type(seed)).await?;
     let customer =
         Customer::sign_up_with(&rig.cluster, "churner", &["read", "submit", "admin"]).await?;
     let ledger = Ledger::at(rig.cluster.folder().join("ledger"));

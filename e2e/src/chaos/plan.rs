@@ -22,6 +22,12 @@ pub fn plan(scenario: &Scenario, seed: u64) -> Vec<Planned> {
     }
 }
 
+/// How the broker keeps hints: quorum queues with even seeds, classic ones with odd.
+#[must_use]
+pub const fn queue_type(seed: u64) -> &'static str {
+    if seed.is_multiple_of(2) { "quorum" } else { "classic" }
+}
+
 /// Every process of the usual shape.
 fn victims() -> Vec<Victim> {
     let counts = Shape::default().counts;

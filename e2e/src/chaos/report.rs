@@ -4,6 +4,7 @@ use super::chart;
 use super::flow::Flow;
 use super::inject::Done;
 use super::judge::{Seen, Verdict};
+use super::plan::queue_type;
 use super::scenario::Scenario;
 use crate::promise::{Promise, by_promise};
 use serde_json::{Value, json};
@@ -88,6 +89,7 @@ impl Report {
         json!({
             "scenario": self.scenario.name,
             "seed": self.seed,
+            "queue_type": queue_type(self.seed),
             "held": self.failures().is_empty(),
             "violations": violations,
             "not_exercised": not_exercised,
@@ -130,7 +132,8 @@ impl Report {
 
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let (stall, stall_from) = self.flow.longest_stall();
-        writeln!(out, "scenario {}, seed {}\n", self.scenario.name, self.seed)?;
+        let (name, seed) = (&self.scenario.name, self.seed);
+        writeln!(out, "scenario {name}, seed {seed}, {} queues\n", queue_type(seed))?;
         writeln!(out, "What was done (seconds from the beginning of the load):")?;
         for (at, done) in self.seen.done.iter().enumerate() {
             let resumed = self.verdict.resumed_ms.iter().find(|(of, ..)| *of == at);

@@ -36,7 +36,7 @@ pub struct Rig {
 
 impl Rig {
     /// Two of each role and three executors, on engines that are started now; about 15 s.
-    pub async fn start() -> anyhow::Result<Self> {
+    pub async fn start(queue_type: &str) -> anyhow::Result<Self> {
         let (postgres, rabbit, redis) = tokio::try_join!(
             PrivatePostgres::start(),
             PrivateRabbit::start(),
@@ -45,8 +45,10 @@ impl Rig {
         let database = TestDatabase::on(&postgres.url()?).await?;
         let broker = TestBroker::on(rabbit.url()?);
         let mut links = BTreeMap::new();
-        let mut shape =
-            Shape::default().with(Role::Executor, 0).set("BERTH_REDIS__COMMAND_TIMEOUT", "250ms");
+        let mut shape = Shape::default()
+            .with(Role::Executor, 0)
+            .set("BERTH_REDIS__COMMAND_TIMEOUT", "250ms")
+            .set("BERTH_BUS__QUEUE_TYPE", queue_type);
         let mut through = |link: Link, proxy: Proxy| {
             links.entry(link).or_insert_with(Vec::new).push(proxy);
         };

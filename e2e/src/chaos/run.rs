@@ -5,7 +5,7 @@ use super::flow::Flow;
 use super::inject::{self, Done, now_ms};
 use super::judge::{Seen, judge};
 use super::load::{Answers, send};
-use super::plan::plan;
+use super::plan::{plan, queue_type};
 use super::probe::{self, Foreign, Limited};
 use super::report::Report;
 use super::rig::Rig;
@@ -42,14 +42,15 @@ pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
 pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::Result<Report> {
     let planned = plan(scenario, seed);
     tell(&format!(
-        "seed {seed}: {}, {} tasks at {}/s, {} faults in {:?}; starting engines and processes",
+        "seed {seed}: {}, {} queues, {} tasks at {}/s, {} faults in {:?}; starting engines and processes",
         scenario.name,
+        queue_type(seed),
         scenario.tasks,
         scenario.rate,
         planned.len(),
         scenario.faults_for
     ));
-    let mut rig = Rig::start().await?;
+    let mut rig = Rig::start(queue_type(seed)).await?;
     let (customers, limited) = rig.sign_up(LIMIT_PER_SECOND).await?;
     let customers = customers.map(Arc::new);
     let ledger = Ledger::at(rig.cluster.folder().join("ledger"));

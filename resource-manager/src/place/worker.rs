@@ -28,6 +28,7 @@ use store::malformed::tell;
 use store::task::transition::{
     Claim, EndedAttempt, Placed, SessionEpoch, attempt_malformed, not_started, placed, unplaced,
 };
+use tokio::task::yield_now;
 use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
@@ -192,6 +193,8 @@ impl PoolWorker {
             .filter_map(|(_, placed)| Some((trace_of(placed)?, placed.lease, placed.waited_ms)))
             .collect();
         let (broken, untold) = self.fleet.assign(grants);
+        // So that they are written before the broker is told: what it then does can take the processor that an executor waits for.
+        yield_now().await;
         // What was sent cannot fail any more: only a kill makes sense here.
         ASSIGNED.hit().await.ok();
         for (submit, lease, waited_ms) in traced {

@@ -19,6 +19,16 @@ pub enum BusKind {
     InProcess,
 }
 
+/// How the broker keeps a pool's hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueType {
+    /// On as many nodes of the broker as make a majority, through a log.
+    Quorum,
+    /// In the memory of one node.
+    Classic,
+}
+
 /// Settings of `[bus]`; `config/default.toml` says what each means.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +40,8 @@ pub struct BusConfig {
     pub url: SecretString,
     /// First part of all queue and exchange names.
     pub queue_prefix: String,
+    /// How hints are kept.
+    pub queue_type: QueueType,
     /// Longest wait for a confirm.
     #[serde(deserialize_with = "duration")]
     pub publish_timeout: Duration,

@@ -26,7 +26,7 @@ mod values;
 
 pub use api::ApiConfig;
 pub use auth::{AuthConfig, JwtKeys};
-pub use bus::{BusConfig, BusKind};
+pub use bus::{BusConfig, BusKind, QueueType};
 pub use database::{DatabaseConfig, ServiceRole};
 pub use environment::{process as variables, variable};
 pub use error::{ConfigError, Problem};

@@ -20,6 +20,7 @@ use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::transition;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::yield_now;
 use tracing::{Instrument, debug, error, info_span, warn};
 
 /// Tasks are `queued` and nobody was told.
@@ -94,6 +95,8 @@ impl Publisher {
         let pending = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending()));
         if pending.await {
             drop(self.tasks.spawn("batcher_hints", sending));
+            // So that they are written before anything else is asked of Postgres.
+            yield_now().await;
         }
         Ok(())
     }
