@@ -19,9 +19,10 @@ pub fn redis_url() -> Option<String> {
     read("BERTH_TEST_REDIS_URL")
 }
 
-/// The folder in which `scripts/test` has built the workspace's programs.
+/// The folder in which `scripts/test` has built the workspace's programs. Absolute: tasks that run one of them do so elsewhere.
 pub fn program_folder() -> Option<PathBuf> {
-    read("BERTH_TEST_BIN_DIR").map(PathBuf::from)
+    let given = PathBuf::from(read("BERTH_TEST_BIN_DIR")?);
+    Some(std::path::absolute(&given).unwrap_or(given))
 }
 
 /// The folder in which `scripts/with-services` makes those of engines, where it was told one.
