@@ -1,6 +1,6 @@
 //! Finds live tasks that no statement can work with, page by page.
 //!
-//! The table's checks keep such rows out. One that came in past them is left out by the statements that would fail on it
+//! What stores tasks refuses such a one (`berth_new_task`). One that came in past it is left out by the statements that would fail on it
 //! (`berth_task_is_sound`), so that it harms nobody; who looks here finds it, wherever in the table it is, and ends it.
 
 use crate::StoreError;

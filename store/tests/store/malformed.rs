@@ -1,10 +1,10 @@
 //! Rows that came in past every check: each ends, or is paused, alone.
 
 use crate::all_dispatched;
-use crate::support::{Leader, World, new_schedule};
+use crate::support::{Leader, World, ended, new_schedule};
 use domain::id::{NodeId, TenantId};
 use domain::plan::PlanLimits;
-use domain::task::State;
+use domain::task::{Event, State};
 use sqlx::{AssertSqlSafe, PgPool};
 use store::TenantScope;
 use store::fire::pause_unsound;
@@ -51,7 +51,7 @@ const BAD: [&str; 16] = [
 ];
 
 #[tokio::test]
-async fn the_check_of_tasks_refuses_each_thing_that_none_may_be() {
+async fn the_checks_of_tables_refuse_what_no_step_may_leave() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     world.store_ready(tenant, 1).await;
@@ -59,21 +59,6 @@ async fn the_check_of_tasks_refuses_each_thing_that_none_may_be() {
     for wrong in [
         "state = 'succeeded'",
         "state = 'skipped'",
-        "cpu_millis = -1",
-        "memory_mib = -1",
-        "disk_mib = -1",
-        "iops = -1",
-        "ports = -1",
-        "slots = 0",
-        "cap_ms = 0",
-        "attempt = -1",
-        "failures = -1, attempt = 5",
-        "failures = 2, attempt = 1",
-        "max_attempts = 0",
-        "priority = 11",
-        "priority = -11",
-        "concurrency_key = ''",
-        "concurrency_key = repeat('k', 201)",
         // Leases: of the wrong state, and in parts.
         "state = 'running'",
         "state = 'cancelling'",
@@ -91,13 +76,37 @@ async fn the_check_of_tasks_refuses_each_thing_that_none_may_be() {
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "23514", "{wrong}");
     }
     for right in [
-        "priority = -10, concurrency_key = 'k', slots = 1, cpu_millis = 0",
         "state = 'running', session_id = gen_random_uuid(), assignment = 1, placed_at = now(), wake_at = now()",
         "state = 'cancelling', attempt = 2, failures = 2",
         "state = 'retrying', session_id = null, assignment = null, placed_at = null, concurrency_key = repeat('k', 200)",
     ] {
         world.sql(format!("update task set {right}")).await;
     }
+}
+
+#[tokio::test]
+async fn the_checks_of_what_has_ended_refuse_what_nobody_could_bill() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let leases = world.run(leader, owned, tenant, 1).await;
+    transition::completed(&world.rm, &[ended(leases[0], Event::Completed)]).await.unwrap();
+    let pool = PgPool::connect(world.database.owner_url()).await.unwrap();
+    for (table, wrong) in [
+        ("attempt", "attempt = 0"),
+        ("attempt", "ended_at = placed_at - interval '1 microsecond'"),
+        ("attempt", "usage_ms = -1"),
+        ("attempt", "usage_ms = 1, charged = false"),
+        ("attempt", "outcome = 'won'"),
+        ("task_history", "state = 'retrying'"),
+    ] {
+        let update = AssertSqlSafe(format!("update {table} set {wrong}"));
+        let error = sqlx::raw_sql(update).execute(&pool).await.expect_err(wrong);
+        let code = error.as_database_error().unwrap().code().unwrap().into_owned();
+        // The last is of what is none of an enumeration's values.
+        assert!(["23514", "22P02"].contains(&code.as_str()), "{wrong}: {error}");
+    }
+    world.sql("update attempt set usage_ms = 0, charged = false, outcome = 'lost'").await;
 }
 
 #[tokio::test]
