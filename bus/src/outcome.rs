@@ -7,7 +7,7 @@
 /// The answer to one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PublishOutcome {
-    /// The broker has it on a queue.
+    /// The broker has it on a queue; of a lone message: it has taken it in.
     Confirmed,
     /// There was no queue. It has been declared again; the batch is gone.
     Returned,

@@ -9,6 +9,7 @@ mod ack_window;
 mod broker;
 mod confirming;
 mod consumer;
+mod cover;
 mod dead_letters;
 mod fault;
 mod healer;

@@ -28,8 +28,10 @@ static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
 /// Hints are with the broker, and what it did not take is not taken back yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
-/// Dispatches that wait for the broker's answer at a time.
-const UNANSWERED: usize = 4;
+/// Room for dispatches that wait for the broker's answer: 4 large ones, ...
+const PLACES: usize = 32;
+/// ... each of which takes so much of it; one of a single message takes 1, because the broker answers for several of those at once.
+const LARGE: u32 = 8;
 
 /// Hands out hints.
 pub(super) struct Publisher {
@@ -50,7 +52,7 @@ struct Dispatch {
 
 impl Publisher {
     pub(super) fn new(db: SchedulerDb, bus: Bus, tasks: TaskGroup) -> Self {
-        let (places, refused) = (Arc::new(Semaphore::new(UNANSWERED)), Arc::default());
+        let (places, refused) = (Arc::new(Semaphore::new(PLACES)), Arc::default());
         Self { db, bus, tasks, places, refused }
     }
 
@@ -77,8 +79,9 @@ impl Publisher {
         }
         MARKED.hit().await?;
         let span = info_span!("task.dispatch", %pool, tasks = hints.len());
+        let places = if batches.len() > 1 { LARGE } else { 1 };
         // It is never closed.
-        let place = Arc::clone(&self.places).acquire_owned().await.ok();
+        let place = Arc::clone(&self.places).acquire_many_owned(places).await.ok();
         let dispatch = Dispatch { pool: pool.clone(), batches, _place: place };
         let (db, bus, refused) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.refused));
         let sending = async move {
