@@ -79,8 +79,9 @@ impl Bus {
     /// Publishes batches of hints to a pool, many at a time; one outcome each, in their order.
     ///
     /// Takes at most `bus.publish_timeout`, and answers at once while there is no connection or the
-    /// broker is blocked. Where one batch follows the other within moments, alone each, the answer to several comes together, up to 50 ms later. May be called from many tasks at once; dropping it half way leaves it
-    /// open what was published.
+    /// broker is blocked. Where one batch follows the other within moments, each in a call of its
+    /// own, several are answered together, up to 50 ms later. May be called from many tasks at
+    /// once; dropping it half way leaves it open what was published.
     pub async fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.publish(pool, &batches).await,
