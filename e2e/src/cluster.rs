@@ -300,6 +300,12 @@ impl Cluster {
         self.folder.path().to_owned()
     }
 
+    /// Leaves that folder, and with it the logs of all processes, for whoever looks for what went wrong.
+    pub fn keep_folder(&mut self) -> PathBuf {
+        self.folder.disable_cleanup(true);
+        self.folder()
+    }
+
     /// Runs a `berth` command to its end, with the settings of this cluster, and gives its standard output.
     pub async fn berth(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let program = testkit::program::find("cli", "berth")?;

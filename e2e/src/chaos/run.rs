@@ -104,8 +104,7 @@ pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::
     let attempts = Oracle::of(&rig.cluster)
         .rows("select outcome || case when charged then '' else ', not charged' end, count(*) from attempt group by 1 order by 2 desc")
         .await?;
-    let ended_by_themselves = std::mem::take(&mut rig.ended);
-    Ok(Report {
+    let report = Report {
         scenario: scenario.clone(),
         seed,
         calm: calm_flow,
@@ -114,10 +113,14 @@ pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::
         verdict,
         outcomes,
         attempts,
-        ended_by_themselves,
+        ended_by_themselves: std::mem::take(&mut rig.ended),
         drained_ms,
         began_ms: chaos_from,
-    })
+    };
+    if !report.failures().is_empty() {
+        tell(&format!("the processes' logs are in {}", rig.cluster.keep_folder().display()));
+    }
+    Ok(report)
 }
 
 /// The load, the probes and the faults at once.
