@@ -79,6 +79,13 @@ static DEAD: LazyLock<CounterVec> = LazyLock::new(|| {
 });
 static WAKES_SENT: LazyLock<CounterVec> =
     LazyLock::new(|| counter("berth_bus_wakes_sent_total", "Wake-ups sent", &["topic"]));
+static WAKES_DIRECT: LazyLock<CounterVec> = LazyLock::new(|| {
+    counter(
+        "berth_bus_wakes_direct_total",
+        "Wake-ups sent to who acts on them, past the broker",
+        &["topic"],
+    )
+});
 static WAKES_LOST: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_wakes_lost_total",
@@ -141,6 +148,10 @@ pub(crate) fn dead(reason: &str, pool: &str) -> Counter {
 
 pub(crate) fn wake_sent(topic: Topic) -> Counter {
     WAKES_SENT.with(&[topic.as_str()])
+}
+
+pub(crate) fn wake_direct(topic: Topic) -> Counter {
+    WAKES_DIRECT.with(&[topic.as_str()])
 }
 
 pub(crate) fn wake_lost(topic: Topic) -> Counter {

@@ -10,6 +10,7 @@ mod fire_rate;
 mod fire_scale;
 mod fires;
 mod flat;
+mod flow;
 mod guards;
 mod idle;
 mod moments;

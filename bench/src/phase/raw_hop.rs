@@ -124,5 +124,6 @@ pub(super) fn settings(broker: &TestBroker) -> BusConfig {
         prefetch: 1000,
         heartbeat: Duration::from_secs(5),
         reconnect_max: Duration::from_secs(1),
+        direct_wakeups: true,
     }
 }

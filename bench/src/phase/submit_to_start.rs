@@ -2,12 +2,13 @@
 //!
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
+use super::body;
+use super::flow::Flow;
 use super::moments::{First, LOGGED, Moments, STARTS_LOGGED};
-use super::{WARM_UP_S, body};
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::embedded::Embedded;
-use crate::http::{Sent, open_loop};
+use crate::http::Sent;
 use crate::report::Measured;
 use crate::rig::Rig;
 use crate::statistics::{between, of};
@@ -91,12 +92,10 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
 pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let embedded = Embedded::start(&[LOGGED]).await?;
     let mut connections = embedded.connections(QUIET_CONNECTIONS).await?;
-    let every = Duration::from_secs(1) / QUIET;
-    let warm = open_loop(&mut connections, &body::task(), every, QUIET * WARM_UP_S).await?;
-    let count = QUIET * u32::try_from(length.as_secs())?;
-    let sent = open_loop(&mut connections, &body::task(), every, count).await?;
+    let flow = Flow::new(QUIET, length)?;
+    let sent = flow.submit(&mut connections, &body::task()).await?;
     embedded.drained(Duration::from_secs(30)).await?;
-    embedded.ended_well((sent.len() + warm.len()) as u64).await?;
+    embedded.ended_well(flow.all().into()).await?;
     let started = waited(&sent, &Moments::of_one(embedded.up.log())?.started)?;
     embedded.stop().await?;
     let answered: Vec<f64> = sent.iter().map(|one| one.answered_ms).collect();
@@ -110,7 +109,7 @@ pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Me
     ])
 }
 
-/// For `length`, after the warm-up.
+/// For `length`.
 async fn at_rate(
     length: Duration,
     rate: u32,
@@ -119,15 +118,11 @@ async fn at_rate(
 ) -> anyhow::Result<Waits> {
     let mut rig = Rig::of(Rig::shape(1).set(logged.0, logged.1)).await?;
     let mut connections = rig.connections(connections).await?;
-    let every = Duration::from_secs(1) / rate;
-    let warm = open_loop(&mut connections, &body::task(), every, rate * WARM_UP_S).await?;
-    let meter = rig.meter().await?;
-    let before = meter.read();
-    let count = rate * u32::try_from(length.as_secs())?;
-    let sent = open_loop(&mut connections, &body::task(), every, count).await?;
-    let cpu = meter.since(&before, u64::from(count));
+    let (flow, meter, body) = (Flow::new(rate, length)?, rig.meter().await?, body::task());
+    let (sent, cpu) = tokio::join!(flow.submit(&mut connections, &body), flow.metered(&meter));
+    let sent = sent?;
     rig.drained(Duration::from_secs(30)).await?;
-    rig.ended_well((sent.len() + warm.len()) as u64).await?;
+    rig.ended_well(flow.all().into()).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
     let moments = Moments::read(&mut rig)?;
     Ok(Waits {

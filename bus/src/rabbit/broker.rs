@@ -11,7 +11,7 @@ use super::link::Link;
 use super::publisher::Publisher;
 use super::queue_look;
 use super::settings::Settings;
-use super::wake_receiver::WakeReceiver;
+use super::wake_receiver::{Acting, WakeReceiver};
 use super::wake_sender::WakeSender;
 use crate::hint::HintBatch;
 use crate::inbox::Inbox;
@@ -105,10 +105,11 @@ impl Broker {
         self.listeners.raise(topic);
     }
 
-    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
+    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>, acting: Option<Acting>) {
         self.listeners.add(topics.clone(), raised);
-        let (link, raised) = (self.consuming().clone(), Arc::downgrade(raised));
-        let receiver = Arc::new(WakeReceiver { link, topics, own: self.wakes.origin(), raised });
+        let (link, raised, own) =
+            (self.consuming().clone(), Arc::downgrade(raised), self.wakes.origin());
+        let receiver = Arc::new(WakeReceiver { link, topics, own, raised, acting });
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-wake-receiver", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());

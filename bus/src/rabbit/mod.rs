@@ -11,6 +11,7 @@ mod confirming;
 mod consumer;
 mod cover;
 mod dead_letters;
+mod direct;
 mod fault;
 mod healer;
 mod in_flight;
@@ -27,3 +28,4 @@ mod wake_sender;
 
 pub(crate) use broker::Broker;
 pub(crate) use settings::Settings;
+pub(crate) use wake_receiver::Acting;

@@ -11,6 +11,7 @@ use super::topology;
 use domain::id::PoolName;
 use lapin::{Channel, Connection, ConnectionProperties};
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +55,11 @@ impl Session {
     /// The pool's queue was seen missing: the next `ensure_pool` declares it.
     pub(crate) async fn forget_pool(&self, pool: &PoolName) {
         self.declared.lock().await.remove(pool);
+    }
+
+    /// Where this process may be called past the broker, if at all.
+    pub(crate) fn direct_ip(&self) -> Option<IpAddr> {
+        self.socket.local_ip().filter(|_| self.settings.direct_wakeups)
     }
 
     pub(crate) fn is_blocked(&self) -> bool {

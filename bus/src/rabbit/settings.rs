@@ -21,6 +21,7 @@ pub(crate) struct Settings {
     pub(crate) hint_ttl: Duration,
     pub(crate) hint_max_length: u32,
     pub(crate) reconnect_max: Duration,
+    pub(crate) direct_wakeups: bool,
 }
 
 impl Settings {
@@ -37,6 +38,7 @@ impl Settings {
             hint_ttl: config.hint_ttl,
             hint_max_length: config.hint_max_length,
             reconnect_max: config.reconnect_max,
+            direct_wakeups: config.direct_wakeups,
         })
     }
 }

@@ -1,8 +1,9 @@
-//! Receives wake-ups on a small queue of this process's own.
+//! Receives wake-ups on a small queue of this process's own, and past the broker those of who was told that this process acts on them.
 //!
 //! Started by `Bus::wakeups`. The rule: a wake-up may be lost, but after a gap everybody is woken
 //! once, so that what was missed while there was no connection is looked for at once.
 
+use super::direct::{CallerAt, Listener};
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::session::Session;
@@ -10,9 +11,9 @@ use super::topology::{self, number, table};
 use crate::topic::Topic;
 use crate::wakeups::Raised;
 use futures::StreamExt;
-use lapin::Consumer;
 use lapin::options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::types::{FieldTable, ShortString};
+use lapin::{BasicProperties, Consumer};
 use runtime::backoff::Backoff;
 use runtime::clock;
 use runtime::error_chain::ErrorChain;
@@ -27,12 +28,20 @@ const MAX_LENGTH: u32 = 16;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
+/// The topic on which this process may be the one that acts.
+pub(crate) struct Acting {
+    pub(crate) topic: Topic,
+    /// It is, now.
+    pub(crate) acts: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
 pub(crate) struct WakeReceiver {
     pub(crate) link: Link,
     pub(crate) topics: Vec<Topic>,
     /// What this process sends, which was told to its listeners at once.
     pub(crate) own: ShortString,
     pub(crate) raised: Weak<Raised>,
+    pub(crate) acting: Option<Acting>,
 }
 
 impl WakeReceiver {
@@ -64,6 +73,7 @@ impl WakeReceiver {
     /// Ends without an error when the session or the queue ends, or nobody listens.
     async fn receive(&self, session: &Session) -> Result<(), Fault> {
         let mut consumer = self.subscribe(session).await?;
+        let mut listener = self.listener(session);
         for topic in &self.topics {
             self.raise(*topic);
         }
@@ -73,15 +83,52 @@ impl WakeReceiver {
                     Some(Ok(delivery)) => {
                         let own = delivery.properties.app_id().as_ref() == Some(&self.own);
                         if !own && let Some(topic) = Topic::from_name(delivery.routing_key.as_str()) {
-                            self.raise(topic);
+                            self.delivered(topic, &delivery.properties, &mut listener);
                         }
                     }
                     Some(Err(error)) if session.is_connected() => return Err(error.into()),
                     Some(Err(_)) | None => return Ok(()),
                 },
+                (from, is_news) = called(&mut listener) => {
+                    if is_news && let Some(acting) = &self.acting {
+                        self.raise(acting.topic);
+                    }
+                    self.answer(from, &mut listener);
+                }
                 () = clock::sleep(LOOK_EVERY) => if self.raised.strong_count() == 0 { return Ok(()) },
                 () = session.ended() => return Ok(()),
             }
+        }
+    }
+
+    fn listener(&self, session: &Session) -> Option<Listener> {
+        Listener::open(session.direct_ip()?, self.acting.as_ref()?.topic)
+    }
+
+    fn delivered(
+        &self,
+        topic: Topic,
+        properties: &BasicProperties,
+        listener: &mut Option<Listener>,
+    ) {
+        let acting = self.acting.as_ref().is_some_and(|acting| acting.topic == topic);
+        let Some(hears) = listener.as_mut().filter(|_| acting) else { return self.raise(topic) };
+        let (from, is_news) = hears.introduced(properties);
+        // First: whoever waits for it waits for no answer.
+        if is_news {
+            self.raise(topic);
+        }
+        if let Some(from) = from {
+            self.answer(from, listener);
+        }
+    }
+
+    /// Tells who called that this process acts, if it does.
+    fn answer(&self, from: CallerAt, listener: &mut Option<Listener>) {
+        let listens = self.raised.strong_count() > 0;
+        let acts = listens && self.acting.as_ref().is_some_and(|acting| (acting.acts)());
+        if let Some(listener) = listener.as_mut().filter(|_| acts) {
+            listener.answer(from, clock::monotonic());
         }
     }
 
@@ -116,5 +163,13 @@ impl WakeReceiver {
         if let Some(raised) = self.raised.upgrade() {
             Arc::as_ref(&raised).raise(topic);
         }
+    }
+}
+
+/// Never, where nobody can call.
+async fn called(listener: &mut Option<Listener>) -> (CallerAt, bool) {
+    match listener {
+        Some(listener) => listener.called().await,
+        None => std::future::pending().await,
     }
 }

@@ -1,9 +1,10 @@
 //! Sends wake-ups: on the thread that raises one where that takes no waiting, and else from a background task. No request waits for them.
 //!
-//! Fed by `Bus::wake`. The rule: at most one message a topic is on its way, and at most one every
-//! 2 ms, or 5 ms while there is plenty to do: what is raised meanwhile is the same wake-up. The first one goes at once. Without a
+//! Past the broker where somebody is known to listen ([`super::direct`]), and else through it. Fed by `Bus::wake`. The rule: at most
+//! one message a topic is on its way, and at most one every 2 ms, or 5 ms while there is plenty to do: what is raised meanwhile is the same wake-up. The first one goes at once. Without a
 //! connection wake-ups are dropped; everybody who can be woken also polls.
 
+use super::direct::{Caller, Told};
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::session::Session;
@@ -53,9 +54,10 @@ struct Shared {
     line: Mutex<Line>,
 }
 
-/// The way to the broker.
+/// The way to the broker, and past it.
 #[derive(Default)]
 struct Line {
+    direct: Option<Arc<Caller>>,
     /// `None` too while the background task sends on it.
     open: Option<(Arc<Session>, Channel)>,
     /// Handed over, and not written yet when last looked at.
@@ -96,7 +98,8 @@ impl WakeSender {
         self.0.wanted.fetch_and(!topic.bit(), Ordering::AcqRel);
         let tasks = self.0.tasks.swap(0, Ordering::AcqRel);
         line.rests_until = Some(now + gap(tasks));
-        line.unwritten = Some((topic, self.sending(&session, channel, topic)));
+        let Some(properties) = self.call(line.direct.as_deref(), topic, now) else { return true };
+        line.unwritten = Some((topic, sending(&session, channel, topic, properties)));
         if line.failed().is_none() {
             metrics::wake_sent(topic).inc();
             return true;
@@ -110,8 +113,10 @@ impl WakeSender {
         // A coarser one makes of five milliseconds six or seven.
         let timer = FineTimer::new();
         loop {
+            let direct = self.line().direct.clone();
             tokio::select! {
                 () = self.0.raised.notified() => {}
+                () = answers(direct.as_deref()) => {}
                 () = shutdown.cancelled() => return,
             }
             let rests_until = self.line().rests_until;
@@ -121,13 +126,10 @@ impl WakeSender {
             let wanted = self.0.wanted.swap(0, Ordering::AcqRel);
             let tasks = self.0.tasks.swap(0, Ordering::AcqRel);
             for topic in Topic::ALL.into_iter().filter(|topic| wanted & topic.bit() != 0) {
-                match self.send(&link, topic).await {
-                    Ok(()) => metrics::wake_sent(topic).inc(),
-                    Err(fault) => {
-                        metrics::wake_lost(topic).inc();
-                        let cause = ErrorChain(&fault).to_string();
-                        debug!(topic = topic.as_str(), cause, "A wake-up was lost: {cause}");
-                    }
+                if let Err(fault) = self.send(&link, topic).await {
+                    metrics::wake_lost(topic).inc();
+                    let cause = ErrorChain(&fault).to_string();
+                    debug!(topic = topic.as_str(), cause, "A wake-up was lost: {cause}");
                 }
             }
             self.line().rests_until = Some(clock::monotonic() + gap(tasks));
@@ -136,10 +138,9 @@ impl WakeSender {
 
     /// After a fault the next one opens a channel of its own.
     async fn send(&self, link: &Link, topic: Topic) -> Result<(), Fault> {
-        let Line { mut open, unwritten, .. } = {
+        let (mut open, unwritten) = {
             let mut line = self.line();
-            let rests_until = line.rests_until;
-            std::mem::replace(&mut *line, Line { rests_until, ..Line::default() })
+            (line.open.take(), line.unwritten.take())
         };
         // A blocked broker would take it from us only to keep it: better to lose it.
         let session =
@@ -155,27 +156,59 @@ impl WakeSender {
             _ => {
                 let open = session.channel().await?;
                 topology::declare_wake(&session, &open).await?;
+                self.line().direct = session.direct_ip().and_then(Caller::open).map(Arc::new);
                 open
             }
         };
-        within(session.limit(), self.sending(&session, channel.clone(), topic)).await?;
+        let direct = self.line().direct.clone();
+        if let Some(properties) = self.call(direct.as_deref(), topic, clock::monotonic()) {
+            let sending = sending(&session, channel.clone(), topic, properties);
+            within(session.limit(), sending).await?;
+            metrics::wake_sent(topic).inc();
+        }
         self.line().open = Some((session, channel));
         Ok(())
     }
 
-    fn sending(&self, session: &Session, channel: Channel, topic: Topic) -> Sending {
-        let exchange = topology::wake_exchange(&session.settings.prefix);
+    /// Calls whoever is known to act on `topic`; what is to go through the broker besides, if anything.
+    fn call(&self, direct: Option<&Caller>, topic: Topic, now: Instant) -> Option<BasicProperties> {
         let properties =
-            BasicProperties::default().with_delivery_mode(TRANSIENT).with_app_id(self.origin());
-        Box::pin(async move {
-            let (options, key) = (BasicPublishOptions::default(), topic.as_str().into());
-            channel.basic_publish(exchange.into(), key, options, &[], properties).await?;
-            Ok(())
-        })
+            || BasicProperties::default().with_delivery_mode(TRANSIENT).with_app_id(self.origin());
+        let Some(direct) = direct else { return Some(properties()) };
+        match direct.call(topic, now) {
+            Told::Directly => {
+                metrics::wake_sent(topic).inc();
+                metrics::wake_direct(topic).inc();
+                None
+            }
+            Told::Perhaps(number) => Some(direct.introduce(number, properties())),
+        }
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
         self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn sending(
+    session: &Session,
+    channel: Channel,
+    topic: Topic,
+    properties: BasicProperties,
+) -> Sending {
+    let exchange = topology::wake_exchange(&session.settings.prefix);
+    Box::pin(async move {
+        let (options, key) = (BasicPublishOptions::default(), topic.as_str().into());
+        channel.basic_publish(exchange.into(), key, options, &[], properties).await?;
+        Ok(())
+    })
+}
+
+/// Hears answers, for ever; nothing, where nobody can be called.
+async fn answers(direct: Option<&Caller>) {
+    match direct {
+        Some(direct) => direct.hear().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -8,9 +8,12 @@
 use bus::{Bus, Delivery, Hint, HintBatch, HintConsumer, PublishOutcome, Topic, Wakeups};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
-use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::options::{
+    BasicConsumeOptions, BasicPublishOptions, QueueBindOptions, QueueDeclareOptions,
+    QueueDeleteOptions,
+};
 use lapin::types::FieldTable;
-use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
+use lapin::{BasicProperties, Channel, Connection, ConnectionProperties, Consumer};
 use runtime::clock;
 use runtime::config::{BusConfig, BusKind, QueueType, SecretString};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
@@ -80,6 +83,7 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
         prefetch: 8,
         heartbeat: Duration::from_secs(1),
         reconnect_max: Duration::from_millis(500),
+        direct_wakeups: true,
     }
 }
 
@@ -185,6 +189,28 @@ impl Admin {
     pub async fn put(&self, queue: &str, body: &[u8]) {
         let (options, properties) = (BasicPublishOptions::default(), BasicProperties::default());
         let sent = self.channel.basic_publish("".into(), queue.into(), options, body, properties);
+        sent.await.unwrap();
+    }
+
+    /// All wake-ups of `topic` that go through the broker from now on.
+    pub async fn wake_ups(&self, prefix: &str, topic: Topic) -> Consumer {
+        let options = QueueDeclareOptions { exclusive: true, ..QueueDeclareOptions::default() };
+        let queue = self.channel.queue_declare("".into(), options, FieldTable::default());
+        let queue = queue.await.unwrap().name().clone();
+        let (exchange, key) = (format!("{prefix}.wake").into(), topic.as_str().into());
+        let options = QueueBindOptions::default();
+        let bound =
+            self.channel.queue_bind(queue.clone(), exchange, key, options, FieldTable::default());
+        bound.await.unwrap();
+        let options = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
+        self.channel.basic_consume(queue, "".into(), options, FieldTable::default()).await.unwrap()
+    }
+
+    /// A wake-up with properties of its own.
+    pub async fn wake(&self, prefix: &str, topic: Topic, properties: BasicProperties) {
+        let (options, exchange) = (BasicPublishOptions::default(), format!("{prefix}.wake"));
+        let (exchange, key) = (exchange.into(), topic.as_str().into());
+        let sent = self.channel.basic_publish(exchange, key, options, &[], properties);
         sent.await.unwrap();
     }
 

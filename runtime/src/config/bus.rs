@@ -58,6 +58,8 @@ pub struct BusConfig {
     /// Longest pause between attempts to reconnect.
     #[serde(deserialize_with = "duration")]
     pub reconnect_max: Duration,
+    /// Wake-ups go past the broker where they can.
+    pub direct_wakeups: bool,
 }
 
 impl BusConfig {
