@@ -8,8 +8,11 @@ use super::raw_postgres::DRAIN;
 use crate::report::Measured;
 use crate::statistics::percentile;
 use anyhow::{Context, ensure};
-use bus::{Bus, Topic};
+use bus::{Bus, PublishOutcome, Topic};
 use domain::id::PoolName;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
 use runtime::clock;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
@@ -51,6 +54,7 @@ pub async fn raw_chain(length: Duration) -> anyhow::Result<Vec<Measured>> {
         pool: "bench".parse()?,
         from,
         between,
+        answers: Answers::new(),
     };
     chain.run(Duration::from_secs(1)).await?;
     let took = chain.run(length).await?;
@@ -73,7 +77,11 @@ struct Chain {
     between: Bus,
     pool: PoolName,
     consumer: bus::HintConsumer,
+    answers: Answers,
 }
+
+/// Of the broker, to hints.
+type Answers = FuturesUnordered<BoxFuture<'static, Vec<PublishOutcome>>>;
 
 impl Chain {
     /// Of each, in milliseconds.
@@ -90,6 +98,9 @@ impl Chain {
             self.one().await?;
             took.push(sent.elapsed().as_secs_f64() * 1e3);
         }
+        clock::timeout(LATE, confirmed(&mut self.answers))
+            .await
+            .context("a hint's answer is lost")??;
         Ok(took)
     }
 
@@ -99,7 +110,6 @@ impl Chain {
         self.from.wake(Topic::Batcher);
         clock::timeout(LATE, self.woken.next()).await.context("a wake-up is lost")?;
         let id = self.mark.row("execute one").await?;
-        // The broker's answer is not waited for before the claim, as it is not by the batcher.
         let claimed = async {
             let next =
                 clock::timeout(LATE, self.consumer.next()).await.context("a hint is lost")?;
@@ -108,11 +118,24 @@ impl Chain {
             ensure!(claimed == "1", "claimed: {claimed}");
             anyhow::Ok(())
         };
-        let published = self.between.publish(&self.pool, vec![batch(1)]);
-        let (outcomes, claimed) = futures::join!(published, claimed);
-        ensure!(outcomes.iter().all(|outcome| outcome.is_confirmed()), "a hint was not confirmed");
-        claimed
+        let (between, pool) = (self.between.clone(), self.pool.clone());
+        self.answers.push(Box::pin(async move { between.publish(&pool, vec![batch(1)]).await }));
+        // The broker's answers are not waited for before the claim, as they are not by the batcher: of lone hints some come 50 ms later.
+        let mut claimed = std::pin::pin!(claimed);
+        tokio::select! {
+            claimed = &mut claimed => return claimed,
+            none_left = confirmed(&mut self.answers) => none_left?,
+        }
+        claimed.await
     }
+}
+
+/// Waits for all answers.
+async fn confirmed(answers: &mut Answers) -> anyhow::Result<()> {
+    while let Some(outcomes) = answers.next().await {
+        ensure!(outcomes.iter().all(|outcome| outcome.is_confirmed()), "a hint was not confirmed");
+    }
+    Ok(())
 }
 
 async fn prepared(database: &TestDatabase, statement: &str) -> anyhow::Result<Session> {
