@@ -136,7 +136,7 @@ impl Bus {
     }
 
     /// The same for one topic on which one process acts at a time, which this one is while `acts` says so: then wake-ups come to it past
-    /// the broker, which takes a third of the time. Where they find no way they come through the broker.
+    /// the broker, and sooner. Where they find no way they come through the broker.
     #[must_use]
     pub fn wakeups_while(
         &self,
