@@ -156,9 +156,14 @@ impl Arguments {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 7 }))
     }
 
+    /// Tasks in a round of what counts some thousands of them.
+    pub fn tasks(&self) -> u64 {
+        u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 100_000 }))
+    }
+
     /// Tasks in a round of `drain`.
     pub fn drain_tasks(&self) -> u64 {
-        u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 100_000 }))
+        u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 200_000 }))
     }
 
     /// Tasks in a round of `layout`.

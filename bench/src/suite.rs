@@ -85,13 +85,13 @@ async fn one(
     match name {
         Name::Fdatasync => phase::fdatasync(length / 5),
         Name::RawPostgres => {
-            let mut all = phase::raw_batch(arguments.drain_tasks() / 500).await?;
+            let mut all = phase::raw_batch(arguments.tasks() / 500).await?;
             all.extend(phase::raw_single(length / 2).await?);
-            all.extend(phase::raw_drain(arguments.drain_tasks()).await?);
+            all.extend(phase::raw_drain(arguments.tasks()).await?);
             Ok(all)
         }
         Name::RawHop => {
-            let messages = arguments.drain_tasks() / 2;
+            let messages = arguments.tasks() / 2;
             let mut both = phase::raw_hop(messages, 1).await?;
             both.extend(phase::raw_hop(messages / 5, 100).await?);
             Ok(both)
@@ -101,7 +101,7 @@ async fn one(
         Name::Keys => {
             let before =
                 results.figures.get("keyed_drain_part").map_or(0, |figure| figure.runs.len());
-            phase::keys(arguments.drain_tasks(), before % 2 == 1).await
+            phase::keys(arguments.tasks(), before % 2 == 1).await
         }
         Name::SingleSubmit => phase::single_submit(length).await,
         Name::Guards => phase::guards(length).await,
@@ -127,7 +127,7 @@ async fn one(
         }
         Name::Delayed => phase::delayed(length).await,
         Name::Commands => phase::commands(length).await,
-        Name::Idle => phase::idle(length, arguments.drain_tasks() / 2).await,
+        Name::Idle => phase::idle(length, arguments.tasks() / 2).await,
         Name::FireRate => phase::fire_rate(length).await,
         Name::FireScale => phase::fire_scale(arguments.schedules).await,
         Name::Flat => phase::flat(arguments.waiting, arguments.ended, length).await,

@@ -79,9 +79,10 @@ impl Bus {
     /// Publishes batches of hints to a pool, many at a time; one outcome each, in their order.
     ///
     /// Takes at most `bus.publish_timeout`, and answers at once while there is no connection or the
-    /// broker is blocked. Where one batch follows the other within moments, each in a call of its
-    /// own, several are answered together, up to 50 ms later. May be called from many tasks at
-    /// once; dropping it half way leaves it open what was published.
+    /// broker is blocked. A batch that comes alone and is small goes past the broker to a consumer that is known to take it, and is answered
+    /// when that has acked it; where it does not within 400 ms, another one is asked or the broker, and it may arrive
+    /// twice. It may arrive in parts. May be called from many tasks at once; dropping it half way leaves it
+    /// open what was published.
     pub async fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.publish(pool, &batches).await,
@@ -89,7 +90,7 @@ impl Bus {
         }
     }
 
-    /// Consumes a pool's hints, with at most `prefetch` (1 upwards) messages on hand without an ack.
+    /// Consumes a pool's hints, with at most `prefetch` (1 upwards) messages from the broker on hand without an ack.
     #[must_use]
     pub fn consume(&self, pool: &PoolName, prefetch: u16) -> HintConsumer {
         let prefetch = prefetch.max(1);

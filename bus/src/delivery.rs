@@ -1,7 +1,7 @@
 //! A batch of hints in the hands of a resource manager.
 //!
 //! The rule: ack it after the placement has committed, never before, and never wait for the run.
-//! A delivery that is dropped without an ack goes back to its queue, so that a failed or panicking
+//! A delivery that is dropped without an ack goes back to its queue (or to its sender, where it came past the broker), so that a failed or panicking
 //! tick gives its hints to somebody else at once.
 
 use crate::hint::HintBatch;

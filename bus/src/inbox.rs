@@ -34,15 +34,17 @@ impl Inbox {
         }
     }
 
-    /// Takes a delivery in, or sends it back when the reader wants none.
-    pub(crate) fn offer(&self, delivery: Delivery) {
+    /// Takes a delivery in, or sends it back when the reader wants none; says which.
+    pub(crate) fn offer(&self, delivery: Delivery) -> bool {
         let mut waiting = self.lock();
         // Under the lock, so that a pause sees either this delivery here or none at all.
-        if *self.wish.borrow() == Wish::Consume {
+        let wanted = *self.wish.borrow() == Wish::Consume;
+        if wanted {
             waiting.push_back(delivery);
             drop(waiting);
             self.arrived.notify_one();
         }
+        wanted
     }
 
     /// The next delivery if one waits.

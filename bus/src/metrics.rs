@@ -20,6 +20,13 @@ static PUBLISHED: LazyLock<CounterVec> = LazyLock::new(|| {
         &["outcome"],
     )
 });
+static DIRECT_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
+    counter(
+        "berth_bus_direct_hints_failed_total",
+        "Tries to send hints past the broker that came to nothing",
+        &["reason"],
+    )
+});
 static LATE_RETURNS: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_late_returns_total",
@@ -114,6 +121,10 @@ pub(crate) fn published(outcomes: &[PublishOutcome]) {
     for outcome in outcomes {
         PUBLISHED.with(&[outcome.as_str()]).inc();
     }
+}
+
+pub(crate) fn direct_hint_failed(reason: &str) -> Counter {
+    DIRECT_FAILED.with(&[reason])
 }
 
 pub(crate) fn late_returns() -> Counter {

@@ -1,13 +1,15 @@
 //! How a publish ended.
 //!
 //! Every batch gets exactly one answer, within the publish time limit, whatever the broker does.
-//! Only `Confirmed` means that the broker has it; after any other answer the hint may still be
+//! Only `Direct` and `Confirmed` mean that it arrived; after any other answer the hint may still be
 //! there, so the caller gives the tasks back and lets the dispatch epoch tell the two apart.
 
 /// The answer to one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PublishOutcome {
-    /// The broker has it on a queue; of a lone message: it has taken it in.
+    /// A resource manager has done with it: it went past the broker.
+    Direct,
+    /// The broker has it on a queue.
     Confirmed,
     /// There was no queue. It has been declared again; the batch is gone.
     Returned,
@@ -22,16 +24,17 @@ pub enum PublishOutcome {
 }
 
 impl PublishOutcome {
-    /// True for [`Self::Confirmed`].
+    /// True for [`Self::Direct`] and [`Self::Confirmed`].
     #[must_use]
     pub const fn is_confirmed(self) -> bool {
-        matches!(self, Self::Confirmed)
+        matches!(self, Self::Direct | Self::Confirmed)
     }
 
     /// Its name in logs and metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Direct => "direct",
             Self::Confirmed => "confirmed",
             Self::Returned => "returned",
             Self::Nacked => "nacked",

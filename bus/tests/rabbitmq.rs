@@ -51,48 +51,6 @@ async fn a_returned_message_is_told_from_its_neighbours() {
 }
 
 #[tokio::test]
-async fn lone_messages_to_a_deleted_queue_are_returned_though_not_each_is_asked_for() {
-    let rig = Carrier::RabbitMq.rig(|_| {}).await;
-    let whole: domain::id::PoolName = format!("whole-{}", rig.pool).parse().unwrap();
-    rig.bus.publish(&whole, vec![batch(1)]).await;
-    let admin = rig.admin().await;
-    for _ in 0..5 {
-        rig.until_confirmed().await;
-        admin.delete(&rig.queue()).await;
-        // It asks for a confirm, and those that follow do not.
-        let asks = rig.bus.publish(&whole, vec![batch(1), batch(1)]).await;
-        assert!(asks.iter().all(|outcome| outcome.is_confirmed()), "{asks:?}");
-        let calls = (0..5).map(|_| rig.publish_one());
-        let outcomes = futures::future::join_all(calls).await;
-        assert_eq!(outcomes, [PublishOutcome::Returned; 5]);
-    }
-}
-
-#[tokio::test]
-async fn a_lone_message_that_none_follows_is_answered_soon() {
-    let rig = Carrier::RabbitMq.rig(|_| {}).await;
-    rig.publish(vec![batch(1), batch(1)]).await;
-    let asked = clock::monotonic();
-    assert_eq!(rig.publish_one().await, PublishOutcome::Confirmed);
-    // By a message to nobody after 50 ms, and not at the end of its time.
-    assert!(asked.elapsed() < Duration::from_secs(1), "after {:?}", asked.elapsed());
-}
-
-/// What no confirm has answered for when the connection breaks was lost, as far as anybody knows.
-#[tokio::test]
-async fn lone_messages_of_a_connection_that_breaks_are_told_as_lost() {
-    let (rig, proxy) = behind_a_proxy().await;
-    rig.publish(vec![batch(1), batch(1)]).await;
-    proxy.set(Mode::DropReplies);
-    let calls = futures::future::join_all((0..5).map(|_| rig.publish_one()));
-    let (outcomes, ()) = tokio::join!(calls, async {
-        clock::sleep(Duration::from_millis(200)).await;
-        proxy.set(Mode::Reset);
-    });
-    assert_eq!(outcomes, [PublishOutcome::ConnectionLost; 5]);
-}
-
-#[tokio::test]
 async fn hints_flow_on_after_their_queue_was_deleted_under_load() {
     let rig = Carrier::RabbitMq.rig(|_| {}).await;
     let admin = rig.admin().await;
@@ -144,7 +102,7 @@ async fn a_waiting_consumer_survives_its_queue() {
 
 #[tokio::test]
 async fn a_message_nobody_can_read_is_dropped_and_counted() {
-    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+    let rig = Carrier::RabbitMq.rig(|config| config.direct_hints = false).await;
     let good = batch(1);
     rig.publish(vec![]).await;
     let mut consumer = rig.consume(2);

@@ -1,8 +1,9 @@
 //! Resource managers are killed, or their acks are lost, while tasks flow: redelivered hints change nothing, no attempt is
 //! burnt, and every reservation comes back.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, sum};
+use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, metric, now_ms, sum};
 use runtime::clock;
+use serde_json::json;
 use std::time::Duration;
 use testkit::db::TestDatabase;
 use testkit::ledger::Ledger;
@@ -63,8 +64,9 @@ async fn acks_lost(tasks: usize, rounds: u32, lasting: Duration) -> anyhow::Resu
         .to_owned();
     let proxy = Proxy::start(upstream).await?;
     let url = proxy.url(broker.url())?;
-    let mut cluster =
-        Cluster::on(Shape::default(), TestDatabase::new().await?, broker, Some(url)).await?;
+    // Past the broker nothing would be lost.
+    let shape = Shape::default().set("BERTH_BUS__DIRECT_HINTS", "false");
+    let mut cluster = Cluster::on(shape, TestDatabase::new().await?, broker, Some(url)).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let ledger = Ledger::at(cluster.folder().join("ledger"));
     let every = lasting * 2 + Duration::from_millis(1400);
@@ -113,6 +115,77 @@ async fn killed_resource_managers_burn_no_attempt_and_leave_nothing_reserved() -
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_acks_place_nothing_twice() -> anyhow::Result<()> {
     acks_lost(800, 6, Duration::from_millis(300)).await
+}
+
+/// Frozen, it holds what the broker gave it, half of all, until the sweep finds it after 5 s. Lone hints go past the broker, and each has a receipt.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_resource_manager_holds_up_lone_tasks_for_a_moment() -> anyhow::Result<()> {
+    // As many as come meanwhile would be held.
+    let shape = Shape::default().with(Role::Executor, 2).set("BERTH_BUS__PREFETCH", "200");
+    let mut cluster = Cluster::start(shape).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let managers = cluster.of(Role::ResourceManager);
+    let urls: Vec<String> = cluster.manager_urls().split(',').map(str::to_owned).collect();
+    // One executor each.
+    for (at, url) in cluster.of(Role::Executor).into_iter().zip(urls) {
+        cluster.kill9(at)?;
+        cluster.set_of(at, "BERTH_EXECUTOR__RESOURCE_MANAGERS", url);
+        cluster.launch(at)?;
+    }
+    Oracle::of(&cluster).free_again(2 * 64, SOON).await?;
+    let noop = json!({ "run": { "noop": {} } });
+    let began = clock::monotonic();
+    let mut task = 0;
+    let mut submit = async || {
+        task += 1;
+        customer.submit_until_answered(&noop, &format!("lone-{task}")).await?;
+        clock::sleep(Duration::from_millis(50)).await;
+        Ok::<_, anyhow::Error>(())
+    };
+    loop {
+        anyhow::ensure!(began.elapsed() < SOON, "hints do not go past the broker to both");
+        let before = (directly(&mut cluster).await?, placed(&mut cluster, &managers).await?);
+        for _ in 0..10 {
+            submit().await?;
+        }
+        let after = (directly(&mut cluster).await?, placed(&mut cluster, &managers).await?);
+        let both = after.1.iter().zip(&before.1).all(|(after, before)| after - before >= 4.0);
+        if both && after.0 - before.0 >= 9.0 {
+            break;
+        }
+    }
+    let (from, lasting) = (now_ms(), Duration::from_secs(3));
+    cluster.process(managers[0])?.stop()?;
+    let frozen = clock::monotonic();
+    while frozen.elapsed() < lasting {
+        submit().await?;
+    }
+    cluster.process(managers[0])?.cont()?;
+    let oracle = Oracle::of(&cluster);
+    oracle.drained(SOON).await?;
+    // Single ones go through the broker where this machine is so slow that there is no receipt in time.
+    let soon = oracle.ended_within(Duration::from_secs(1), (from, lasting)).await?;
+    assert!(soon >= 0.8, "only {soon} of the tasks ended within a second");
+    assert_eq!(
+        oracle.number("select count(*) from task_history where state <> 'succeeded'").await?,
+        0
+    );
+    assert_eq!(cluster.panicked(), Vec::<String>::new());
+    Ok(())
+}
+
+/// How many messages with hints have gone past the broker.
+async fn directly(cluster: &mut Cluster) -> anyhow::Result<f64> {
+    sum(cluster, Role::Scheduler, "berth_bus_publishes_total", &["direct"]).await
+}
+
+/// How many tasks each has placed.
+async fn placed(cluster: &mut Cluster, managers: &[usize]) -> anyhow::Result<Vec<f64>> {
+    let mut placed = Vec::new();
+    for at in managers {
+        placed.push(metric(cluster, *at, "berth_placed_tasks_total", &[]).await?);
+    }
+    Ok(placed)
 }
 
 mod chaos {

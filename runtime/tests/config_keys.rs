@@ -30,6 +30,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("bus.hint_max_length", "91"),
     ("bus.prefetch", "91"),
     ("bus.direct_wakeups", "false"),
+    ("bus.direct_hints", "false"),
     ("bus.heartbeat", "17s"),
     ("bus.reconnect_max", "17s"),
     ("redis.url", "redis://marker_redis@h/0"),

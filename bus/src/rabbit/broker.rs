@@ -25,7 +25,6 @@ use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
-use tracing::error;
 
 pub(crate) struct Broker {
     settings: Settings,
@@ -70,19 +69,14 @@ impl Broker {
         pool: &PoolName,
         batches: &[HintBatch],
     ) -> Vec<PublishOutcome> {
-        match batches.iter().map(HintBatch::encode).collect::<Result<Vec<_>, _>>() {
-            Ok(bodies) => self.publisher.publish(pool, bodies).await,
-            Err(error) => {
-                error!(%error, "Hints cannot be written as bytes: {error}");
-                vec![PublishOutcome::Nacked; batches.len()]
-            }
-        }
+        self.publisher.publish(pool, batches).await
     }
 
     pub(crate) fn consume(&self, pool: &PoolName, prefetch: u16) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new());
         let (link, pool) = (self.consuming().clone(), pool.clone());
-        let receiver = Arc::new(HintReceiver { link, pool, prefetch, inbox: Arc::clone(&inbox) });
+        let (inbox_of, listener) = (Arc::clone(&inbox), watch::Sender::new(None));
+        let receiver = Arc::new(HintReceiver { link, pool, prefetch, inbox: inbox_of, listener });
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-consumer", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());

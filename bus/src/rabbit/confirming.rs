@@ -1,26 +1,23 @@
-//! One channel in confirm mode, with many messages in flight; and one beside it for lone messages that a later confirm answers for.
+//! One channel in confirm mode, with many messages in flight.
 //!
 //! Run by the publisher, once a session. All publishes go through this one task, because only who
 //! sees every confirm can tell which message was returned. The rule: it never waits for a single
 //! message; frames are queued one after the other and confirms are taken as they come.
 
-use super::cover::Cover;
 use super::fault::{Fault, within};
 use super::in_flight::{Answer, InFlight, Job};
 use super::session::Session;
-use super::topology;
 use crate::metrics;
 use futures::stream::{FuturesUnordered, StreamExt};
 use futures::{FutureExt, future::BoxFuture};
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
-use lapin::{BasicProperties, Channel, Confirmation, PublisherConfirm};
-use runtime::clock::{self, Instant};
+use lapin::{BasicProperties, Channel, Confirmation};
+use runtime::clock;
 use runtime::config::QueueType;
 use runtime::fault::FaultPoint;
 use std::collections::VecDeque;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 /// Messages without a confirm, at most. More gains nothing (measured: 1000 is as fast as 4 × 1000).
 const WINDOW: usize = 2048;
@@ -30,7 +27,6 @@ const TRANSIENT: u8 = 1;
 const PERSISTENT: u8 = 2;
 
 type Confirm = BoxFuture<'static, (u64, lapin::Result<Confirmation>)>;
-type Sending = BoxFuture<'static, lapin::Result<PublisherConfirm>>;
 
 /// Serves jobs until the session ends. `ready` is called once jobs may come.
 pub(super) async fn serve(
@@ -38,12 +34,11 @@ pub(super) async fn serve(
     mut jobs: mpsc::Receiver<Job>,
     ready: impl FnOnce(),
 ) -> Result<(), Fault> {
-    let (channel, quiet) = (session.channel().await?, session.channel().await?);
+    let channel = session.channel().await?;
     within(session.limit(), channel.confirm_select(ConfirmSelectOptions::default())).await?;
     ready();
     let mut work = Confirming {
         channel,
-        quiet,
         // A classic queue that takes it to the disk, too, makes its confirm wait for that, and nothing rests on it.
         delivery_mode: match session.settings.queue_type {
             QueueType::Quorum => PERSISTENT,
@@ -52,8 +47,6 @@ pub(super) async fn serve(
         flight: InFlight::default(),
         to_send: VecDeque::new(),
         confirms: FuturesUnordered::new(),
-        cover: Cover::default(),
-        unwritten: Vec::new(),
         late: 0,
     };
     let result = work.run(session, &mut jobs).await;
@@ -70,22 +63,16 @@ struct ToSend {
     number: u64,
     queue: String,
     body: Vec<u8>,
-    /// The only one of its job.
-    lone: bool,
+    properties: BasicProperties,
 }
 
 struct Confirming {
     channel: Channel,
-    /// Confirms nothing.
-    quiet: Channel,
     flight: InFlight,
     /// For each message.
     delivery_mode: u8,
     to_send: VecDeque<ToSend>,
     confirms: FuturesUnordered<Confirm>,
-    cover: Cover,
-    /// Handed over on the quiet channel, and not written yet when last looked at.
-    unwritten: Vec<Sending>,
     /// Messages that were answered as timed out and whose confirm is still to come.
     late: usize,
 }
@@ -97,20 +84,16 @@ impl Confirming {
         jobs: &mut mpsc::Receiver<Job>,
     ) -> Result<(), Fault> {
         loop {
-            self.fill_window()?;
-            let until = self.flight.next_deadline().into_iter().chain(self.cover.due()).min();
+            self.fill_window();
+            let deadline = self.flight.next_deadline();
             tokio::select! {
                 Some(first) = self.confirms.next() => self.settle(first)?,
                 job = jobs.recv() => match job {
                     Some(job) => self.admit(job),
                     None => return Ok(()),
                 },
-                () = sleep_until(until) => {
-                    let now = clock::monotonic();
-                    if self.cover.due().is_some_and(|due| due <= now) {
-                        self.ask(session, now);
-                    }
-                    self.late += self.flight.expire(now);
+                () = sleep_until(deadline) => {
+                    self.late += self.flight.expire(clock::monotonic());
                     if self.late >= GIVE_UP_AT {
                         return Err(Fault::TimedOut(session.limit()));
                     }
@@ -121,77 +104,32 @@ impl Confirming {
     }
 
     fn admit(&mut self, job: Job) {
-        let (queue, lone) = (job.queue, job.bodies.len() == 1);
         let first = self.flight.admit(job.bodies.len(), job.deadline, job.reply);
         let numbered = (first..).zip(job.bodies);
         self.to_send.extend(numbered.map(|(number, body)| ToSend {
             number,
-            queue: queue.clone(),
+            queue: job.queue.clone(),
             body,
-            lone,
+            properties: job.properties.clone(),
         }));
     }
 
-    fn fill_window(&mut self) -> Result<(), Fault> {
+    fn fill_window(&mut self) {
         while self.confirms.len() < WINDOW {
-            let Some(ToSend { number, queue, body, lone }) = self.to_send.pop_front() else {
-                break;
+            let Some(ToSend { number, queue, body, properties }) = self.to_send.pop_front() else {
+                return;
             };
             // It may have run out of time while it waited for its turn.
-            if !self.flight.is_waiting(number) {
-                self.late = self.late.saturating_sub(1);
-                continue;
-            }
-            let now = clock::monotonic();
-            let properties = self.properties(number);
-            if lone && self.cover.takes(number, now) {
-                self.send_quietly(queue, body, properties)?;
+            if self.flight.is_waiting(number) {
+                let properties = properties
+                    .with_delivery_mode(self.delivery_mode)
+                    .with_message_id(number.to_string().into());
+                let channel = self.channel.clone();
+                self.confirms.push(publish(channel, number, queue, body, properties));
             } else {
-                self.cover.ask(now);
-                let sending = send(self.channel.clone(), queue, true, body, properties);
-                self.confirms.push(confirmed(number, sending));
+                self.late = self.late.saturating_sub(1);
             }
         }
-        Ok(())
-    }
-
-    fn properties(&self, number: u64) -> BasicProperties {
-        BasicProperties::default()
-            .with_delivery_mode(self.delivery_mode)
-            .with_message_id(number.to_string().into())
-    }
-
-    /// Hands a message over. Nobody waits until it is written: that would be to be woken for nothing.
-    fn send_quietly(
-        &mut self,
-        queue: String,
-        body: Vec<u8>,
-        properties: BasicProperties,
-    ) -> Result<(), Fault> {
-        self.unwritten.push(send(self.quiet.clone(), queue, true, body, properties));
-        let mut broken = None;
-        self.unwritten.retain_mut(|sending| {
-            match sending.poll_unpin(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(sent) => {
-                    broken = sent.err().or(broken.take());
-                    false
-                }
-                Poll::Pending => true,
-            }
-        });
-        broken.map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    /// Sends a message to nobody, whose confirm answers for what was sent before.
-    fn ask(&mut self, session: &Session, now: Instant) {
-        // Nobody waits for it, and its own answer is like any other's.
-        let (reply, _) = oneshot::channel();
-        let number = self.flight.admit(1, now + session.limit(), reply);
-        self.cover.ask(now);
-        let nobody = topology::no_queue(&session.settings.prefix);
-        let sending =
-            send(self.channel.clone(), nobody, false, Vec::new(), self.properties(number));
-        self.confirms.push(confirmed(number, sending));
     }
 
     /// Takes every confirm that is there. Returns are booked before outcomes are given out.
@@ -206,10 +144,8 @@ impl Confirming {
 
         let mut broken = None;
         let mut answers = Vec::with_capacity(ended.len());
-        let mut returned = Vec::new();
-        let quiet_lives = self.quiet.status().connected();
         for (number, result) in ended {
-            let (answer, back) = match result {
+            let (answer, returned) = match result {
                 Ok(Confirmation::Ack(message)) => (Answer::Ack, message),
                 Ok(Confirmation::Nack(message)) => (Answer::Nack, message),
                 // Cannot be without confirm_select; then nothing is known of the message.
@@ -219,18 +155,12 @@ impl Confirming {
                     (Answer::Lost, None)
                 }
             };
-            let for_others = if quiet_lives { answer } else { Answer::Lost };
-            let others = self.cover.answered(number).into_iter();
-            answers.extend(others.map(|before| (before, for_others)));
             answers.push((number, answer));
-            returned.extend(back.and_then(|message| number_of(&message.properties)));
-        }
-        // It waits for no confirm, so it answers at once.
-        if let Some(Ok(back)) = self.quiet.wait_for_confirms().now_or_never() {
-            returned.extend(back.iter().filter_map(|message| number_of(&message.properties)));
-        }
-        for number in returned {
-            if !self.flight.returned(number) {
+            let name =
+                returned.as_ref().and_then(|message| message.properties.message_id().as_ref());
+            if let Some(returned) = name.and_then(|name| name.as_str().parse().ok())
+                && !self.flight.returned(returned)
+            {
                 metrics::late_returns().inc();
             }
         }
@@ -241,7 +171,6 @@ impl Confirming {
         }
         match broken {
             Some(error) if !self.channel.status().connected() => Err(error.into()),
-            _ if !quiet_lives => Err(Fault::NoSession),
             _ => Ok(()),
         }
     }
@@ -256,24 +185,18 @@ impl Confirming {
 /// A message is on its way, and whether it arrived is not known.
 static SENT: FaultPoint = FaultPoint::new("bus.hints.sent");
 
-/// Queues the frames when first polled; ends when they are written.
-fn send(
+/// Queues the frames when first polled; ends with the broker's confirm.
+fn publish(
     channel: Channel,
+    number: u64,
     queue: String,
-    mandatory: bool,
     body: Vec<u8>,
     properties: BasicProperties,
-) -> Sending {
+) -> Confirm {
     Box::pin(async move {
-        let options = BasicPublishOptions { mandatory, ..BasicPublishOptions::default() };
-        channel.basic_publish("".into(), queue.into(), options, &body, properties).await
-    })
-}
-
-/// Ends with the broker's confirm.
-fn confirmed(number: u64, sending: Sending) -> Confirm {
-    Box::pin(async move {
-        let result = match sending.await {
+        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let sent = channel.basic_publish("".into(), queue.into(), options, &body, properties).await;
+        let result = match sent {
             Ok(confirm) => match SENT.hit().await {
                 Ok(()) => confirm.await,
                 // As if the answer had been lost on its way.
@@ -285,12 +208,7 @@ fn confirmed(number: u64, sending: Sending) -> Confirm {
     })
 }
 
-/// Which message it is, of one that came back.
-fn number_of(properties: &BasicProperties) -> Option<u64> {
-    properties.message_id().as_ref()?.as_str().parse().ok()
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
+async fn sleep_until(deadline: Option<tokio::time::Instant>) {
     match deadline {
         Some(deadline) => {
             let left = deadline.saturating_duration_since(clock::monotonic());

@@ -2,8 +2,10 @@
 //!
 //! Started by `Bus::consume`, one background task a consumer. The rule: hints that cannot be acked
 //! any more (their channel is gone) are still handed out, because the row decides; the broker
-//! delivers them again and the claim finds them placed.
+//! delivers them again and the claim finds them placed. Lone messages come past the broker from
+//! whoever it introduced ([`super::direct`]).
 
+use super::direct::HintListener;
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::receiving::Receiving;
@@ -51,6 +53,8 @@ pub(crate) struct HintReceiver {
     /// Messages on hand without an ack, at most.
     pub(crate) prefetch: u16,
     pub(crate) inbox: Arc<Inbox>,
+    /// Takes what comes past the broker. It outlives what goes on with the broker: whoever knows it need not look for it anew.
+    pub(crate) listener: watch::Sender<Option<Arc<HintListener>>>,
 }
 
 impl HintReceiver {
@@ -58,6 +62,7 @@ impl HintReceiver {
     pub(crate) async fn run(&self, shutdown: Shutdown) {
         tokio::select! {
             () = self.consume_for_ever() => {}
+            () = self.hear_for_ever() => {}
             () = shutdown.cancelled() => {}
         }
     }
@@ -70,6 +75,7 @@ impl HintReceiver {
                 session = self.link.connected() => session,
                 () = stopped(&mut wish) => return,
             };
+            self.listen(&session);
             match self.consume(&session, &mut wish, &mut backoff).await {
                 Ok(Ended::Stopped) => return,
                 Ok(Ended::SessionOver | Ended::Idle) => {}
@@ -84,6 +90,34 @@ impl HintReceiver {
             }
             // Whatever it was, the queue may be gone.
             session.forget_pool(&self.pool).await;
+        }
+    }
+
+    /// Opens the socket for what comes past the broker, at the address from which this process reaches it now.
+    fn listen(&self, session: &Session) {
+        let ip = session.hint_ip();
+        if self.listener.borrow().as_ref().map(|listener| listener.ip()) != ip {
+            let open = |ip| HintListener::open(ip, self.pool.clone());
+            self.listener.send_replace(ip.and_then(open));
+        }
+    }
+
+    /// Takes what comes past the broker, also while the broker is away.
+    async fn hear_for_ever(&self) {
+        let mut listener = self.listener.subscribe();
+        loop {
+            let now = listener.borrow_and_update().clone();
+            let hear = async {
+                match &now {
+                    Some(listener) => listener.hear(&self.inbox).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = hear => {}
+                // It lives as long as this.
+                _ = listener.changed() => {}
+            }
         }
     }
 
@@ -120,7 +154,10 @@ impl HintReceiver {
                     Some(Ok(delivery)) => {
                         backoff.reset();
                         renew_at = clock::monotonic() + RENEW_AFTER;
-                        receiving.accept(delivery, &self.pool, &self.inbox);
+                        let wanted = receiving.accept(&delivery, &self.pool, &self.inbox);
+                        if let Some(listener) = self.listener.borrow().as_ref().filter(|_| wanted) {
+                            listener.introduced(&delivery.properties, clock::monotonic());
+                        }
                     }
                     Some(Err(error)) if session.is_connected() => return Err(error.into()),
                     Some(Err(_)) => return Ok(Ended::SessionOver),

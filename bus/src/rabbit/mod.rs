@@ -9,7 +9,6 @@ mod ack_window;
 mod broker;
 mod confirming;
 mod consumer;
-mod cover;
 mod dead_letters;
 mod direct;
 mod fault;

@@ -83,8 +83,13 @@ impl Receiving {
         }
     }
 
-    /// Hands a message on.
-    pub(super) fn accept(&mut self, delivery: message::Delivery, pool: &PoolName, inbox: &Inbox) {
+    /// Hands a message on; true where it was wanted.
+    pub(super) fn accept(
+        &mut self,
+        delivery: &message::Delivery,
+        pool: &PoolName,
+        inbox: &Inbox,
+    ) -> bool {
         self.open += 1;
         let tag = delivery.delivery_tag;
         match HintBatch::decode(&delivery.data) {
@@ -92,7 +97,7 @@ impl Receiving {
                 let (hints, settler) = (batch.hints.len(), self.settler.clone());
                 metrics::delivered(pool.as_str(), hints, delivery.redelivered);
                 let settle = Box::new(ByTag { tag, hints, settler });
-                inbox.offer(Delivery::new(batch, delivery.redelivered, settle));
+                inbox.offer(Delivery::new(batch, delivery.redelivered, settle))
             }
             Err(error) => {
                 let cause = ErrorChain(&error).to_string();
@@ -100,6 +105,7 @@ impl Receiving {
                 metrics::undecodable(pool.as_str()).inc();
                 // Through the channel like all others, so that it travels with them.
                 let _ = self.settler.send(Settled { tag, settlement: Settlement::Ack, hints: 0 });
+                false
             }
         }
     }

@@ -57,9 +57,14 @@ impl Session {
         self.declared.lock().await.remove(pool);
     }
 
-    /// Where this process may be called past the broker, if at all.
-    pub(crate) fn direct_ip(&self) -> Option<IpAddr> {
+    /// Where this process may be woken past the broker, if at all.
+    pub(crate) fn wake_ip(&self) -> Option<IpAddr> {
         self.socket.local_ip().filter(|_| self.settings.direct_wakeups)
+    }
+
+    /// Where this process may be brought hints past the broker, or answered, if at all.
+    pub(crate) fn hint_ip(&self) -> Option<IpAddr> {
+        self.socket.local_ip().filter(|_| self.settings.direct_hints)
     }
 
     pub(crate) fn is_blocked(&self) -> bool {

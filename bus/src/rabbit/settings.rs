@@ -3,7 +3,7 @@
 //! Built from `[bus]`. The rule: nothing here is printed, because the URI holds a password.
 
 use crate::error::ConnectError;
-use lapin::uri::AMQPUri;
+use lapin::uri::{AMQPScheme, AMQPUri};
 use runtime::config::{BusConfig, ExposeSecret, QueueType};
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) hint_max_length: u32,
     pub(crate) reconnect_max: Duration,
     pub(crate) direct_wakeups: bool,
+    /// False, too, where the broker is spoken to with TLS: what nobody is to read does not go past it.
+    pub(crate) direct_hints: bool,
 }
 
 impl Settings {
@@ -29,6 +31,7 @@ impl Settings {
         let mut uri: AMQPUri = config.url.expose_secret().parse().map_err(|_| ConnectError::Url)?;
         let heartbeat = u16::try_from(config.heartbeat.as_secs()).unwrap_or(u16::MAX).max(1);
         uri.query.heartbeat = Some(heartbeat);
+        let is_plain = uri.scheme == AMQPScheme::AMQP;
         Ok(Self {
             uri,
             prefix: config.queue_prefix.clone(),
@@ -39,6 +42,7 @@ impl Settings {
             hint_max_length: config.hint_max_length,
             reconnect_max: config.reconnect_max,
             direct_wakeups: config.direct_wakeups,
+            direct_hints: config.direct_hints && is_plain,
         })
     }
 }

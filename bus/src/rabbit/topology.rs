@@ -27,11 +27,6 @@ pub(crate) fn hint_queue(prefix: &str, pool: &PoolName) -> String {
     format!("{prefix}.hints.{pool}")
 }
 
-/// The name of no queue: what is sent there goes to nobody.
-pub(crate) fn no_queue(prefix: &str) -> String {
-    format!("{prefix}.nobody")
-}
-
 /// The pool of a hint queue's name.
 pub(crate) fn pool_of<'a>(prefix: &str, queue: &'a str) -> Option<&'a str> {
     queue.strip_prefix(prefix)?.strip_prefix(".hints.")

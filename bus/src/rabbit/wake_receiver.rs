@@ -3,7 +3,7 @@
 //! Started by `Bus::wakeups`. The rule: a wake-up may be lost, but after a gap everybody is woken
 //! once, so that what was missed while there was no connection is looked for at once.
 
-use super::direct::{CallerAt, Listener};
+use super::direct::{CallerAt, WakeListener};
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::session::Session;
@@ -101,15 +101,15 @@ impl WakeReceiver {
         }
     }
 
-    fn listener(&self, session: &Session) -> Option<Listener> {
-        Listener::open(session.direct_ip()?, self.acting.as_ref()?.topic)
+    fn listener(&self, session: &Session) -> Option<WakeListener> {
+        WakeListener::open(session.wake_ip()?, self.acting.as_ref()?.topic)
     }
 
     fn delivered(
         &self,
         topic: Topic,
         properties: &BasicProperties,
-        listener: &mut Option<Listener>,
+        listener: &mut Option<WakeListener>,
     ) {
         let acting = self.acting.as_ref().is_some_and(|acting| acting.topic == topic);
         let Some(hears) = listener.as_mut().filter(|_| acting) else { return self.raise(topic) };
@@ -124,7 +124,7 @@ impl WakeReceiver {
     }
 
     /// Tells who called that this process acts, if it does.
-    fn answer(&self, from: CallerAt, listener: &mut Option<Listener>) {
+    fn answer(&self, from: CallerAt, listener: &mut Option<WakeListener>) {
         let listens = self.raised.strong_count() > 0;
         let acts = listens && self.acting.as_ref().is_some_and(|acting| (acting.acts)());
         if let Some(listener) = listener.as_mut().filter(|_| acts) {
@@ -167,7 +167,7 @@ impl WakeReceiver {
 }
 
 /// Never, where nobody can call.
-async fn called(listener: &mut Option<Listener>) -> (CallerAt, bool) {
+async fn called(listener: &mut Option<WakeListener>) -> (CallerAt, bool) {
     match listener {
         Some(listener) => listener.called().await,
         None => std::future::pending().await,

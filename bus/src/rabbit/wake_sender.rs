@@ -4,7 +4,7 @@
 //! one message a topic is on its way, and at most one every 2 ms, or 5 ms while there is plenty to do: what is raised meanwhile is the same wake-up. The first one goes at once. Without a
 //! connection wake-ups are dropped; everybody who can be woken also polls.
 
-use super::direct::{Caller, Told};
+use super::direct::{Told, WakeCaller};
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::session::Session;
@@ -57,7 +57,7 @@ struct Shared {
 /// The way to the broker, and past it.
 #[derive(Default)]
 struct Line {
-    direct: Option<Arc<Caller>>,
+    direct: Option<Arc<WakeCaller>>,
     /// `None` too while the background task sends on it.
     open: Option<(Arc<Session>, Channel)>,
     /// Handed over, and not written yet when last looked at.
@@ -156,7 +156,7 @@ impl WakeSender {
             _ => {
                 let open = session.channel().await?;
                 topology::declare_wake(&session, &open).await?;
-                self.line().direct = session.direct_ip().and_then(Caller::open).map(Arc::new);
+                self.line().direct = session.wake_ip().and_then(WakeCaller::open).map(Arc::new);
                 open
             }
         };
@@ -171,7 +171,12 @@ impl WakeSender {
     }
 
     /// Calls whoever is known to act on `topic`; what is to go through the broker besides, if anything.
-    fn call(&self, direct: Option<&Caller>, topic: Topic, now: Instant) -> Option<BasicProperties> {
+    fn call(
+        &self,
+        direct: Option<&WakeCaller>,
+        topic: Topic,
+        now: Instant,
+    ) -> Option<BasicProperties> {
         let properties =
             || BasicProperties::default().with_delivery_mode(TRANSIENT).with_app_id(self.origin());
         let Some(direct) = direct else { return Some(properties()) };
@@ -205,7 +210,7 @@ fn sending(
 }
 
 /// Hears answers, for ever; nothing, where nobody can be called.
-async fn answers(direct: Option<&Caller>) {
+async fn answers(direct: Option<&WakeCaller>) {
     match direct {
         Some(direct) => direct.hear().await,
         None => std::future::pending().await,

@@ -9,8 +9,8 @@ use bus::{Bus, Delivery, Hint, HintBatch, HintConsumer, PublishOutcome, Topic, W
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
 use lapin::options::{
-    BasicConsumeOptions, BasicPublishOptions, QueueBindOptions, QueueDeclareOptions,
-    QueueDeleteOptions,
+    BasicConsumeOptions, BasicGetOptions, BasicPublishOptions, QueueBindOptions,
+    QueueDeclareOptions, QueueDeleteOptions,
 };
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties, Consumer};
@@ -84,6 +84,7 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
         heartbeat: Duration::from_secs(1),
         reconnect_max: Duration::from_millis(500),
         direct_wakeups: true,
+        direct_hints: true,
     }
 }
 
@@ -187,9 +188,21 @@ impl Admin {
 
     /// Puts any bytes on a queue.
     pub async fn put(&self, queue: &str, body: &[u8]) {
-        let (options, properties) = (BasicPublishOptions::default(), BasicProperties::default());
+        self.put_with(queue, body, BasicProperties::default()).await;
+    }
+
+    /// The same, with properties of its own.
+    pub async fn put_with(&self, queue: &str, body: &[u8], properties: BasicProperties) {
+        let options = BasicPublishOptions::default();
         let sent = self.channel.basic_publish("".into(), queue.into(), options, body, properties);
         sent.await.unwrap();
+    }
+
+    /// Takes the first message off a queue: its properties.
+    pub async fn get(&self, queue: &str) -> BasicProperties {
+        let options = BasicGetOptions { no_ack: true };
+        let message = self.channel.basic_get(queue.into(), options).await.unwrap();
+        message.expect("a message").delivery.properties
     }
 
     /// All wake-ups of `topic` that go through the broker from now on.

@@ -60,6 +60,8 @@ pub struct BusConfig {
     pub reconnect_max: Duration,
     /// Wake-ups go past the broker where they can.
     pub direct_wakeups: bool,
+    /// Lone hints go past the broker where they can.
+    pub direct_hints: bool,
 }
 
 impl BusConfig {

@@ -1,8 +1,8 @@
-//! Hands a dispatch to the broker, and takes back what it did not take.
+//! Hands a dispatch to the bus, and takes back what did not arrive.
 //!
 //! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. The broker answers when a
-//! hint is in its log (and on its disk, unless it was told not to wait for that), which takes as long as the rest of a tick: the
-//! batcher does not wait for it, but looks on. The rule: it is never more than a few dispatches ahead of the broker's answers, so that
+//! hint is in its log (and on its disk, unless it was told not to wait for that), which takes as long as the rest of a tick, and a resource
+//! manager when it is placed: the batcher does not wait for either, but looks on. The rule: it is never more than a few dispatches ahead of the answers, so that
 //! a slow broker slows it down.
 
 use crate::metrics::PUBLISH_FAILED;
@@ -28,10 +28,10 @@ static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
 /// Hints are with the broker, and what it did not take is not taken back yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
-/// Room for dispatches that wait for the broker's answer: 4 large ones, ...
-const PLACES: usize = 32;
-/// ... each of which takes so much of it; one of a single message takes 1, because the broker answers for several of those at once.
-const LARGE: u32 = 8;
+/// Room for dispatches that wait for their answer: 4 of so many hints and more, or as many small ones as have as many hints. Those may wait for room at
+/// a resource manager, and for one that does not answer.
+const LARGE: u32 = 50;
+const PLACES: usize = 4 * LARGE as usize;
 
 /// Hands out hints.
 pub(super) struct Publisher {
@@ -79,7 +79,7 @@ impl Publisher {
         }
         MARKED.hit().await?;
         let span = info_span!("task.dispatch", %pool, tasks = hints.len());
-        let places = if batches.len() > 1 { LARGE } else { 1 };
+        let places = u32::try_from(hints.len()).unwrap_or(LARGE).min(LARGE);
         // It is never closed.
         let place = Arc::clone(&self.places).acquire_many_owned(places).await.ok();
         let dispatch = Dispatch { pool: pool.clone(), batches, _place: place };

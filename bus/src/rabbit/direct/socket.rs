@@ -36,6 +36,12 @@ impl Socket {
         self.address
     }
 
+    /// The address of a loop is another machine's own, unless the broker, over which it was told, is here, too.
+    pub(super) fn may_reach(&self, ip: IpAddr) -> bool {
+        let own = self.address.ip();
+        own.is_loopback() == ip.is_loopback() && own.is_ipv4() == ip.is_ipv4()
+    }
+
     /// Sends without waiting; false where it could not.
     pub(super) fn send(&self, bytes: &[u8], to: SocketAddr) -> bool {
         self.within.get_ref().send_to(bytes, to).is_ok()

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A socket with which listeners are called. Each has at most one a topic.
-pub(crate) struct Caller {
+pub(crate) struct WakeCaller {
     socket: Socket,
     secret: Secret,
     /// The last call's.
@@ -35,7 +35,7 @@ pub(crate) enum Told {
     Perhaps(u64),
 }
 
-impl Caller {
+impl WakeCaller {
     /// With a free port of `ip`, at which it can be reached; `None` where there is none.
     pub(crate) fn open(ip: IpAddr) -> Option<Self> {
         let (socket, secret) = (Socket::open(ip).ok()?, Secret::fresh()?);
@@ -59,7 +59,8 @@ impl Caller {
     /// Says in the properties of wake-up `number` where its sender can be answered.
     pub(crate) fn introduce(&self, number: u64, properties: BasicProperties) -> BasicProperties {
         let (address, secret) = (self.socket.address(), self.secret);
-        Introduction { address, secret, number }.put_into(properties)
+        let properties = properties.with_message_id(number.to_string().into());
+        Introduction { address, secret }.put_into(properties)
     }
 
     /// Hears answers, for ever. Cancel-safe.

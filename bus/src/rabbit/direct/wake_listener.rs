@@ -1,7 +1,7 @@
 //! Is called, and answers.
 
 use super::ANSWER;
-use super::packet::{Answer, Call, Introduction, LONGEST, Secret};
+use super::packet::{Answer, Call, Introduction, LONGEST, Secret, number_of};
 use super::socket::Socket;
 use crate::topic::Topic;
 use lapin::BasicProperties;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// A socket at which a process is called that may act on `topic`.
-pub(crate) struct Listener {
+pub(crate) struct WakeListener {
     socket: Socket,
     secret: Secret,
     topic: Topic,
@@ -32,7 +32,7 @@ struct Known {
 /// Callers that are remembered. Where more come all are forgotten, and introduce themselves anew.
 const CALLERS: usize = 256;
 
-impl Listener {
+impl WakeListener {
     /// At a free port of `ip`, at which it can be reached; `None` where there is none.
     pub(crate) fn open(ip: IpAddr, topic: Topic) -> Option<Self> {
         let (socket, secret) = (Socket::open(ip).ok()?, Secret::fresh()?);
@@ -54,14 +54,15 @@ impl Listener {
 
     /// What came through the broker: who is to be answered, where somebody introduced itself, and whether it is news.
     pub(crate) fn introduced(&mut self, properties: &BasicProperties) -> (Option<CallerAt>, bool) {
-        let reachable = |to: &Introduction| self.is_reachable(to.address.ip());
-        let Some(caller) = Introduction::read(properties).filter(reachable) else {
+        let reachable = |to: &Introduction| self.socket.may_reach(to.address.ip());
+        let caller = Introduction::read(properties).filter(reachable);
+        let Some((caller, number)) = caller.zip(number_of(properties)) else {
             return (None, true);
         };
         if self.callers.len() >= CALLERS && !self.callers.contains_key(&caller.address) {
             self.callers.clear();
         }
-        let Introduction { address, secret, number } = caller;
+        let Introduction { address, secret } = caller;
         let known =
             self.callers.entry(address).or_insert(Known { secret, number: 0, answered: None });
         if known.secret != secret {
@@ -82,12 +83,6 @@ impl Listener {
         // Who does not get it goes on through the broker.
         self.socket.send(&answer.bytes(), caller.0);
     }
-
-    /// The address of a loop is another machine's own, unless the broker is here, too.
-    fn is_reachable(&self, ip: IpAddr) -> bool {
-        let own = self.socket.address().ip();
-        own.is_loopback() == ip.is_loopback() && own.is_ipv4() == ip.is_ipv4()
-    }
 }
 
 impl Known {
@@ -104,14 +99,14 @@ mod tests {
     use super::*;
 
     fn introduction(address: SocketAddr, number: u64) -> BasicProperties {
-        let secret = Secret::fresh().unwrap();
-        Introduction { address, secret, number }.put_into(BasicProperties::default())
+        let properties = BasicProperties::default().with_message_id(number.to_string().into());
+        Introduction { address, secret: Secret::fresh().unwrap() }.put_into(properties)
     }
 
     #[tokio::test]
     async fn it_remembers_so_many_callers_and_no_more() {
         let mut listener =
-            Listener::open([127, 0, 0, 1].into(), Topic::Batcher).expect("a free port");
+            WakeListener::open([127, 0, 0, 1].into(), Topic::Batcher).expect("a free port");
         for port in 1..=1000 {
             let address = SocketAddr::from(([127, 0, 0, 1], port));
             let (from, is_news) = listener.introduced(&introduction(address, 1));
@@ -123,7 +118,7 @@ mod tests {
     #[tokio::test]
     async fn it_answers_no_address_that_is_another_machine_s() {
         let mut listener =
-            Listener::open([127, 0, 0, 1].into(), Topic::Batcher).expect("a free port");
+            WakeListener::open([127, 0, 0, 1].into(), Topic::Batcher).expect("a free port");
         for address in ["10.0.0.1:7", "[::1]:7"] {
             let told = listener.introduced(&introduction(address.parse().unwrap(), 1));
             assert_eq!(told, (None, true), "{address}");
@@ -135,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn what_it_has_heard_is_no_news_and_another_one_at_that_port_is() {
         let mut listener =
-            Listener::open([127, 0, 0, 1].into(), Topic::Batcher).expect("a free port");
+            WakeListener::open([127, 0, 0, 1].into(), Topic::Batcher).expect("a free port");
         let address = SocketAddr::from(([127, 0, 0, 1], 7));
         let first = introduction(address, 5);
         assert!(listener.introduced(&first).1);
