@@ -46,3 +46,34 @@ impl Settings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::config::BusKind;
+
+    fn settings(url: &str, direct_hints: bool) -> Settings {
+        let config = BusConfig {
+            kind: BusKind::RabbitMq,
+            url: url.to_owned().into(),
+            queue_prefix: "berth".to_owned(),
+            queue_type: QueueType::Quorum,
+            publish_timeout: Duration::from_secs(2),
+            hint_ttl: Duration::from_secs(5),
+            hint_max_length: 1000,
+            prefetch: 8,
+            heartbeat: Duration::from_secs(5),
+            reconnect_max: Duration::from_secs(1),
+            direct_wakeups: true,
+            direct_hints,
+        };
+        Settings::from_config(&config).unwrap()
+    }
+
+    #[test]
+    fn hints_go_past_a_broker_only_where_nothing_is_encrypted_on_the_way_to_it() {
+        assert!(settings("amqp://guest:guest@localhost/%2f", true).direct_hints);
+        assert!(!settings("amqps://guest:guest@localhost/%2f", true).direct_hints);
+        assert!(!settings("amqp://guest:guest@localhost/%2f", false).direct_hints);
+    }
+}
