@@ -191,7 +191,7 @@ async fn a_taker_that_is_gone_costs_a_moment_and_loses_nothing() {
     let rig = Carrier::RabbitMq.rig(|_| {}).await;
     let taker = Taker::beside(&rig).await;
     until_direct(&rig).await;
-    // Without a word, as a process that is killed.
+    // Whether it still refuses what comes or says nothing at all: it places none of it.
     taker.does(HOLDS);
     taker.rig.stop.shut_down();
     drop(taker);

@@ -2,7 +2,7 @@
 //!
 //! A link keeps a connection; on each session of it the publisher, the consumers and the wake-ups
 //! open channels of their own. Whatever fails is made anew from nothing: the queues are disposable,
-//! and every message is only a hint. Wake-ups of who acts alone go past the broker ([`direct`]).
+//! and every message is only a hint. Wake-ups of who acts alone, and the hints of lone tasks, go past the broker ([`direct`]).
 
 mod ack_patience;
 mod ack_window;

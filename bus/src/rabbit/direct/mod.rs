@@ -1,6 +1,6 @@
 //! What goes past the broker, in datagrams: wake-ups, and lone messages with hints.
 //!
-//! Through the broker either takes a third of a millisecond, which is a sixth of what a lone task waits for its start, and it wakes the
+//! Through the broker either took a third of a millisecond, a sixth of what a lone task waited for its start, and it wakes the
 //! broker and two of lapin's threads for each. What the broker is still needed for is to find each other: a message through it says where its
 //! sender can be answered ([`WakeCaller::introduce`], [`HintCaller::introduce`]); who acts on it answers from the socket at which it listens, and is called there from
 //! then on. The rules:
