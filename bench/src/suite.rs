@@ -96,7 +96,7 @@ async fn one(
             both.extend(phase::raw_hop(messages / 5, 100).await?);
             Ok(both)
         }
-        Name::RawChain => phase::raw_chain(length).await,
+        Name::RawChain => phase::raw_chain(arguments.quiet_length()).await,
         Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
         Name::Keys => {
             let before =
@@ -107,6 +107,7 @@ async fn one(
         Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length, arguments.connections).await,
         Name::SubmitToStart => {
+            let length = arguments.quiet_length();
             let mut all = phase::submit_to_start(length).await?;
             all.extend(phase::submit_to_start_embedded(length).await?);
             Ok(all)
@@ -171,6 +172,7 @@ async fn told(
     told.insert("processes", "1 api, 1 scheduler, 1 resource-manager, 1 executor".to_owned());
     told.insert("rounds", arguments.rounds().to_string());
     told.insert("round_length_s", arguments.length().as_secs().to_string());
+    told.insert("quiet_round_length_s", arguments.quiet_length().as_secs().to_string());
     told.insert("drain_tasks", arguments.drain_tasks().to_string());
     Ok(told)
 }
