@@ -83,6 +83,8 @@ pub enum Name {
     EndToEnd,
     /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
     SubmitToStart,
+    /// The same by its steps: marked for its turn, claimed, started.
+    Steps,
     /// The same at half of what `end-to-end` reached in the same run, or at `--half` a second.
     AtHalf,
     /// From a task's due time to its placement and to its end, for delayed tasks of no length, at 500 a second.
@@ -141,6 +143,7 @@ impl Arguments {
             | Name::RawHop
             | Name::Keys
             | Name::Guards
+            | Name::Steps
             | Name::Commands => self.rounds.unwrap_or(1),
             _ => self.rounds(),
         }
@@ -156,9 +159,8 @@ impl Arguments {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 7 }))
     }
 
-    /// The same where 200 tasks come a second. Of 7 s the slowest hundredth are fourteen of them, and a pause of the machine of 70 ms is
-    /// all of these.
-    pub fn quiet_length(&self) -> Duration {
+    /// The same where the slowest hundredth counts: of 7 s one pause of the machine of 70 ms is all of them.
+    pub fn long_length(&self) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 15 }))
     }
 

@@ -55,7 +55,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
 }
 
 /// In this order.
-const ALL: [Name; 18] = [
+const ALL: [Name; 19] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
@@ -66,6 +66,7 @@ const ALL: [Name; 18] = [
     Name::Guards,
     Name::EndToEnd,
     Name::SubmitToStart,
+    Name::Steps,
     Name::AtHalf,
     Name::Delayed,
     Name::Commands,
@@ -96,7 +97,7 @@ async fn one(
             both.extend(phase::raw_hop(messages / 5, 100).await?);
             Ok(both)
         }
-        Name::RawChain => phase::raw_chain(arguments.quiet_length()).await,
+        Name::RawChain => phase::raw_chain(arguments.long_length()).await,
         Name::Drain => phase::batch_and_drain(arguments.drain_tasks()).await,
         Name::Keys => {
             let before =
@@ -107,17 +108,17 @@ async fn one(
         Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length, arguments.connections).await,
         Name::SubmitToStart => {
-            let length = arguments.quiet_length();
-            let mut all = phase::submit_to_start(length).await?;
+            let mut all = phase::submit_to_start(arguments.long_length()).await?;
             all.extend(phase::submit_to_start_embedded(length).await?);
             Ok(all)
         }
+        Name::Steps => phase::steps_to_start(length).await,
         Name::AtHalf => {
             let most = results.figures.get("end_to_end_per_s").and_then(|figure| figure.median);
             let rate = arguments.half.or(most.map(|most| (most / 2.0) as u32));
             let rate = rate
                 .context("half of what? Measure `end-to-end` in the same run, or say `--half N`")?;
-            phase::submit_to_start_at_half(length, rate).await
+            phase::submit_to_start_at_half(arguments.long_length(), rate).await
         }
         Name::Fires => {
             let mut all = phase::fires(arguments.rate, arguments.fire_length()).await?;
@@ -148,6 +149,7 @@ const fn describe(name: Name) -> &'static str {
         Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
+        Name::Steps => "from submit to start, by its steps",
         Name::AtHalf => "from submit to start at half of the maximum",
         Name::Delayed => "from due to start",
         Name::Commands => "commands that start a process",
@@ -172,7 +174,7 @@ async fn told(
     told.insert("processes", "1 api, 1 scheduler, 1 resource-manager, 1 executor".to_owned());
     told.insert("rounds", arguments.rounds().to_string());
     told.insert("round_length_s", arguments.length().as_secs().to_string());
-    told.insert("quiet_round_length_s", arguments.quiet_length().as_secs().to_string());
+    told.insert("long_round_length_s", arguments.long_length().as_secs().to_string());
     told.insert("drain_tasks", arguments.drain_tasks().to_string());
     Ok(told)
 }

@@ -39,4 +39,6 @@ pub use raw_chain::raw_chain;
 pub use raw_hop::raw_hop;
 pub use raw_postgres::{raw_batch, raw_drain, raw_single};
 pub use single_submit::single_submit;
-pub use submit_to_start::{submit_to_start, submit_to_start_at_half, submit_to_start_embedded};
+pub use submit_to_start::{
+    steps_to_start, submit_to_start, submit_to_start_at_half, submit_to_start_embedded,
+};

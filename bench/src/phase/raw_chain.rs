@@ -14,6 +14,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use runtime::clock;
+use runtime::fine_timer::FineTimer;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::time::Duration;
@@ -84,8 +85,10 @@ struct Chain {
 type Answers = FuturesUnordered<BoxFuture<'static, Vec<PublishOutcome>>>;
 
 impl Chain {
-    /// Of each, in milliseconds.
+    /// Of each, in milliseconds, from when it should have gone out, as those of `submit_to_start` are; where the one before it was not
+    /// through by then, from its end.
     async fn run(&mut self, length: Duration) -> anyhow::Result<Vec<f64>> {
+        let timer = FineTimer::new();
         let began = clock::monotonic();
         let mut took = Vec::new();
         for number in 0.. {
@@ -93,10 +96,10 @@ impl Chain {
             if due > began + length {
                 break;
             }
-            clock::sleep_until(due).await;
-            let sent = clock::monotonic();
+            let from = due.max(clock::monotonic());
+            timer.until(due).await;
             self.one().await?;
-            took.push(sent.elapsed().as_secs_f64() * 1e3);
+            took.push(from.elapsed().as_secs_f64() * 1e3);
         }
         clock::timeout(LATE, confirmed(&mut self.answers))
             .await

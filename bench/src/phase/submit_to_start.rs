@@ -38,33 +38,41 @@ struct Waits {
 
 /// Where little else is to be done.
 pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
-    let waits = at_rate(length, QUIET, QUIET_CONNECTIONS, LOGGED).await?;
-    let queued = waited(&waits.sent, &waits.moments.queued)?;
-    let running = waited(&waits.sent, &waits.moments.running)?;
+    let waits = at_rate(length, QUIET, QUIET_CONNECTIONS, STARTS_LOGGED).await?;
     Ok(vec![
         Measured::new("submit_to_start_p50_ms", of(&waits.started, 0.5))
             .with_cpu(waits.cpu)
             .with("answer_p50_ms", of(&waits.answered, 0.5))
             .with("answer_p99_ms", of(&waits.answered, 0.99))
-            .with("sent_late_p50_ms", of(&waits.sent_late, 0.5)),
+            .with("sent_late_p50_ms", of(&waits.sent_late, 0.5))
+            .with("sent_late_p99_ms", of(&waits.sent_late, 0.99)),
         Measured::new("submit_to_start_p99_ms", of(&waits.started, 0.99))
             .with("p95_ms", of(&waits.started, 0.95))
             .with("p98_ms", of(&waits.started, 0.98))
             .with("max_ms", of(&waits.started, 1.0))
             .with("clock_uncertainty_ms", waits.clock_uncertainty),
-        // What comes one after the other: the answer, then these.
-        Measured::new("submit_to_queued_p50_ms", of(&queued, 0.5))
-            .with("p99_ms", of(&queued, 0.99))
-            .with("to_claim_p50_ms", between(&queued, &running, 0.5))
-            .with("to_claim_p99_ms", between(&queued, &running, 0.99))
-            .with("claim_to_start_p50_ms", between(&running, &waits.started, 0.5))
-            .with("claim_to_start_p99_ms", between(&running, &waits.started, 0.99)),
         Measured::new("submit_to_placement_p50_ms", of(&waits.placed, 0.5)),
         Measured::new("submit_to_placement_p99_ms", of(&waits.placed, 0.99))
             .with("max_ms", of(&waits.placed, 1.0)),
         Measured::new("submit_to_end_p50_ms", of(&waits.ended, 0.5)),
         Measured::new("submit_to_end_p99_ms", of(&waits.ended, 0.99))
             .with("max_ms", of(&waits.ended, 1.0)),
+    ])
+}
+
+/// The same by its steps: the answer, then these, one after the other. In rounds of their own, for each step is told by a line of a log that
+/// is written before the next begins.
+pub async fn steps_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
+    let waits = at_rate(length, QUIET, QUIET_CONNECTIONS, LOGGED).await?;
+    let queued = waited(&waits.sent, &waits.moments.queued)?;
+    let running = waited(&waits.sent, &waits.moments.running)?;
+    Ok(vec![
+        Measured::new("submit_to_queued_p50_ms", of(&queued, 0.5))
+            .with("p99_ms", of(&queued, 0.99))
+            .with("to_claim_p50_ms", between(&queued, &running, 0.5))
+            .with("to_claim_p99_ms", between(&queued, &running, 0.99))
+            .with("claim_to_start_p50_ms", between(&running, &waits.started, 0.5))
+            .with("claim_to_start_p99_ms", between(&running, &waits.started, 0.99)),
     ])
 }
 
@@ -90,7 +98,7 @@ pub async fn submit_to_start_at_half(length: Duration, rate: u32) -> anyhow::Res
 
 /// The same as [`submit_to_start`] in one process, without a broker.
 pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Measured>> {
-    let embedded = Embedded::start(&[LOGGED]).await?;
+    let embedded = Embedded::start(&[STARTS_LOGGED]).await?;
     let mut connections = embedded.connections(QUIET_CONNECTIONS).await?;
     let flow = Flow::new(QUIET, length)?;
     let sent = flow.submit(&mut connections, &body::task()).await?;
