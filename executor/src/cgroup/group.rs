@@ -3,9 +3,8 @@
 //! Made before its first process, which enters them before it becomes the command; removed after its last.
 
 use super::place::{Controller, Place, Version};
-use crate::supervise::Limits;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use crate::supervise::{Limits, kill_pids, stop_found};
+use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -122,18 +121,18 @@ impl Group {
         self.pids().is_none_or(|pids| pids.is_empty())
     }
 
-    /// Kills what is in it and lets nothing new begin. Has to be repeated until it is empty.
+    /// Stops what is in it, then kills it and lets nothing new begin. Has to be repeated until it is empty.
     pub(crate) fn kill(&self) {
+        // 0 stands for a process that this one cannot see, and would be our own process group.
+        let pids = || self.pids().unwrap_or_default().into_iter().filter(|pid| *pid > 0);
+        stop_found(pids);
         if let Some(part) = self.part(Controller::Pids) {
             fs::write(part.folder.join("pids.max"), "0").ok();
         }
         for part in self.parts.iter().filter(|part| part.version == Version::V2) {
             fs::write(part.folder.join("cgroup.kill"), "1").ok();
         }
-        // 0 stands for a process that this one cannot see, and would be our own process group.
-        for pid in self.pids().unwrap_or_default().into_iter().filter(|pid| *pid > 0) {
-            kill(Pid::from_raw(pid), Signal::SIGKILL).ok();
-        }
+        kill_pids(pids(), Signal::SIGKILL);
     }
 
     /// Kills what is in it, for a few seconds at most, and removes it. True when nothing is left. Blocks.
@@ -192,6 +191,8 @@ fn limit(part: &Place, limits: &Limits) -> io::Result<()> {
         (Controller::Memory, Version::V2) => {
             fs::write(file("memory.max"), memory)?;
             fs::write(file("memory.swap.max"), "0").ok();
+            // Out of memory ends all of it at once: the rest of an attempt must not go on without one of its processes.
+            fs::write(file("memory.oom.group"), "1").ok();
         }
         (Controller::Pids, _) => {
             fs::write(file("pids.max"), (limits.processes + OVERHEAD_PROCESSES).to_string())?;

@@ -5,7 +5,7 @@
 //! one that changed both has to be found by a person.
 
 use super::folder::{WorkFolders, remove};
-use crate::supervise::{HIDDEN_ARGUMENT, all_pids, kill_pids};
+use crate::supervise::{HIDDEN_ARGUMENT, all_pids, kill_pids, stop_found};
 use domain::id::TaskId;
 use nix::sys::signal::Signal;
 use std::collections::HashSet;
@@ -38,17 +38,18 @@ pub(crate) fn clean(folders: &WorkFolders) -> io::Result<()> {
 /// environment.
 pub(super) fn kill_all(task: TaskId, attempt: u32, folder: &Path) -> usize {
     let (mut all, mut empty) = (HashSet::new(), 0);
+    let find =
+        || -> Vec<i32> { all_pids().filter(|pid| belongs(*pid, task, attempt, folder)).collect() };
     for round in 0..ROUNDS {
-        let found: Vec<i32> =
-            all_pids().filter(|pid| belongs(*pid, task, attempt, folder)).collect();
+        let found = find();
         empty = if found.is_empty() { empty + 1 } else { 0 };
         if empty == EMPTY_ROUNDS {
             return all.len();
         }
         all.extend(found.iter().copied());
         let spared = |pid: &i32| round < PATIENT_ROUNDS && is_supervisor(*pid);
-        if !found.iter().any(spared) {
-            kill_pids(found, Signal::SIGKILL);
+        if !found.iter().any(spared) && !found.is_empty() {
+            kill_pids(stop_found(find), Signal::SIGKILL);
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -2,7 +2,8 @@
 //!
 //! Starts the command, waits for it and tells its supervisor exactly how it ended. Shares the command's user, which
 //! may therefore kill it; then the whole namespace ends, and the supervisor takes bubblewrap's word. When it
-//! ends, so does everything in its pid namespace.
+//! ends, so does everything in its pid namespace: where the command has left something running it stays, until that has
+//! ended or the supervisor kills it all.
 
 use super::child::{Preparation, prepare};
 use super::control::{Decoder, encode};
@@ -10,6 +11,8 @@ use super::entry::SuperviseError;
 use super::job::Status;
 use super::oom::{self, OomScore};
 use super::start::program;
+use super::sweep::{all_pids, is_alive};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::resource::Resource;
 use nix::sys::signal::SigSet;
@@ -17,12 +20,14 @@ use nix::unistd::{Pid, getppid};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 
 /// Processes that are ours or bubblewrap's, and some more.
 const OVERHEAD: u64 = 8;
+/// Between two looks at what the command has left, ms.
+const LEFT_LOOK_MS: u8 = 20;
 
 /// What is to be started.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,7 +51,11 @@ pub(super) enum Word {
     Refused(String),
     /// The sandbox is not what it should be.
     Leaky(String),
-    Ended(Status),
+    Ended {
+        status: Status,
+        /// Something that it started still runs.
+        left: bool,
+    },
 }
 
 /// `job` and `words` are the numbers of the files that the supervisor handed down.
@@ -62,7 +71,8 @@ pub(super) fn run(job: RawFd, words: RawFd) -> Result<(), SuperviseError> {
     decoder.push(&text);
     let job: InsideJob = decoder.next()?.ok_or_else(|| io::Error::other("the job is cut off"))?;
     if job.probe {
-        let word = leak(job.network).map_or(Word::Ended(Status::Exited(0)), Word::Leaky);
+        let held = Word::Ended { status: Status::Exited(0), left: false };
+        let word = leak(job.network).map_or(held, Word::Leaky);
         return say(&mut words, &word);
     }
     let spawned = program(&job.argv, &job.env, &job.stdin).and_then(|mut command| {
@@ -78,10 +88,31 @@ pub(super) fn run(job: RawFd, words: RawFd) -> Result<(), SuperviseError> {
     };
     say(&mut words, &Word::Started)?;
     let status = command.wait()?;
-    let ended = status
+    let status = status
         .code()
         .map_or_else(|| Status::Signalled(status.signal().unwrap_or(0)), Status::Exited);
-    say(&mut words, &Word::Ended(ended))
+    let left = is_anything_left();
+    say(&mut words, &Word::Ended { status, left })?;
+    if left {
+        wait_for_the_rest(&words);
+    }
+    Ok(())
+}
+
+/// Whether a process runs in this pid namespace besides its first and this one.
+fn is_anything_left() -> bool {
+    let own = std::process::id().cast_signed();
+    all_pids().any(|pid| pid != 1 && pid != own && is_alive(pid))
+}
+
+/// Until nothing is left, or the supervisor is gone. It kills us, too, when it has waited long enough.
+fn wait_for_the_rest(words: &UnixStream) {
+    while is_anything_left() {
+        let mut source = [PollFd::new(words.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut source, PollTimeout::from(LEFT_LOOK_MS)).is_ok_and(|ready| ready > 0) {
+            return;
+        }
+    }
 }
 
 #[expect(unsafe_code, reason = "std has no safe way to take over an inherited file by its number")]

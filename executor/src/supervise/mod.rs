@@ -36,4 +36,4 @@ pub(crate) use job::{
     Cause, Ended, Identity, Job, Limits, NotStarted, Order, Report, Sandbox, Status,
 };
 pub(crate) use oom::protect;
-pub(crate) use sweep::{all_pids, kill_pids};
+pub(crate) use sweep::{all_pids, kill_pids, stop_found};

@@ -19,18 +19,30 @@ pub(super) struct Wall {
     open: bool,
     started: bool,
     ended: Option<Result<Status, NotStarted>>,
+    /// The command has ended, and something that it started still runs.
+    left: bool,
 }
 
 impl Wall {
     pub(super) fn new(outer: Pid, words: UnixStream) -> io::Result<Self> {
         words.set_nonblocking(true)?;
         let decoder = Decoder::default();
-        Ok(Self { outer, words, decoder, open: true, started: false, ended: None })
+        Ok(Self { outer, words, decoder, open: true, started: false, ended: None, left: false })
     }
 
     /// bubblewrap itself, our child. Its death is that of everything inside.
     pub(super) const fn outer(&self) -> Pid {
         self.outer
+    }
+
+    /// True from the command's start on.
+    pub(super) const fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// True when the command has ended and has left something running.
+    pub(super) const fn has_left_something(&self) -> bool {
+        self.left
     }
 
     /// Where words come from, while any can come.
@@ -56,7 +68,9 @@ impl Wall {
                 Word::Started => self.started = true,
                 Word::Refused(why) => self.ended = Some(Err(NotStarted::Refused(why))),
                 Word::Leaky(why) => self.ended = Some(Err(NotStarted::Unable(why))),
-                Word::Ended(status) => self.ended = Some(Ok(status)),
+                Word::Ended { status, left } => {
+                    (self.ended, self.left) = (Some(Ok(status)), left);
+                }
             }
         }
         self.started && !before

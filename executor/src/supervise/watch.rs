@@ -109,14 +109,15 @@ impl Watch {
         }
     }
 
-    /// Waits until the main process has ended or must be killed, and says why.
+    /// Waits until the main process has ended or must be killed, and says why. Once it was asked to end, what it has
+    /// left running has the same time to end as itself.
     fn until_over(&mut self) -> Cause {
         loop {
             // The lease first: after a pause nothing else may happen before it.
             let now = monotonic_ns();
-            self.reaper.reap();
+            let left = self.reaper.reap();
             self.heed_the_wall();
-            if self.reaper.status().is_some() {
+            if self.main_has_ended() && (self.asked.is_none() || left == Left::Nothing) {
                 return self.asked.map_or(Cause::Itself, |(cause, _)| cause);
             }
             if now >= self.lease_until_ns {
@@ -135,6 +136,10 @@ impl Watch {
                 return cause;
             }
         }
+    }
+
+    fn main_has_ended(&self) -> bool {
+        self.reaper.status().is_some() || self.wall.as_ref().is_some_and(Wall::has_left_something)
     }
 
     fn next_deadline(&self) -> u64 {
@@ -195,25 +200,32 @@ impl Watch {
         }
     }
 
-    /// Asks the whole tree to end. The first cause stays; a later request can only shorten the grace.
+    /// Asks the whole tree to end, as one. The first cause stays; a later request can only shorten the grace.
     fn ask(&mut self, cause: Cause, grace_ns: u64) {
-        let kill_at = monotonic_ns().saturating_add(grace_ns);
+        let now = monotonic_ns();
+        let kill_at = now.saturating_add(grace_ns);
         if let Some((_, patience)) = &mut self.asked {
             *patience = kill_at.min(*patience);
             return;
         }
+        if self.wall.as_ref().is_some_and(|wall| !wall.has_started()) {
+            // The command does not run yet, and must not begin to.
+            self.asked = Some((cause, now));
+            return;
+        }
         self.asked = Some((cause, kill_at));
-        let mut tree = sweep::descendants(getpid().as_raw());
         // bubblewrap would end at once, and everything in it would die without the grace.
-        tree.retain(|pid| self.wall.as_ref().is_none_or(|wall| wall.outer().as_raw() != *pid));
-        sweep::kill_pids(tree.iter().copied(), Signal::SIGTERM);
-        // One that is stopped would not see it.
-        sweep::kill_pids(tree, Signal::SIGCONT);
+        let outer = self.wall.as_ref().map(|wall| wall.outer().as_raw());
+        sweep::ask_descendants(getpid().as_raw(), outer);
     }
 
     /// Returns only when no descendant is left and the kernel lists nothing of it either.
     fn kill_everything(&mut self) -> Status {
         let mut pause = Duration::from_millis(1);
+        if self.reaper.reap() == Left::Something {
+            // Stopped first, all of it: whoever outlived another by a moment could begin something more.
+            sweep::stop_descendants(getpid().as_raw());
+        }
         if let Some(wall) = &self.wall
             && self.reaper.status().is_none()
         {

@@ -32,6 +32,7 @@ mod rm;
 mod bombs;
 mod commands;
 mod drains;
+mod ends;
 mod fencing;
 mod hostile;
 mod http_answers;
