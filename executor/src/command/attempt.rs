@@ -120,6 +120,11 @@ async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<Comman
     assigned.began = Some(clock::monotonic());
     let Supervisor { mut process, mut control, stdout, stderr } =
         assigned.spawner.supervisor().await?;
+    // Who opens its own output anew (`/dev/stderr`) is held to the pipe's owner, which is us.
+    if let Some(identity) = assigned.folders.identity() {
+        identity.own(&stdout)?;
+        identity.own(&stderr)?;
+    }
     // Killed while it was being prepared: then it must not even start.
     if matches!(assigned.orders.try_recv(), Ok(Order::Kill | Order::Stop { .. })) {
         drop(control);

@@ -5,9 +5,8 @@
 
 use crate::supervise::Identity;
 use domain::id::TaskId;
-use nix::unistd::{Gid, Uid, chown};
 use protocol::LeaseKey;
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -47,8 +46,8 @@ impl WorkFolders {
             }
             made => made?,
         }
-        if let Some(Identity { uid, gid }) = self.identity {
-            chown(&path, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+        if let Some(identity) = self.identity {
+            identity.own(&File::open(&path)?)?;
         }
         Ok(path)
     }

@@ -4,8 +4,11 @@
 //! monotonic clock (`monotonic_ns`), so that a message that was slow to arrive grants nothing.
 
 use crate::cgroup::Place;
+use nix::unistd::{Gid, Uid, fchown};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 /// The first message to a supervisor: what to start, and how long it may live.
@@ -100,6 +103,14 @@ pub(crate) struct Identity {
     pub(crate) uid: u32,
     /// Its primary group; it gets no other.
     pub(crate) gid: u32,
+}
+
+impl Identity {
+    /// Gives it an open file.
+    pub(crate) fn own(self, file: impl AsFd) -> io::Result<()> {
+        fchown(file, Some(Uid::from_raw(self.uid)), Some(Gid::from_raw(self.gid)))?;
+        Ok(())
+    }
 }
 
 /// What the agent says later.

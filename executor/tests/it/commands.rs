@@ -13,6 +13,25 @@ in_both_modes! {
     a_command_gets_its_environment_input_and_folder_and_nothing_else,
     exit_codes_and_signals_are_told_exactly,
     what_cannot_be_run_is_told_apart,
+    a_command_opens_its_own_streams_by_their_names,
+}
+
+async fn a_command_opens_its_own_streams_by_their_names(isolation: &str) {
+    for home in [Home::new(), Home::unprivileged()] {
+        let rm = Rm::start().await;
+        let settings = [("EXECUTOR__ISOLATION", isolation)];
+        let _agent = Agent::start_with(&home, &[&rm.address], &settings);
+        rm.hello(0).await;
+        let script = "set -e; cat /dev/stdin; echo a > /dev/stdout; echo b > /dev/stderr; echo c > /proc/self/fd/1
+                      echo d > /dev/fd/2; echo e | tee /dev/stderr; echo f | tee -a /proc/$$/fd/2";
+        let run = serde_json::json!({"command": {"argv": ["bash", "-c", script], "stdin": "in\n"}});
+        let lease = rm.assign(&run.to_string());
+        let result = rm.result(lease).await;
+        let (out, err) =
+            (rm.output_text(lease, Stream::Stdout), rm.output_text(lease, Stream::Stderr));
+        assert_eq!(outcome(&result), Outcome::Succeeded, "{out}{err}");
+        assert_eq!((out.as_str(), err.as_str()), ("in\na\nc\ne\nf\n", "b\nd\ne\nf\n"));
+    }
 }
 
 async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolation: &str) {
