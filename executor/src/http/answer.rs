@@ -5,12 +5,13 @@
 
 use super::call::Call;
 use super::exchange::Failure;
+use super::letter_case;
 use super::transcript::Transcript;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, Connection};
-use hyper::header::{HOST, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
 use hyper::http::response;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
@@ -73,11 +74,13 @@ where
     let (mut sender, connection) = http1::Builder::new()
         .max_buf_size(MAX_HEAD)
         .title_case_headers(true)
+        .preserve_header_case(true)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| failed(&error))?;
     let mut line = Line::new(connection);
-    let request = request(call).map_err(|error| failed(&error))?;
+    let mut request = request(call).map_err(|error| failed(&error))?;
+    letter_case::keep(&mut request, &call.written).await;
     let response = line.beside(sender.send_request(request)).await;
     let response: Response<Incoming> = response.map_err(|error| failed(&error))?;
     let (head, body) = response.into_parts();
@@ -127,6 +130,9 @@ fn request(call: &Call) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
     let headers = request.headers_mut();
     headers.insert(HOST, HeaderValue::from_str(&host(&call.url))?);
     headers.extend(call.ours.clone());
+    if call.says_empty() {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+    }
     // The task's own come last: it may say who asks and what it accepts.
     headers.extend(call.given.clone());
     Ok(request)

@@ -14,6 +14,7 @@ use hyper::header::{
 };
 use protocol::LeaseKey;
 use runtime::trace::TraceContext;
+use serde::de::IgnoredAny;
 use std::time::Duration;
 use url::Url;
 
@@ -35,6 +36,8 @@ pub(super) struct Call {
     pub(super) url: Url,
     /// The task's own.
     pub(super) given: HeaderMap,
+    /// Their names as the task writes them.
+    pub(super) written: Vec<String>,
     /// Berth's.
     pub(super) ours: HeaderMap,
     pub(super) body: Bytes,
@@ -61,13 +64,25 @@ impl Call {
             (None, Some(text)) => STANDARD.decode(text).map_err(|_| CallError::Body)?.into(),
             (None, None) => Bytes::new(),
         };
+        let mut ours = ours(lease, traceparent);
+        if let Some(kind) = content_type(run, &body) {
+            ours.insert(CONTENT_TYPE, kind);
+        }
         Ok(Self {
             method: run.method,
             url: parse_url(&run.url)?,
             given,
-            ours: ours(lease, traceparent),
+            written: run.headers.keys().cloned().collect(),
+            ours,
             body,
         })
+    }
+
+    /// Whether an empty body must be announced as such. A server may refuse (411) a request that can have a body and
+    /// does not say how long it is.
+    pub(super) fn says_empty(&self) -> bool {
+        self.body.is_empty()
+            && matches!(self.method, HttpMethod::Post | HttpMethod::Put | HttpMethod::Patch)
     }
 
     /// The request that an answer leads on to. To another origin only harmless headers of the task go along:
@@ -85,19 +100,31 @@ impl Call {
         if step.becomes_get {
             self.method = HttpMethod::Get;
             self.body = Bytes::new();
-            let about_body: Vec<HeaderName> = self
-                .given
-                .keys()
-                .filter(|name| name.as_str().starts_with("content-"))
-                .cloned()
-                .collect();
-            for name in about_body {
-                self.given.remove(name);
+            for headers in [&mut self.given, &mut self.ours] {
+                let about_body: Vec<HeaderName> = headers
+                    .keys()
+                    .filter(|name| name.as_str().starts_with("content-"))
+                    .cloned()
+                    .collect();
+                for name in about_body {
+                    headers.remove(name);
+                }
             }
         }
         self.url = step.url;
         self
     }
+}
+
+/// What a body is, where the task does not say: bytes, JSON where it is JSON, else text.
+fn content_type(run: &HttpRun, body: &Bytes) -> Option<HeaderValue> {
+    let kind = match &run.body {
+        _ if body.is_empty() => return None,
+        None => "application/octet-stream",
+        Some(text) if serde_json::from_str::<IgnoredAny>(text).is_ok() => "application/json",
+        Some(_) => "text/plain; charset=utf-8",
+    };
+    Some(HeaderValue::from_static(kind))
 }
 
 fn ours(lease: &LeaseKey, traceparent: &str) -> HeaderMap {
@@ -195,6 +222,37 @@ mod tests {
             serde_json::json!({"method": "GET", "url": "http://a/", "headers": {"Host": "b"}});
         let problem = HeaderProblem::Reserved;
         assert_eq!(body(json), Err(CallError::Header { name: "Host".to_owned(), problem }));
+    }
+
+    #[test]
+    fn a_body_says_what_it_is_unless_the_task_does() {
+        let kind = |body: serde_json::Value, headers: serde_json::Value| {
+            let mut run =
+                serde_json::json!({"method": "POST", "url": "http://a/", "headers": headers});
+            run.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            let call = call(run).unwrap();
+            let all = [call.ours.get(CONTENT_TYPE), call.given.get(CONTENT_TYPE)];
+            all.map(|kind| kind.map(|kind| kind.to_str().unwrap().to_owned()))
+        };
+        let own = |body| kind(body, serde_json::json!({}))[0].clone();
+        let json = Some("application/json".to_owned());
+        assert_eq!(own(serde_json::json!({"body": "{\"a\": [1]}\n"})), json);
+        assert_eq!(own(serde_json::json!({"body": "42"})), json);
+        let text = Some("text/plain; charset=utf-8".to_owned());
+        for body in ["{\"a\": ", "gr\u{fc}n", "a=1&b=2", "{} {}"] {
+            assert_eq!(own(serde_json::json!({"body": body})), text, "{body}");
+        }
+        let bytes = Some("application/octet-stream".to_owned());
+        assert_eq!(own(serde_json::json!({"body_base64": "e30="})), bytes);
+        for none in [serde_json::json!({}), serde_json::json!({"body": ""})] {
+            assert_eq!(own(none), None);
+        }
+        let given =
+            kind(serde_json::json!({"body": "{}"}), serde_json::json!({"CONTENT-type": "a/b"}));
+        assert_eq!(given[1].as_deref(), Some("a/b"));
+        let body = serde_json::json!({"method": "POST", "url": "http://a/", "body": "{}"});
+        let get = call(body).unwrap().follow(step("http://a/y", true));
+        assert_eq!(get.ours.get(CONTENT_TYPE), None);
     }
 
     #[test]

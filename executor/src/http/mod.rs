@@ -12,6 +12,7 @@ mod answer;
 mod attempt;
 mod call;
 mod exchange;
+mod letter_case;
 mod network;
 mod redirect;
 #[cfg(test)]

@@ -59,6 +59,65 @@ async fn a_call_says_what_the_task_says_and_which_attempt_it_is() {
 }
 
 #[tokio::test]
+async fn headers_go_out_as_they_are_written_and_a_body_says_what_and_how_long_it_is() {
+    let (rm, home) = (open_rm().await, Home::new());
+    let called = Called::start(|path, _| match path {
+        "/see-other" => answer("303 See Other", "Location: /there\r\n", ""),
+        "/again" => answer("307 Temporary Redirect", "Location: /there\r\n", ""),
+        _ => ok(""),
+    })
+    .await;
+    let _agent = Agent::start(&home, &[&rm.address]);
+    rm.hello(0).await;
+    let sent = async |run: serde_json::Value| {
+        let before = called.requests().len();
+        let result = rm.result(rm.assign(&http(run))).await;
+        assert_eq!(outcome(&result), Outcome::Succeeded, "{}", result.reason);
+        called.requests()[before..].join("|")
+    };
+    let request = sent(json!({"method": "POST", "url": called.url("/again"), "body": "{}", "headers":
+        {"X-API-key": "k", "x-lower": "1", "SOAPAction": "a", "content-TYPE": "a/b", "USER-agent": "mine/1"}}))
+    .await;
+    for line in
+        ["X-API-key: k", "x-lower: 1", "SOAPAction: a", "content-TYPE: a/b", "USER-agent: mine/1"]
+    {
+        let line = format!("\r\n{line}\r\n");
+        assert_eq!(request.matches(&line).count(), 2, "{line} in {request}");
+    }
+    assert_eq!(request.to_lowercase().matches("content-type").count(), 2, "{request}");
+    assert!(
+        request.contains("\r\nBerth-Task-Id: ") && request.contains("\r\nContent-Length: 2\r\n")
+    );
+
+    for method in ["POST", "PUT", "PATCH"] {
+        let request = sent(json!({"method": method, "url": called.url("/")})).await;
+        assert_eq!(header(&request, "Content-Length"), ["0"], "{request}");
+        assert_eq!(header(&request, "Content-Type"), [""; 0], "{request}");
+    }
+    for method in ["GET", "HEAD", "DELETE", "OPTIONS"] {
+        let request = sent(json!({"method": method, "url": called.url("/")})).await;
+        assert_eq!(header(&request, "Content-Length"), [""; 0], "{request}");
+    }
+    for (field, body, kind, length) in [
+        ("body", "{\"a\": 1}", "application/json", "8"),
+        ("body", "größe", "text/plain; charset=utf-8", "7"),
+        ("body_base64", "AP8=", "application/octet-stream", "2"),
+    ] {
+        let run = json!({"method": "POST", "url": called.url("/"), field: body});
+        let request = sent(run).await;
+        assert_eq!(header(&request, "Content-Type"), [kind], "{request}");
+        assert_eq!(header(&request, "Content-Length"), [length], "{request}");
+    }
+    let request =
+        sent(json!({"method": "POST", "url": called.url("/see-other"), "body": "{}"})).await;
+    let last = request.split('|').next_back().unwrap();
+    assert!(
+        last.starts_with("GET /there ") && !last.to_lowercase().contains("\r\ncontent-"),
+        "{last}"
+    );
+}
+
+#[tokio::test]
 async fn without_leave_of_the_pool_a_private_server_hears_nothing() {
     let (rm, home) = (Rm::start().await, Home::new());
     let called = Called::start(|_, _| ok("never")).await;
