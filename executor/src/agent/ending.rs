@@ -50,7 +50,11 @@ impl Ending {
 
     /// It passed its cap.
     pub(super) fn over_cap(cap: Duration) -> Self {
-        Self::plain(AttemptOutcome::KilledCap, format!("over its cap of {}", format_duration(cap)))
+        let reason = format!(
+            "over its execution cap of {}; raise `execution_cap` (--execution-cap)",
+            format_duration(cap)
+        );
+        Self::plain(AttemptOutcome::KilledCap, reason)
     }
 
     /// What a command's end means, when `why` is what we asked of it and `cap` is its cap.
@@ -151,7 +155,9 @@ mod tests {
         let bad = of(answered(503, false), None);
         assert_eq!((bad.outcome, bad.exit_code), (AttemptOutcome::Failed, Some(503)));
         assert_eq!((bad.retry_after, bad.reason.as_str()), (Some(second), "answered 503"));
-        assert_eq!(of(HttpEnd::OverCap, None).outcome, AttemptOutcome::KilledCap);
+        let capped = of(HttpEnd::OverCap, None);
+        let reason = "over its execution cap of 1s; raise `execution_cap` (--execution-cap)";
+        assert_eq!((capped.outcome, capped.reason.as_str()), (AttemptOutcome::KilledCap, reason));
         assert_eq!(of(HttpEnd::Cut, Some(Why::Stop)).outcome, AttemptOutcome::Stopped);
         assert_eq!(of(HttpEnd::Cut, Some(Why::Drain)).outcome, AttemptOutcome::HandedBack);
         assert_eq!(of(HttpEnd::Cut, None).outcome, AttemptOutcome::Lost);
@@ -170,11 +176,26 @@ mod tests {
     #[test]
     fn what_wanted_too_much_is_told_with_what_it_wanted() {
         for (passed, reason) in [
-            (Passed::Memory(64 << 20), "memory: over its 64 MiB"),
-            (Passed::Pids(512), "pids: over its 512 processes and threads"),
-            (Passed::Disk(1 << 30), "disk: over its 1024 MiB"),
-            (Passed::Inodes(1000), "inodes: over its 1000 files and folders"),
-            (Passed::OpenFiles(4096), "open files: 4096 in one process"),
+            (
+                Passed::Memory(64 << 20),
+                "memory: over its 64 MiB; choose a larger `tier` (--tier) or raise `resources.memory_mib`",
+            ),
+            (
+                Passed::Pids(512),
+                "pids: over its 512 processes and threads; the operator sets this limit for all tasks (`executor.max_processes`)",
+            ),
+            (
+                Passed::Disk(1 << 30),
+                "disk: over its 1024 MiB; choose a larger `tier` (--tier) or raise `resources.disk_mib`",
+            ),
+            (
+                Passed::Inodes(1000),
+                "inodes: over its 1000 files and folders; the operator sets this limit for all tasks (`executor.max_files`)",
+            ),
+            (
+                Passed::OpenFiles(4096),
+                "open files: 4096 in one process; the operator sets this limit for all tasks (`executor.max_open_files`)",
+            ),
         ] {
             let ended = Ended { status: Status::Signalled(9), cause: Cause::Passed(passed) };
             let ending = Ending::of_command(CommandEnd::Ended(ended), None, Duration::from_secs(1));

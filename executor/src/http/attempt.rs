@@ -94,7 +94,10 @@ async fn race<N: Network>(assigned: Assigned<N>) -> HttpEnd {
                 HttpEnd::Failed { status: failure.status(), reason: failure.to_string() }
             }
             Err(_) => HttpEnd::Failed {
-                reason: format!("no whole answer within its timeout of {}", format_duration(timeout)),
+                reason: format!(
+                    "no whole answer within its timeout of {}; raise `run.http.timeout`",
+                    format_duration(timeout)
+                ),
                 status: None,
             },
         },

@@ -9,6 +9,7 @@ use super::tls::Tls;
 use super::transcript::Transcript;
 use domain::target::{RefusedTarget, TargetPolicy, UrlProblem};
 use domain::task::SuccessRule;
+use domain::time::format_duration;
 use runtime::clock;
 use std::io;
 use std::net::SocketAddr;
@@ -159,5 +160,9 @@ fn no_connection(url: &Url, error: io::Error) -> Failure {
 }
 
 async fn within<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    clock::timeout(limit, work).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    let late = || {
+        let text = format!("not within {}, the same for all tasks", format_duration(limit));
+        io::Error::new(io::ErrorKind::TimedOut, text)
+    };
+    clock::timeout(limit, work).await.unwrap_or_else(|_| Err(late()))
 }

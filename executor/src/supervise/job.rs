@@ -92,8 +92,26 @@ impl fmt::Display for Passed {
             Self::Disk(bytes) => write!(f, "disk: over its {} MiB", bytes / MIB),
             Self::Inodes(most) => write!(f, "inodes: over its {most} files and folders"),
             Self::OpenFiles(most) => write!(f, "open files: {most} in one process"),
+        }?;
+        f.write_str("; ")?;
+        match self {
+            Self::Memory(_) => f.write_str(&asked_for("memory_mib")),
+            Self::Disk(_) => f.write_str(&asked_for("disk_mib")),
+            Self::Pids(_) => f.write_str(&fixed_by("max_processes")),
+            Self::Inodes(_) => f.write_str(&fixed_by("max_files")),
+            Self::OpenFiles(_) => f.write_str(&fixed_by("max_open_files")),
         }
     }
+}
+
+/// How a customer raises a limit of the task's own.
+fn asked_for(field: &str) -> String {
+    format!("choose a larger `tier` (--tier) or raise `resources.{field}`")
+}
+
+/// Who raises a limit that is the same for all tasks.
+fn fixed_by(setting: &str) -> String {
+    format!("the operator sets this limit for all tasks (`executor.{setting}`)")
 }
 
 /// A user to run as.

@@ -30,13 +30,16 @@ async fn a_silent_server_is_left_at_the_cap_at_the_timeout_or_on_request() {
     let result = rm.result(capped).await;
     assert_eq!(
         (outcome(&result), result.reason.as_str()),
-        (Outcome::KilledCap, "over its cap of 400ms")
+        (
+            Outcome::KilledCap,
+            "over its execution cap of 400ms; raise `execution_cap` (--execution-cap)"
+        )
     );
     assert!((400..2000).contains(&result.ran_ms), "{}", result.ran_ms);
     let result = rm.result(timed).await;
     assert_eq!(
         (outcome(&result), result.reason.as_str()),
-        (Outcome::Failed, "no whole answer within its timeout of 300ms")
+        (Outcome::Failed, "no whole answer within its timeout of 300ms; raise `run.http.timeout`")
     );
     called.left(2).await;
     assert_eq!(rm.results(stopped), []);

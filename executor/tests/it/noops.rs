@@ -23,7 +23,10 @@ async fn a_noop_sleeps_is_capped_and_is_stopped() {
     let result = rm.result(capped).await;
     assert_eq!(
         (outcome(&result), result.reason.as_str()),
-        (Outcome::KilledCap, "over its cap of 300ms")
+        (
+            Outcome::KilledCap,
+            "over its execution cap of 300ms; raise `execution_cap` (--execution-cap)"
+        )
     );
     assert_eq!(rm.results(stopped), []);
     rm.stop(stopped);

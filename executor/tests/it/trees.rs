@@ -59,7 +59,8 @@ async fn a_tree_dies_at_its_cap(isolation: &str) {
     // Told only when nothing is left.
     assert!(marked(&marker).is_empty());
     assert_eq!((outcome(&result), result.signal), (Outcome::KilledCap, Some(9)));
-    assert_eq!(result.reason, "over its cap of 2s500ms");
+    let reason = "over its execution cap of 2s500ms; raise `execution_cap` (--execution-cap)";
+    assert_eq!(result.reason, reason);
     assert!((2800..4500).contains(&result.ran_ms), "{}", result.ran_ms);
 }
 
