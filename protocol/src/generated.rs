@@ -285,7 +285,7 @@ pub struct Result {
     pub exit_code: ::core::option::Option<i32>,
     #[prost(int32, optional, tag = "5")]
     pub signal: ::core::option::Option<i32>,
-    /// A short reason for people, at most 1 KiB: "over its cap of 60s".
+    /// A short reason for people, at most 1 KiB: "over its execution cap of 1m; ...".
     #[prost(string, tag = "6")]
     pub reason: ::prost::alloc::string::String,
     /// From acceptance to the end, by the executor's monotonic clock, in ms.
@@ -461,7 +461,8 @@ pub struct OutputChunk {
     pub lease: ::core::option::Option<Lease>,
     #[prost(enumeration = "output_chunk::Stream", tag = "2")]
     pub stream: i32,
-    /// Counts up from 0 within (lease, stream). A gap means bytes left out in the middle.
+    /// Rises within a lease, over both streams: the order in which the executor read them. Within a stream chunks are sent in
+    /// this order. Numbers may be left out; a jump of `offset` means bytes left out in the middle.
     #[prost(uint32, tag = "3")]
     pub seq: u32,
     /// Byte offset of this chunk in the stream.

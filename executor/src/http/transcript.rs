@@ -13,7 +13,7 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    pub(super) const fn new(output: Arc<AttemptOutput>, queue: Arc<OutputQueue>) -> Self {
+    pub(super) fn new(output: Arc<AttemptOutput>, queue: Arc<OutputQueue>) -> Self {
         Self { feed: Feed::new(output, queue) }
     }
 

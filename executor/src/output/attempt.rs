@@ -1,10 +1,12 @@
 //! Both output streams of one attempt, filled by its pumps and emptied by the agent.
 //!
 //! The two sides share it under a short lock, so that a flood is copied once and never passes through
-//! the agent's loop.
+//! the agent's loop. Where the streams take turns, so do their pieces: their numbers are the order in which they were read.
 
+use super::rhythm::HOLD;
 use super::stream::{StreamBuffer, Which};
 use protocol::{LeaseKey, OutputChunk};
+use runtime::clock::{self, Instant};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much of each stream is kept, bytes.
@@ -22,10 +24,30 @@ pub(crate) struct AttemptOutput {
     state: Mutex<State>,
 }
 
+/// What an addition has led to, for its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// Bytes to be sent.
+    pub(super) bytes: usize,
+    /// The beginning of a character waits for the rest of it.
+    pub(super) unfinished: bool,
+}
+
+/// Most turns of the streams in `HOLD` that make pieces of their own. Beyond it pieces hold what was read of a stream in
+/// several turns: a command that alternates without end must not become a chunk a word.
+const TURNS: u32 = 32;
+
 #[derive(Debug)]
 struct State {
     stdout: StreamBuffer,
     stderr: StreamBuffer,
+    /// Number of the next piece of either.
+    next_seq: u32,
+    /// Which was added to last.
+    last: Which,
+    /// Turns that may still be made before `turns_until`.
+    turns: u32,
+    turns_until: Instant,
     /// It stands in the queue already.
     queued: bool,
 }
@@ -33,7 +55,15 @@ struct State {
 impl AttemptOutput {
     pub(crate) fn new(lease: LeaseKey, limits: OutputLimits) -> Self {
         let stream = || StreamBuffer::new(limits.head, limits.tail);
-        let state = State { stdout: stream(), stderr: stream(), queued: false };
+        let state = State {
+            stdout: stream(),
+            stderr: stream(),
+            next_seq: 0,
+            last: Which::Stdout,
+            turns: 0,
+            turns_until: clock::monotonic(),
+            queued: false,
+        };
         Self { lease, state: Mutex::new(state) }
     }
 
@@ -49,19 +79,30 @@ impl AttemptOutput {
         state.stdout.pending() + state.stderr.pending() == 0
     }
 
-    /// Adds what was read; returns how many bytes of this stream wait to be sent.
-    pub(super) fn push(&self, which: Which, data: &[u8]) -> usize {
+    /// Adds what was read.
+    pub(super) fn push(&self, which: Which, data: &[u8]) -> Waiting {
         let mut state = self.lock();
-        let stream = state.stream(which);
-        stream.push(data);
-        stream.pending()
+        let cut = state.is_new_turn(which);
+        let (stream, next_seq) = state.stream(which);
+        stream.push(data, cut, next_seq);
+        stream.waiting()
+    }
+
+    /// Waits no longer for the rest of a character.
+    pub(super) fn release(&self, which: Which) -> Waiting {
+        let mut state = self.lock();
+        let (stream, next_seq) = state.stream(which);
+        stream.release(next_seq);
+        stream.waiting()
     }
 
     /// Both streams are over: their tails may be sent.
     pub(super) fn finish(&self) {
         let mut state = self.lock();
-        state.stdout.finish();
-        state.stderr.finish();
+        for which in [Which::Stdout, Which::Stderr] {
+            let (stream, next_seq) = state.stream(which);
+            stream.finish(next_seq);
+        }
     }
 
     /// True the first time, until `take` has emptied it: then it must be queued again.
@@ -69,22 +110,25 @@ impl AttemptOutput {
         !std::mem::replace(&mut self.lock().queued, true)
     }
 
-    /// The next chunk, of at most `limit` bytes. None leaves the queue.
-    pub(super) fn take(&self, limit: usize) -> Option<OutputChunk> {
+    /// The next chunk of those that wait, in the order of reading. None leaves the queue.
+    pub(super) fn take(&self) -> Option<OutputChunk> {
         let mut state = self.lock();
-        for which in [Which::Stdout, Which::Stderr] {
-            if let Some(piece) = state.stream(which).take(limit) {
-                return Some(OutputChunk {
-                    lease: Some(self.lease.into()),
-                    stream: which.on_the_wire().into(),
-                    seq: piece.seq,
-                    offset: piece.offset,
-                    data: piece.data,
-                });
-            }
-        }
-        state.queued = false;
-        None
+        let which = match (state.stdout.next_seq(), state.stderr.next_seq()) {
+            (Some(out), Some(err)) if err < out => Which::Stderr,
+            (None, Some(_)) => Which::Stderr,
+            _ => Which::Stdout,
+        };
+        let Some(piece) = state.stream(which).0.take() else {
+            state.queued = false;
+            return None;
+        };
+        Some(OutputChunk {
+            lease: Some(self.lease.into()),
+            stream: which.on_the_wire().into(),
+            seq: piece.seq,
+            offset: piece.offset,
+            data: piece.into_data(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -93,10 +137,99 @@ impl AttemptOutput {
 }
 
 impl State {
-    const fn stream(&mut self, which: Which) -> &mut StreamBuffer {
-        match which {
+    const fn stream(&mut self, which: Which) -> (&mut StreamBuffer, &mut u32) {
+        let stream = match which {
             Which::Stdout => &mut self.stdout,
             Which::Stderr => &mut self.stderr,
+        };
+        (stream, &mut self.next_seq)
+    }
+
+    /// Whether `which` takes over from the other stream and may begin a piece.
+    fn is_new_turn(&mut self, which: Which) -> bool {
+        if std::mem::replace(&mut self.last, which) == which {
+            return false;
         }
+        let now = clock::monotonic();
+        if now >= self.turns_until {
+            (self.turns, self.turns_until) = (TURNS, now + HOLD);
+        }
+        let may = self.turns > 0;
+        self.turns = self.turns.saturating_sub(1);
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::id::{TaskId, TenantId};
+    use protocol::output_chunk::Stream;
+
+    fn output(head: usize, tail: usize) -> AttemptOutput {
+        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        AttemptOutput::new(lease, OutputLimits { head, tail })
+    }
+
+    fn all(output: &AttemptOutput) -> Vec<(u32, Stream, String)> {
+        let text = |data: &[u8]| String::from_utf8(data.to_vec()).unwrap();
+        let next = || output.take().map(|chunk| (chunk.seq, chunk.stream(), text(&chunk.data)));
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn pieces_are_numbered_and_given_in_the_order_of_reading() {
+        let output = output(100, 0);
+        for (which, text) in [
+            (Which::Stderr, "e1 "),
+            (Which::Stderr, "e2 "),
+            (Which::Stdout, "o1 "),
+            (Which::Stderr, "e3 "),
+            (Which::Stdout, "o2 "),
+        ] {
+            output.push(which, text.as_bytes());
+        }
+        let wanted = [
+            (0, Stream::Stderr, "e1 e2 ".to_owned()),
+            (1, Stream::Stdout, "o1 ".to_owned()),
+            (2, Stream::Stderr, "e3 ".to_owned()),
+            (3, Stream::Stdout, "o2 ".to_owned()),
+        ];
+        assert_eq!(all(&output), wanted);
+    }
+
+    #[test]
+    fn the_end_of_a_flood_keeps_its_place_before_what_was_said_after_it() {
+        let output = output(4, 4);
+        output.push(Which::Stdout, b"0123456789");
+        output.push(Which::Stderr, b"last");
+        let numbers: Vec<_> = all(&output).into_iter().map(|(seq, ..)| seq).collect();
+        assert_eq!(numbers, [0, 2]);
+        output.finish();
+        assert_eq!(all(&output), [(1, Stream::Stdout, "6789".to_owned())]);
+    }
+
+    #[test]
+    fn a_character_goes_on_over_the_words_of_the_other_stream() {
+        let output = output(100, 0);
+        assert!(output.push(Which::Stdout, b"\xc3").unfinished);
+        output.push(Which::Stderr, b"x");
+        output.push(Which::Stdout, b"\xa4");
+        let wanted = [(0, Stream::Stderr, "x".to_owned()), (1, Stream::Stdout, "ä".to_owned())];
+        assert_eq!(all(&output), wanted);
+        output.push(Which::Stdout, b"a\xc3");
+        assert_eq!(output.release(Which::Stdout), Waiting { bytes: 2, unfinished: false });
+    }
+
+    #[test]
+    fn streams_that_alternate_without_end_do_not_make_a_chunk_a_word() {
+        let output = output(1_000_000, 0);
+        for _ in 0..10_000 {
+            output.push(Which::Stdout, b"o");
+            output.push(Which::Stderr, b"e");
+        }
+        let pieces = all(&output);
+        // As many as a slow machine would allow in ten times the time.
+        assert!(pieces.len() < 10 * TURNS as usize, "{} pieces", pieces.len());
     }
 }

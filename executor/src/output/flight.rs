@@ -4,7 +4,7 @@
 //! chunk let the resource manager store it once.
 
 use super::queue::OutputQueue;
-use protocol::{MAX_UNANSWERED_OUTPUT, Output, OutputAnswer, OutputChunk};
+use protocol::{MAX_OUTPUT_CHUNK, MAX_UNANSWERED_OUTPUT, Output, OutputAnswer, OutputChunk};
 use std::collections::VecDeque;
 
 /// Most output in one message, bytes: small enough that a heartbeat never waits long behind it.
@@ -22,13 +22,15 @@ pub(crate) struct Flight {
 impl Flight {
     /// True when `next` would give something.
     pub(crate) fn is_ready(&self, queue: &OutputQueue) -> bool {
-        self.unanswered_bytes < MAX_UNANSWERED_OUTPUT
+        self.unanswered_bytes + MAX_OUTPUT_CHUNK <= MAX_UNANSWERED_OUTPUT
             && (!self.again.is_empty() || !queue.is_empty())
     }
 
     /// The next group to send; counted as under way from now on.
     pub(crate) fn next(&mut self, queue: &OutputQueue) -> Option<Output> {
-        let limit = GROUP.min(MAX_UNANSWERED_OUTPUT.saturating_sub(self.unanswered_bytes));
+        let room = MAX_UNANSWERED_OUTPUT.saturating_sub(self.unanswered_bytes);
+        // A chunk is never divided: the last one must fit, too.
+        let limit = GROUP.min((room + 1).saturating_sub(MAX_OUTPUT_CHUNK));
         let chunks = if self.again.is_empty() { queue.take(limit) } else { self.take_again(limit) };
         self.unanswered_bytes += chunks.iter().map(|chunk| chunk.data.len()).sum::<usize>();
         // Clones share the bytes.

@@ -1,7 +1,7 @@
 //! What commands write and servers answer, on its way to the resource manager.
 //!
 //! A command must never wait for us: its pipes are always drained. The first bytes of each stream are
-//! sent as they come, the last are kept in a ring and sent at the end, and what lies between is only
+//! sent as they come, the last are kept and sent at the end, and what lies between is only
 //! counted, so that memory is bounded whatever a command writes.
 
 mod attempt;
@@ -9,8 +9,9 @@ mod feed;
 mod flight;
 mod pump;
 mod queue;
-mod ring;
+mod rhythm;
 mod stream;
+mod text;
 
 pub(crate) use attempt::{AttemptOutput, OutputLimits};
 pub(crate) use feed::Feed;

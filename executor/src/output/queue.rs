@@ -41,14 +41,14 @@ impl OutputQueue {
         self.due.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Chunks of at most `limit` bytes in all, one of each attempt in turn.
+    /// Chunks, one of each attempt in turn, until there are `limit` bytes or one chunk more.
     pub(super) fn take(&self, mut limit: usize) -> Vec<OutputChunk> {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let mut chunks = Vec::new();
         while limit > 0 {
             let Some(output) = due.pop_front() else { break };
-            if let Some(chunk) = output.take(limit) {
-                limit -= chunk.data.len();
+            if let Some(chunk) = output.take() {
+                limit = limit.saturating_sub(chunk.data.len());
                 chunks.push(chunk);
                 due.push_back(output);
             }
