@@ -36,7 +36,7 @@ pub use model::{
     BackfillRange, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
     ConcurrencyLimit, DeletedSchedule, Fire, FollowEvent, FollowedState, LimitWarning, Limits,
     LogChunk, LogFilter, NewApiKey, NewSchedule, NewTask, NewUser, Page, PageRequest, QuotaUse,
-    RateUse, RotatedApiKey, Schedule, ScheduleDue, SchedulePaused, SchedulePreview, Session,
+    RateUse, RotatedApiKey, Schedule, ScheduleDue, SchedulePaused, SchedulePreview, Session, Since,
     Stream, Task, TaskFilter, Usage, UsageOfDay, User,
 };
 pub use retry::RetryPolicy;

@@ -25,5 +25,5 @@ pub use json::nothing;
 pub use lines::{Line, Lines};
 pub use peer::{Peer, peer};
 pub use query::Query;
-pub(crate) use query::{time as time_parameter, wrong as wrong_parameter};
+pub(crate) use query::{text_time, time as time_parameter, wrong as wrong_parameter};
 pub use repeatable::repeatable;

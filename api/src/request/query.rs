@@ -98,8 +98,8 @@ pub(crate) fn time(query: &mut Query, name: &str) -> Result<Option<Timestamp>, P
     text.map(|text| text_time(&text).ok_or_else(|| wrong(name, FORM))).transpose()
 }
 
-/// An unescaped `+` of a zone offset arrives as a blank.
-fn text_time(text: &str) -> Option<Timestamp> {
+/// A time, if it is one. An unescaped `+` of a zone offset arrives as a blank.
+pub(crate) fn text_time(text: &str) -> Option<Timestamp> {
     let at = chrono::DateTime::parse_from_rfc3339(&text.replace(' ', "+")).ok()?.to_utc();
     let (first, end) = (0, 7_258_118_400); // 1970-01-01 and 2200-01-01
     (first..end).contains(&at.timestamp()).then_some(at)

@@ -144,6 +144,42 @@ async fn a_task_that_has_ended_is_told_whole_and_the_answer_ends() {
 }
 
 #[tokio::test]
+async fn a_following_begins_with_the_last_lines_or_at_a_time_and_goes_on_from_its_own_place() {
+    let server = Server::start().await;
+    let id = server.noop().await;
+    place(&server, &id, 1).await;
+    write(&server, &id, (1, 1, 0), "old\none\n").await;
+    write(&server, &id, (1, 2, 1), "err").await;
+    let all = "update task_output set stored_at = stored_at - interval '1 hour'";
+    server.db.sql(all).await.unwrap();
+    let client = typed(&server, &format!("http://{}", server.addr));
+    let tail = LogFilter { tail: Some(2), ..LogFilter::default() };
+    let mut tailing = client.follow(id.parse().unwrap(), tail);
+    assert_eq!(text(&mut tailing).await, (1, Stream::Stdout, 0, "one\n".to_owned()));
+    assert_eq!(text(&mut tailing).await.3, "err");
+    let since = LogFilter { since: "1m".parse().ok(), ..LogFilter::default() };
+    let mut recent = client.follow(id.parse().unwrap(), since);
+    write(&server, &id, (1, 1, 2), "new\n").await;
+    for following in [&mut tailing, &mut recent] {
+        assert_eq!(text(following).await, (1, Stream::Stdout, 2, "new\n".to_owned()));
+    }
+    end(&server, &id, "succeeded", 0).await;
+    let bearer = format!("Bearer {}", server.key);
+    // A place in the middle of a chunk that was not sent yet is kept in the id.
+    let headers = [("Authorization", bearer.as_str()), ("Last-Event-ID", "1.0.2.4.0")];
+    let target = format!("/v1/tasks/{id}/logs?follow=true&tail=1");
+    let answer = request(server.addr, "GET", &target, &headers, b"").await;
+    let rest = String::from_utf8(answer.body).unwrap();
+    let output: Vec<&str> =
+        rest.split("\n\n").filter(|event| event.starts_with("event: output")).collect();
+    assert_eq!(output.len(), 2, "{rest}");
+    assert!(
+        output[0].contains("\"offset\":4") && output[0].contains("\"text\":\"one\\n\""),
+        "{rest}"
+    );
+}
+
+#[tokio::test]
 async fn a_following_that_cannot_be_is_refused() {
     let server = Server::start().await;
     let id = server.noop().await;

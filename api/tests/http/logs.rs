@@ -38,7 +38,7 @@ async fn output_is_shown_as_text_or_base64_and_raw_as_it_was() {
     let chunks = [
         (1, 1, 0, html.clone()),
         (1, 1, 1, binary.clone()),
-        (1, 2, 0, b"err".to_vec()),
+        (1, 2, 2, b"err".to_vec()),
         (2, 1, 0, "grün\n".as_bytes().to_vec()),
     ];
     store(&server, &id, &chunks).await;
@@ -68,6 +68,59 @@ async fn output_is_shown_as_text_or_base64_and_raw_as_it_was() {
     }
     let stderr = server.get(&format!("{logs}?stream=stderr")).await.json();
     assert_eq!(stderr["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn output_is_in_the_order_of_reading_and_begins_where_it_is_asked_to_in_each_form() {
+    let server = Server::start().await;
+    let id = server.noop().await;
+    let logs = format!("/v1/tasks/{id}/logs");
+    let piece = |attempt, stream, seq, text: &str| (attempt, stream, seq, text.as_bytes().to_vec());
+    let chunks = [
+        piece(1, 1, 0, "first try\n"),
+        piece(2, 2, 0, "e1\n"),
+        piece(2, 1, 1, "o1\no2"),
+        piece(2, 2, 2, "e2\n"),
+        piece(2, 1, 3, "\no3\n"),
+    ];
+    store(&server, &id, &chunks).await;
+    let old = "update task_output set stored_at = stored_at - interval '2 hours' where attempt = 1 or seq < 2";
+    server.db.sql(old).await.unwrap();
+    let text = |chunk: &serde_json::Value| chunk["text"].as_str().unwrap().to_owned();
+    for (query, wanted) in [
+        ("", "first try\ne1\no1\no2e2\n\no3\n"),
+        ("tail=2", "o2\no3\n"),
+        ("tail=3", "o2e2\n\no3\n"),
+        ("tail=2&stream=stdout", "o2\no3\n"),
+        ("tail=1&stream=stderr", "e2\n"),
+        ("tail=0", ""),
+        ("tail=10000", "first try\ne1\no1\no2e2\n\no3\n"),
+        ("tail=1&attempt=1", "first try\n"),
+        ("since=1h", "e2\n\no3\n"),
+        ("since=3h&attempt=2", "e1\no1\no2e2\n\no3\n"),
+        ("since=1h&tail=1", "o3\n"),
+        ("since=2199-01-01T00:00:00Z", ""),
+        ("since=1970-01-02T00:00:00Z&stream=stderr", "e1\ne2\n"),
+    ] {
+        // One chunk a page: a cursor goes on from its place, whatever the query asks to begin with.
+        let (mut paged, mut cursor) = (String::new(), String::new());
+        loop {
+            let page = server.get(&format!("{logs}?limit=1&{query}{cursor}")).await.json();
+            paged.extend(page["data"].as_array().unwrap().iter().map(text));
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(paged, wanted, "{query}");
+        let raw = server.get(&format!("{logs}?format=raw&{query}")).await;
+        assert_eq!(String::from_utf8(raw.body).unwrap(), wanted, "{query}");
+    }
+    let shown = server.get(&format!("{logs}?tail=1&stream=stdout")).await.json();
+    assert_eq!(
+        (shown["data"][0]["offset"].as_u64(), shown["data"][0]["seq"].as_u64()),
+        (Some(1), Some(3))
+    );
 }
 
 #[tokio::test]

@@ -17,9 +17,9 @@ pub(super) async fn follow(
     connection: &Connection,
     task: TaskId,
     filter: LogFilter,
+    mut reader: Reader,
 ) -> Result<(), Failure> {
     let mut following = connection.client.follow(task, filter);
-    let mut reader = Reader::default();
     while let Some(event) = following.next().await.map_err(|error| lost(&error, task))? {
         match (connection.format, &event) {
             (Format::Json, event) => output::line(&shown(event).to_string())?,

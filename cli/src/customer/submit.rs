@@ -7,6 +7,7 @@
 use super::connection::Connection;
 use super::failure::failure;
 use super::follow::follow;
+use super::logs::Reader;
 use super::submit_file;
 use super::task_arguments::{FIELDS, TaskArguments};
 use crate::failure::Failure;
@@ -68,7 +69,8 @@ pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<
     let task = answer.map_err(|error| not_submitted(&error, &key))?;
     if follows {
         output::remark(&format!("berth: {} is submitted", task.id));
-        return follow(connection, task.id, LogFilter::default()).await;
+        let filter = LogFilter::default();
+        return follow(connection, task.id, filter, Reader::new(&filter, false)).await;
     }
     show(connection.format, &task)
 }

@@ -2,10 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::time::Timestamp;
+use chrono::SecondsFormat;
+use domain::time::{Timestamp, format_duration, parse_duration};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Where a command wrote to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -43,6 +45,37 @@ impl FromStr for Stream {
     }
 }
 
+/// From when on output is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// From this time on.
+    At(Timestamp),
+    /// From so long ago on.
+    Ago(Duration),
+}
+
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(time) => f.write_str(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+            Self::Ago(duration) => f.write_str(&format_duration(*duration)),
+        }
+    }
+}
+
+impl FromStr for Since {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(time) = chrono::DateTime::parse_from_rfc3339(text) {
+            return Ok(Self::At(time.to_utc()));
+        }
+        parse_duration(text)
+            .map(Self::Ago)
+            .map_err(|_| "expected a time such as 2030-01-31T12:00:00Z or a duration such as 10m")
+    }
+}
+
 /// Which output is wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogFilter {
@@ -50,16 +83,31 @@ pub struct LogFilter {
     pub attempt: Option<u32>,
     /// Of this stream only.
     pub stream: Option<Stream>,
+    /// The last lines only, so many: up to 10 000, over both streams.
+    pub tail: Option<u32>,
+    /// Stored from then on.
+    pub since: Option<Since>,
 }
 
-/// A piece of output, cut wherever the pipe was read.
+impl LogFilter {
+    pub(crate) fn parameters(&self) -> [(&'static str, Option<String>); 4] {
+        [
+            ("attempt", self.attempt.map(|attempt| attempt.to_string())),
+            ("stream", self.stream.map(|stream| stream.to_string())),
+            ("tail", self.tail.map(|lines| lines.to_string())),
+            ("since", self.since.map(|since| since.to_string())),
+        ]
+    }
+}
+
+/// A piece of output. Text is cut between characters, unless one was not written as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogChunk {
     /// Which attempt wrote it.
     pub attempt: u32,
     /// Where to.
     pub stream: Stream,
-    /// Counts up from 0 within an attempt's stream.
+    /// Rises within an attempt, over both streams: the order in which they were read.
     pub seq: u32,
     /// Of the first byte; a jump means bytes that were not kept.
     pub offset: u64,
@@ -100,6 +148,20 @@ mod tests {
         let start =
             r#"{"attempt":1,"stream":"stderr","seq":0,"offset":0,"at":"2030-01-31T12:00:00Z""#;
         serde_json::from_str(&format!("{start}{data}}}"))
+    }
+
+    #[test]
+    fn a_beginning_is_a_time_or_a_duration_and_reads_back() {
+        for (text, shown) in [
+            ("2030-01-31T12:00:00+01:00", "2030-01-31T11:00:00Z"),
+            ("2030-01-31T12:00:00.25Z", "2030-01-31T12:00:00.250Z"),
+            ("90s", "1m30s"),
+        ] {
+            let since: Since = text.parse().unwrap();
+            assert_eq!(since.to_string(), shown);
+            assert_eq!(shown.parse(), Ok(since));
+        }
+        assert!("yesterday".parse::<Since>().is_err() && "10".parse::<Since>().is_err());
     }
 
     #[test]

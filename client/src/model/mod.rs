@@ -29,7 +29,7 @@ pub use filter::TaskFilter;
 pub use follow::{FollowEvent, FollowedState};
 pub use key::{ApiKey, NewApiKey, RotatedApiKey};
 pub use limits::{LimitWarning, Limits, QuotaUse, RateUse};
-pub use log::{LogChunk, LogFilter, Stream};
+pub use log::{LogChunk, LogFilter, Since, Stream};
 pub use new_task::NewTask;
 pub use page::{Page, PageRequest};
 pub use schedule::{

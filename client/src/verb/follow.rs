@@ -93,11 +93,8 @@ impl Follow {
     }
 
     async fn connect(&mut self) -> Result<(), ClientError> {
-        let wanted = [
-            ("attempt", self.filter.attempt.map(|attempt| attempt.to_string())),
-            ("stream", self.filter.stream.map(|stream| stream.to_string())),
-        ];
-        let call = Call::get(format!("v1/tasks/{}/logs", self.task)).query(wanted);
+        let call =
+            Call::get(format!("v1/tasks/{}/logs", self.task)).query(self.filter.parameters());
         self.tried += 1;
         if !std::mem::take(&mut self.rested) && self.tried > 1 {
             // Also where the connection was made and cut at once, again and again.

@@ -5,7 +5,7 @@ use crate::{Answer, Client, ClientError, LogChunk, LogFilter, Page, PageRequest}
 use domain::id::TaskId;
 
 impl Client {
-    /// One page of a task's output: by attempt, stream and order of writing. A page may be shorter than its limit.
+    /// One page of a task's output: in the order in which it was written. A page may be shorter than its limit.
     ///
     /// # Errors
     /// 404 when there is no such task among yours; no answer.
@@ -15,11 +15,11 @@ impl Client {
         filter: LogFilter,
         page: &PageRequest,
     ) -> Result<Answer<Page<LogChunk>>, ClientError> {
-        let wanted = [
-            ("attempt", filter.attempt.map(|attempt| attempt.to_string())),
-            ("stream", filter.stream.map(|stream| stream.to_string())),
-        ];
-        self.send(Call::get(format!("v1/tasks/{id}/logs")).query(wanted).query(page.parameters()))
-            .await
+        self.send(
+            Call::get(format!("v1/tasks/{id}/logs"))
+                .query(filter.parameters())
+                .query(page.parameters()),
+        )
+        .await
     }
 }

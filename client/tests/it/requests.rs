@@ -132,10 +132,16 @@ async fn logs_are_bytes_of_one_attempt_and_stream() {
     let server =
         Server::with([Line::json(200, format!(r#"{{"data":[{chunk}],"next_cursor":null}}"#))])
             .await;
-    let filter = LogFilter { attempt: Some(2), stream: Some(Stream::Stderr) };
+    let since = "2030-01-31T12:00:00Z".parse().ok();
+    let filter = LogFilter { attempt: Some(2), stream: Some(Stream::Stderr), tail: Some(5), since };
     let page = client(&server).logs(id(), filter, &PageRequest::default()).await.unwrap();
     assert_eq!(page.data[0].data, [0xff, 0xfe]);
-    assert!(server.asked()[0].line.ends_with("/logs?attempt=2&stream=stderr"));
+    let query = "attempt=2&stream=stderr&tail=5&since=2030-01-31T12%3A00%3A00Z";
+    assert!(
+        server.asked()[0].line.ends_with(&format!("/logs?{query}")),
+        "{}",
+        server.asked()[0].line
+    );
 }
 
 #[tokio::test]

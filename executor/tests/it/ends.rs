@@ -14,6 +14,7 @@ in_both_modes! {
     nothing_begins_after_the_cap,
     nothing_begins_after_a_hand_back,
     nothing_begins_after_a_resource_is_used_up,
+    nothing_begins_after_the_memory_is_used_up,
     what_is_left_of_a_command_that_was_asked_to_end_has_the_same_grace,
     a_command_that_stopped_itself_hears_that_it_is_to_end,
 }
@@ -102,6 +103,20 @@ async fn nothing_begins_after_a_resource_is_used_up(isolation: &str) {
         |_| rm.assign_with(&bash(script), |assignment| assignment.resources = Some(small()));
     let leases: Vec<_> = (0..2 * TIMES).map(assign).collect();
     end_silently(&rm, &leases, Outcome::KilledResources).await;
+}
+
+/// Where the kernel limits the memory it kills one process by itself.
+async fn nothing_begins_after_the_memory_is_used_up(isolation: &str) {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
+    rm.hello(0).await;
+    let script = "echo ready; tail /dev/zero; echo MAIL SENT; while :; do tail /dev/zero; done";
+    for _ in 0..4 {
+        let assign =
+            |_| rm.assign_with(&bash(script), |assignment| assignment.resources = Some(small()));
+        let leases: Vec<_> = (0..4).map(assign).collect();
+        end_silently(&rm, &leases, Outcome::KilledResources).await;
+    }
 }
 
 #[tokio::test]

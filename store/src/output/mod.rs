@@ -1,14 +1,19 @@
 //! What tasks wrote to standard output and error.
 
+mod begin;
 mod follow;
 mod insert;
+mod position;
 mod quota;
 mod read;
+mod tail;
 
-pub use follow::{FollowPosition, Pulse, pulses, read_from, wanted};
+pub use begin::{since, tail};
+pub use follow::{Pulse, pulses};
 pub use insert::{NewChunk, insert};
+pub use position::OutputPosition;
 pub use quota::{forget, kept};
-pub use read::{OutputChunk, OutputFilter, OutputPage, OutputPosition, read};
+pub use read::{OutputChunk, OutputFilter, OutputPage, read};
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +30,10 @@ impl Stream {
             Self::Stdout => 1,
             Self::Stderr => 2,
         }
+    }
+
+    const fn numbered(number: i16) -> Self {
+        if number == 2 { Self::Stderr } else { Self::Stdout }
     }
 
     /// Its name in JSON.

@@ -1,22 +1,15 @@
-//! Reads stored output in the order in which a person would.
+//! Reads stored output in the order in which it was written.
+//!
+//! Both streams of an attempt grow side by side, and their chunks are numbered together, so that a reader's place is a number in
+//! each of them and the order of numbers is that of writing.
 
-use super::Stream;
+use super::{OutputPosition, Stream};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
 use domain::time::Timestamp;
-
-/// Where a reader is: after this chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutputPosition {
-    /// The attempt.
-    pub attempt: u32,
-    /// The stream.
-    pub stream: Stream,
-    /// The chunk.
-    pub seq: u32,
-}
+use std::cmp::Reverse;
 
 /// A stored chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +18,7 @@ pub struct OutputChunk {
     pub attempt: u32,
     /// The stream.
     pub stream: Stream,
-    /// Counts up from 0 within (attempt, stream).
+    /// Rises within an attempt, over both streams.
     pub seq: u32,
     /// Offset of the first byte; a jump against the chunk before means bytes left out.
     pub offset: u64,
@@ -42,23 +35,24 @@ pub struct OutputFilter {
     pub attempt: Option<u32>,
     /// One stream only.
     pub stream: Option<Stream>,
-    /// After this chunk.
-    pub after: Option<OutputPosition>,
+    /// From here on.
+    pub from: OutputPosition,
 }
 
 /// A piece of what there is to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputPage {
-    /// By (attempt, stream, seq).
+    /// In the order of writing.
     pub chunks: Vec<OutputChunk>,
     /// There may be more after these.
     pub more: bool,
 }
 
-/// A page is over with the chunk that fills it, so that it takes no more memory than this and one chunk (64 KiB), however many there are.
-const PAGE_BYTES: i64 = 512 * 1024;
+/// What is read of a stream is over with the chunk that fills this, so that it takes no more memory than this and one chunk
+/// (64 KiB), however many there are.
+pub(super) const STREAM_BYTES: i64 = 512 * 1024;
 
-/// The first chunks that `filter` lets through: at most `limit`, and about half a MiB of them.
+/// The first chunks that `filter` lets through: of each stream at most `limit`, and about half a MiB of them.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -69,44 +63,150 @@ pub async fn read(
     filter: OutputFilter,
     limit: u32,
 ) -> Result<OutputPage, StoreError> {
-    let small = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
-    let after = filter.after.map(|p| (small(p.attempt), p.stream.number(), small(p.seq)));
+    let OutputFilter { attempt, stream, from } = filter;
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query!(
-        r#"select attempt, stream, seq, "offset", stored_at, data, found as "found!" from (
-                select p.*, count(*) over () as found,
-                    sum(length(data)) over (order by attempt, stream, seq rows unbounded preceding) - length(data) as before
-                from (
-                    select distinct on (attempt, stream, seq) attempt, stream, seq, "offset", stored_at, data
-                    from task_output
-                    where tenant_id = $1 and task_id = $2
-                        and ($3::integer is null or attempt = $3) and ($4::smallint is null or stream = $4)
-                        and (attempt, stream, seq) > ($5::integer, $6::smallint, $7::integer)
-                    order by attempt, stream, seq limit $8) p) q
-            where before < $9 order by attempt, stream, seq"#,
+        r#"select w.attempt as "attempt!", w.stream as "stream!", w.seq as "seq!", w."offset" as "offset!",
+                w.stored_at as "stored_at!", w.data as "data!", w.found as "found!"
+            from (
+                (select p.*, count(*) over () as found,
+                    sum(length(p.data)) over (order by p.attempt, p.seq rows unbounded preceding) - length(p.data) as before
+                from (select distinct on (o.attempt, o.stream, o.seq) o.attempt, o.stream, o.seq, o."offset", o.stored_at, o.data
+                    from task_output o
+                    where o.tenant_id = $1 and o.task_id = $2 and o.stream = 1
+                        and ($3::integer is null or o.attempt = $3) and ($4::smallint is null or $4 = 1)
+                        and o.attempt >= $5::integer and (o.attempt, o.seq) >= ($5::integer, $6::integer)
+                    order by o.attempt, o.stream, o.seq, o.stored_at limit $8) p)
+                union all
+                (select p.*, count(*) over () as found,
+                    sum(length(p.data)) over (order by p.attempt, p.seq rows unbounded preceding) - length(p.data) as before
+                from (select distinct on (e.attempt, e.stream, e.seq) e.attempt, e.stream, e.seq, e."offset", e.stored_at, e.data
+                    from task_output e
+                    where e.tenant_id = $1 and e.task_id = $2 and e.stream = 2
+                        and ($3::integer is null or e.attempt = $3) and ($4::smallint is null or $4 = 2)
+                        and e.attempt >= $5::integer and (e.attempt, e.seq) >= ($5::integer, $7::integer)
+                    order by e.attempt, e.stream, e.seq, e.stored_at limit $8) p)
+            ) w where w.before < $9"#,
         scope.tenant().uuid(),
         task.uuid(),
-        filter.attempt.map(small),
-        filter.stream.map(Stream::number),
-        after.map_or(0, |a| a.0),
-        after.map_or(0, |a| a.1),
-        after.map_or(-1, |a| a.2),
+        attempt.map(small),
+        stream.map(Stream::number),
+        small(from.attempt),
+        small(from.stdout),
+        small(from.stderr),
         i64::from(limit),
-        PAGE_BYTES
+        STREAM_BYTES
     );
     let rows = patient("output.read", query.fetch_all(&mut *tx)).await?;
-    let found = rows.first().map_or(0, |row| row.found);
-    let more = found >= i64::from(limit) || found > i64::try_from(rows.len()).unwrap_or(i64::MAX);
-    let chunks = rows
-        .into_iter()
-        .map(|row| OutputChunk {
+    let mut sides = [Side::default(), Side::default()];
+    for row in rows {
+        let chunk = OutputChunk {
             attempt: row.attempt.unsigned_abs(),
-            stream: if row.stream == 2 { Stream::Stderr } else { Stream::Stdout },
+            stream: Stream::numbered(row.stream),
             seq: row.seq.unsigned_abs(),
             offset: row.offset.unsigned_abs(),
             at: row.stored_at,
             data: row.data,
-        })
-        .collect();
-    Ok(OutputPage { chunks, more })
+        };
+        sides[chunk.stream as usize].add(from.without_skipped(chunk), row.found, limit);
+    }
+    Ok(merged(sides, |chunk| Reverse((chunk.attempt, chunk.seq, chunk.stream))))
+}
+
+pub(super) fn small(n: u32) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
+}
+
+/// What was read of one stream.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    chunks: Vec<OutputChunk>,
+    found: u64,
+    limit: u32,
+}
+
+impl Side {
+    /// `found`: how many there were before those were left out that are too many bytes.
+    pub(super) fn add(&mut self, chunk: OutputChunk, found: i64, limit: u32) {
+        (self.found, self.limit) = (found.unsigned_abs(), limit);
+        self.chunks.push(chunk);
+    }
+
+    /// There may be more of it.
+    fn is_cut(&self) -> bool {
+        !self.chunks.is_empty()
+            && (self.found >= self.limit.into() || self.found > self.chunks.len() as u64)
+    }
+}
+
+/// One order out of two: the chunk with the highest `rank` first. Where a side was cut, nothing may go ahead of what it has
+/// still to give.
+pub(super) fn merged<K: Ord>(
+    [mut stdout, mut stderr]: [Side; 2],
+    rank: impl Fn(&OutputChunk) -> K,
+) -> OutputPage {
+    let cut = [stdout.is_cut(), stderr.is_cut()];
+    for side in [&mut stdout.chunks, &mut stderr.chunks] {
+        side.sort_by_key(&rank);
+    }
+    let (stdout, stderr) = (&mut stdout.chunks, &mut stderr.chunks);
+    let mut chunks = Vec::with_capacity(stdout.len() + stderr.len());
+    loop {
+        let next = match (stdout.last(), stderr.last()) {
+            (None, None) => break,
+            (None, Some(_)) if cut[0] => break,
+            (Some(_), None) if cut[1] => break,
+            (None, Some(_)) => stderr.pop(),
+            (Some(_), None) => stdout.pop(),
+            (Some(out), Some(err)) if rank(err) > rank(out) => stderr.pop(),
+            (Some(_), Some(_)) => stdout.pop(),
+        };
+        chunks.extend(next);
+    }
+    OutputPage { chunks, more: cut[0] || cut[1] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(stream: Stream, places: &[(u32, u32)], limit: u32) -> Side {
+        let mut side = Side::default();
+        for (attempt, seq) in places {
+            let at = Timestamp::UNIX_EPOCH;
+            let (attempt, seq) = (*attempt, *seq);
+            let chunk = OutputChunk { attempt, stream, seq, offset: 0, at, data: Vec::new() };
+            side.add(chunk, places.len() as i64, limit);
+        }
+        side
+    }
+
+    fn shown(page: &OutputPage) -> Vec<(u32, &'static str, u32)> {
+        page.chunks.iter().map(|c| (c.attempt, c.stream.as_str(), c.seq)).collect()
+    }
+
+    fn in_order(stdout: &[(u32, u32)], stderr: &[(u32, u32)], limit: u32) -> OutputPage {
+        let sides = [side(Stream::Stdout, stdout, limit), side(Stream::Stderr, stderr, limit)];
+        merged(sides, |chunk| Reverse((chunk.attempt, chunk.seq, chunk.stream)))
+    }
+
+    #[test]
+    fn two_streams_are_merged_by_their_numbers_within_an_attempt() {
+        let page = in_order(&[(1, 1), (1, 3), (2, 0)], &[(1, 0), (1, 2), (1, 7)], 10);
+        let wanted = [
+            (1, "stderr", 0),
+            (1, "stdout", 1),
+            (1, "stderr", 2),
+            (1, "stdout", 3),
+            (1, "stderr", 7),
+            (2, "stdout", 0),
+        ];
+        assert_eq!((shown(&page), page.more), (wanted.to_vec(), false));
+    }
+
+    #[test]
+    fn nothing_overtakes_what_a_cut_side_has_still_to_give() {
+        let page = in_order(&[(1, 0), (1, 1)], &[(1, 50)], 2);
+        assert_eq!((shown(&page), page.more), (vec![(1, "stdout", 0), (1, "stdout", 1)], true));
+    }
 }

@@ -61,16 +61,16 @@ async fn output_is_stored_once_under_its_live_lease_and_read_in_order() {
     };
     let all = [
         (Stdout, 0, "a".to_owned()),
-        (Stdout, 1, "b".to_owned()),
         (Stderr, 0, "\0\u{7f}".to_owned()),
+        (Stdout, 1, "b".to_owned()),
     ];
     assert_eq!(texts(OutputFilter::default(), 100).await, all);
     assert_eq!(texts(OutputFilter::default(), 1).await, all[..1]);
-    let after = Some(OutputPosition { attempt: 1, stream: Stdout, seq: 0 });
-    assert_eq!(texts(OutputFilter { after, ..OutputFilter::default() }, 100).await, all[1..]);
+    let from = OutputPosition { attempt: 1, stdout: 1, ..OutputPosition::default() };
+    assert_eq!(texts(OutputFilter { from, ..OutputFilter::default() }, 100).await, all[1..]);
     assert_eq!(
         texts(OutputFilter { stream: Some(Stderr), ..OutputFilter::default() }, 100).await,
-        all[2..]
+        all[1..2]
     );
     assert!(
         texts(OutputFilter { attempt: Some(2), ..OutputFilter::default() }, 100).await.is_empty()
@@ -95,8 +95,9 @@ async fn a_page_of_output_ends_with_its_chunks_or_its_bytes_and_says_whether_the
     assert_eq!(insert(&world.rm, &chunks).await.unwrap(), 1012);
     let scope = TenantScope::new(tenant);
     let page = async |after: Option<u32>, limit| {
-        let after = after.map(|seq| OutputPosition { attempt: 1, stream: Stream::Stdout, seq });
-        let filter = OutputFilter { after, ..OutputFilter::default() };
+        let stdout = after.map_or(0, |seq| seq + 1);
+        let from = OutputPosition { attempt: 1, stdout, ..OutputPosition::default() };
+        let filter = OutputFilter { from, ..OutputFilter::default() };
         let page = read(&world.api, &scope, lease.task, filter, limit).await.unwrap();
         (page.chunks.first().map(|c| c.seq), page.chunks.len(), page.more)
     };
@@ -106,6 +107,59 @@ async fn a_page_of_output_ends_with_its_chunks_or_its_bytes_and_says_whether_the
     assert_eq!(page(Some(507), 504).await, (Some(508), 504, true), "nobody has looked further");
     assert_eq!(page(Some(507), 505).await, (Some(508), 504, false));
     assert_eq!(page(Some(1011), 500).await, (None, 0, false));
+}
+
+#[tokio::test]
+async fn reading_begins_at_a_time_or_with_the_last_lines_over_as_many_chunks_as_it_takes() {
+    use Stream::{Stderr, Stdout};
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let lease = world.run(leader, owned, tenant, 1).await[0];
+    let scope = TenantScope::new(tenant);
+    // Two lines a chunk, by turns, and more chunks than are read at once.
+    let of = |seq: u32| if seq % 3 == 0 { Stderr } else { Stdout };
+    let text = |seq: u32| format!("{seq} first\n{seq} second\n");
+    let chunks: Vec<_> = (0..300).map(|seq| chunk(lease, of(seq), seq, &text(seq))).collect();
+    insert(&world.rm, &chunks).await.unwrap();
+    let shown = async |from: OutputPosition, stream| {
+        let filter = OutputFilter { attempt: None, stream, from };
+        let page = read(&world.api, &scope, lease.task, filter, 500).await.unwrap();
+        assert!(!page.more);
+        page.chunks.into_iter().flat_map(|chunk| chunk.data).collect::<Vec<u8>>()
+    };
+    let tail = async |stream, lines| {
+        let filter = OutputFilter { stream, ..OutputFilter::default() };
+        store::output::tail(&world.api, &scope, lease.task, filter, lines).await.unwrap()
+    };
+    for stream in [None, Some(Stderr), Some(Stdout)] {
+        let all: String = (0..300)
+            .filter(|seq| stream.is_none_or(|wanted| wanted == of(*seq)))
+            .map(text)
+            .collect();
+        let lines: Vec<&str> = all.split_inclusive('\n').collect();
+        for count in [0, 1, 2, 3, 150, 151, 597, 600, 1000_usize] {
+            let wanted = lines[lines.len().saturating_sub(count)..].concat();
+            let from = tail(stream, u32::try_from(count).unwrap()).await;
+            let found = String::from_utf8(shown(from, stream).await).unwrap();
+            assert!(found == wanted, "{count} lines of {stream:?} from {from:?}");
+        }
+    }
+    world
+        .sql("update task_output set stored_at = stored_at - interval '1 hour' where seq < 200")
+        .await;
+    let now = runtime::clock::wall();
+    for (ago, first) in [(7200, 0), (1800, 200)] {
+        let at = now - Duration::from_secs(ago);
+        let from = store::output::since(&world.api, &scope, lease.task, at).await.unwrap();
+        let wanted: String = (first..300).map(text).collect();
+        assert!(shown(from, None).await == wanted.as_bytes(), "{ago}");
+    }
+    let later = now + Duration::from_secs(60);
+    let from = store::output::since(&world.api, &scope, lease.task, later).await.unwrap();
+    assert!(shown(from, None).await.is_empty());
+    insert(&world.rm, &[chunk(lease, Stdout, 300, "new")]).await.unwrap();
+    assert_eq!(shown(from, None).await, b"new");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! Called by `logs`. Chunks are read when the hub says that there are new ones, and only as fast as the client takes them: a
 //! slow reader has one step of them in memory and delays nobody. Each event's id is the place to go on from, in any process.
 
+use super::log_range::LogRange;
 use super::logs::ChunkView;
 use crate::auth::{Authority, Permission};
 use crate::live::{Pulses, Slot};
@@ -20,7 +21,7 @@ use runtime::error_chain::ErrorChain;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::sync::Arc;
-use store::output::{FollowPosition, OutputFilter, Pulse, read_from, wanted};
+use store::output::{OutputPosition, Pulse};
 use store::task::TaskRecord;
 use store::{StoreError, TenantScope};
 use tokio::sync::watch;
@@ -28,6 +29,8 @@ use utoipa::ToSchema;
 
 /// Chunks of each stream read at once; each has up to 64 KiB.
 const STEP: u32 = 4;
+/// Numbers in an event's id; those after the third only where one of them is not 0.
+const ID_NUMBERS: [usize; 2] = [3, 5];
 /// What a client waits before it connects again, ms.
 const RETRY_MS: u32 = 1000;
 
@@ -56,8 +59,8 @@ struct Follower {
     scope: TenantScope,
     authority: Authority,
     task: TaskId,
-    filter: OutputFilter,
-    position: FollowPosition,
+    range: LogRange,
+    position: OutputPosition,
     pulses: Pulses,
     closing: watch::Receiver<bool>,
     /// What was shown last of the task itself.
@@ -81,20 +84,24 @@ enum Step {
 pub(super) async fn answer(
     call: &Call,
     task: TaskId,
-    filter: OutputFilter,
+    range: LogRange,
 ) -> Result<HttpResponse, Problem> {
-    let position = resumed(call.request.headers())?;
+    let resumed = resumed(call.request.headers())?;
     let found = store::task::get(&call.state.api, &call.scope(), task).await?;
     if found.is_none() {
         return Err(Problem::not_found());
     }
+    let position = match resumed {
+        Some(place) => place,
+        None => range.begin(call, task).await?,
+    };
     let shared = Arc::clone(&call.state);
     let (slot, closing) = (shared.slots.take(call.caller.tenant())?, shared.closing());
     let follower = Follower {
         scope: call.scope(),
         authority: Authority::new(call.request.headers(), Permission::ReadTasks),
         task,
-        filter,
+        range,
         position,
         pulses: shared.hub.follow(call.caller.tenant(), task),
         closing,
@@ -180,15 +187,14 @@ impl Follower {
     /// Reads on from the present place; at the end of what there is, goes back to waiting, or says that it is over.
     async fn read(&mut self) -> Result<Option<String>, StoreError> {
         let db = &self.shared.api;
-        let (chunks, more) = read_from(db, &self.scope, self.task, self.position, STEP).await?;
+        let filter = self.range.filter(self.position);
+        let page = store::output::read(db, &self.scope, self.task, filter, STEP).await?;
         let mut events = String::new();
-        for chunk in &chunks {
+        for chunk in &page.chunks {
             self.position = self.position.after(chunk);
-            if wanted(chunk, self.filter.attempt, self.filter.stream) {
-                events.push_str(&self.event("output", &ChunkView::from(chunk)));
-            }
+            events.push_str(&self.event("output", &ChunkView::from(chunk)));
         }
-        if !more {
+        if !page.more {
             // Output is stored before the end is, and the pulse was read before the output: there is no more.
             let over = self.pulse.is_some_and(|pulse| pulse.state.is_terminal());
             self.step = if over { Step::Over } else { Step::Wait };
@@ -216,35 +222,53 @@ impl Follower {
 
     /// One event; JSON has no line breaks of its own.
     fn event<T: Serialize>(&self, name: &str, data: &T) -> String {
-        let FollowPosition { attempt, stdout, stderr } = self.position;
+        let id = id(self.position);
         // Written from types that always can be; `null` would be seen as what it is.
         let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
-        format!("event: {name}\nid: {attempt}.{stdout}.{stderr}\ndata: {json}\n\n")
+        format!("event: {name}\nid: {id}\ndata: {json}\n\n")
     }
 }
 
-/// Where the client was, from the id of the last event it saw.
-fn resumed(headers: &HeaderMap) -> Result<FollowPosition, Problem> {
-    let Some(header) = headers.get(&LAST_EVENT_ID) else { return Ok(FollowPosition::default()) };
+/// Where the client was, from the id of the last event it saw; none where it saw none.
+fn resumed(headers: &HeaderMap) -> Result<Option<OutputPosition>, Problem> {
+    let Some(header) = headers.get(&LAST_EVENT_ID) else { return Ok(None) };
     let text = header.to_str().unwrap_or("?");
     if text.is_empty() {
-        return Ok(FollowPosition::default());
+        return Ok(None);
     }
-    position(text).ok_or_else(|| {
+    position(text).map(Some).ok_or_else(|| {
         let detail =
             "must be the id of an event of this stream; leave it out to begin at the start";
         Problem::at(Code::InvalidParameter, "header:Last-Event-ID", detail)
     })
 }
 
-fn position(text: &str) -> Option<FollowPosition> {
+fn id(place: OutputPosition) -> String {
+    let OutputPosition { attempt, stdout, stderr, stdout_skip, stderr_skip } = place;
+    if (stdout_skip, stderr_skip) == (0, 0) {
+        return format!("{attempt}.{stdout}.{stderr}");
+    }
+    format!("{attempt}.{stdout}.{stderr}.{stdout_skip}.{stderr_skip}")
+}
+
+fn position(text: &str) -> Option<OutputPosition> {
     let number = |part: &str| {
         let digits = (1..=10).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
         part.parse().ok().filter(|_| digits)
     };
-    let mut parts = text.split('.').map(number);
-    let (attempt, stdout, stderr) = (parts.next()??, parts.next()??, parts.next()??);
-    parts.next().is_none().then_some(FollowPosition { attempt, stdout, stderr })
+    let numbers: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;
+    if !ID_NUMBERS.contains(&numbers.len()) {
+        return None;
+    }
+    let mut numbers = numbers.into_iter();
+    let mut next = || numbers.next().unwrap_or(0);
+    Some(OutputPosition {
+        attempt: next(),
+        stdout: next(),
+        stderr: next(),
+        stdout_skip: next(),
+        stderr_skip: next(),
+    })
 }
 
 #[cfg(test)]
@@ -253,11 +277,22 @@ mod tests {
 
     #[test]
     fn a_place_reads_back_and_what_is_none_is_refused() {
-        let at = FollowPosition { attempt: 2, stdout: 17, stderr: 0 };
-        assert_eq!(position("2.17.0"), Some(at));
-        for bad in
-            ["", "1", "1.2", "1.2.3.4", "-1.0.0", "1.2.x", "1.2.99999999999", "+1.0.0", "1..0"]
-        {
+        let at = OutputPosition { attempt: 2, stdout: 17, ..OutputPosition::default() };
+        assert_eq!((position("2.17.0"), id(at)), (Some(at), "2.17.0".to_owned()));
+        let within = OutputPosition { stderr_skip: 9, ..at };
+        assert_eq!((position("2.17.0.0.9"), id(within)), (Some(within), "2.17.0.0.9".to_owned()));
+        for bad in [
+            "",
+            "1",
+            "1.2",
+            "1.2.3.4",
+            "1.2.3.4.5.6",
+            "-1.0.0",
+            "1.2.x",
+            "1.2.99999999999",
+            "+1.0.0",
+            "1..0",
+        ] {
             assert_eq!(position(bad), None, "{bad}");
         }
     }

@@ -3,9 +3,9 @@
 //! Chunks are bytes cut wherever the pipe was read: one that is not UTF-8 by itself is shown as base64, so
 //! that nothing is lost. Output is other people's: it is never sent as anything a browser would run.
 
+use super::log_range::LogRange;
 use super::{follow, raw_logs};
 use crate::answer::json;
-use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
 use crate::pagination::{Page, Sheet, outdated_cursor};
 use crate::problem::{Code, Problem};
@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use domain::id::TaskId;
 use domain::time::Timestamp;
 use serde::Serialize;
-use store::output::{OutputChunk, OutputFilter, OutputPosition, Stream};
+use store::output::{OutputChunk, OutputFilter, OutputPosition};
 use utoipa::ToSchema;
 
 /// Chunks of one look at the database, at most.
@@ -29,11 +29,12 @@ const PAGE_BYTES: usize = 1024 * 1024;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Read the output of a task",
-    description: "By attempt, stream and order of writing. A jump in `offset` means bytes that were not kept. \
-                  A page may be shorter than `limit`; the last one has no `next_cursor`.\n\n\
+    description: "By attempt, and within an attempt in the order in which its executor read both streams. A jump in `offset` of a \
+                  stream means bytes that were not kept. `tail` and `since` choose where it begins, in each form of the answer; a \
+                  cursor or a `Last-Event-ID` goes on from its own place. A page may be shorter than `limit`; the last one has no `next_cursor`.\n\n\
                   With `Accept: text/event-stream` or `follow=true` the answer is a stream of server-sent events that lasts until \
                   the task has ended: `output` (a LogChunk), `state` (a FollowedState, when it changes) and at last `end` (a \
-                  FollowedState). Events of one attempt come in the order in which they were stored. A stream that ends without \
+                  FollowedState). A stream that ends without \
                   `end` was cut, by a restart for example: connect again with the id of the last event in `Last-Event-ID`, to any \
                   process, and it goes on without a gap. `limit`, `cursor` and `format` are not for it.",
     headers: &[Param {
@@ -43,6 +44,14 @@ pub const DOC: Doc = Doc {
     query: &[
         Param { name: "attempt", text: "Of this attempt only" },
         Param { name: "stream", text: "`stdout` or `stderr` only" },
+        Param {
+            name: "tail",
+            text: "The last lines only, so many: 0 to 10000, counted over both streams",
+        },
+        Param {
+            name: "since",
+            text: "What was stored from this time on (RFC 3339), or since so long ago, such as `10m`",
+        },
         Param { name: "follow", text: "`true`: live, as server-sent events" },
         Param { name: "format", text: "`raw`: the bytes themselves, without pages" },
         PAGE[0],
@@ -64,7 +73,7 @@ pub struct ChunkView<'a> {
     attempt: u32,
     /// `stdout` or `stderr`.
     stream: &'static str,
-    /// Counts up from 0 within an attempt's stream.
+    /// Rises within an attempt, over both streams: the order in which they were read.
     seq: u32,
     /// Of the first byte.
     offset: u64,
@@ -100,31 +109,32 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let task = call.task_id()?;
     let mut query = call.query()?;
     if follows(&call, &mut query)? {
-        let filter = filter(&mut query)?;
+        let (range, _) = LogRange::take(&mut query, task)?;
         query.finish()?;
-        return follow::answer(&call, task, filter).await;
+        return follow::answer(&call, task, range).await;
     }
     let page = Page::take(&mut query)?;
-    let mut filter = filter(&mut query)?;
+    let (range, context) = LogRange::take(&mut query, task)?;
     let raw = match query.one("format")?.as_deref() {
         None | Some("json") => false,
         Some("raw") => true,
         Some(_) => return Err(wrong_parameter("format", "must be json or raw")),
     };
     query.finish()?;
-    let (sealer, tenant, context) =
-        (&call.state.sealer, call.caller.tenant(), context(task, &filter));
-    filter.after =
-        page.position(sealer, tenant, context)?.map(|bytes| read_position(&bytes)).transpose()?;
+    let (sealer, tenant) = (&call.state.sealer, call.caller.tenant());
+    let from = match page.position(sealer, tenant, context)? {
+        Some(bytes) => read_position(&bytes)?,
+        None => range.begin(&call, task).await?,
+    };
+    let filter = range.filter(from);
     if raw {
         return raw_logs::answer(&call, task, filter).await;
     }
-    let (chunks, more) = read_page(&call, task, filter, page.limit).await?;
+    let (chunks, next) = read_page(&call, task, filter, page.limit).await?;
     if chunks.is_empty() {
         super::raw_logs::must_exist(&call, task).await?;
     }
-    let last = chunks.last().filter(|_| more);
-    let next_cursor = last.map(|chunk| sealer.seal(tenant, context, &write_position(chunk)));
+    let next_cursor = next.map(|place| sealer.seal(tenant, context, &write_position(place)));
     json(StatusCode::OK, &Sheet { data: chunks.iter().map(ChunkView::from).collect(), next_cursor })
 }
 
@@ -146,13 +156,13 @@ fn follows(call: &Call, query: &mut Query) -> Result<bool, Problem> {
     Ok(asked.unwrap_or_else(accepted))
 }
 
-/// Up to `limit` chunks or a page's worth of bytes, and whether there are more.
+/// Up to `limit` chunks or a page's worth of bytes, and where there are more.
 async fn read_page(
     call: &Call,
     task: TaskId,
     mut filter: OutputFilter,
     limit: u32,
-) -> Result<(Vec<OutputChunk>, bool), Problem> {
+) -> Result<(Vec<OutputChunk>, Option<OutputPosition>), Problem> {
     let (mut chunks, mut bytes) = (Vec::new(), 0);
     loop {
         // One more than is wanted tells that there are more.
@@ -161,69 +171,44 @@ async fn read_page(
         let found = store::output::read(&call.state.api, &call.scope(), task, filter, step).await?;
         for chunk in found.chunks {
             if chunks.len() == limit as usize || bytes >= PAGE_BYTES {
-                return Ok((chunks, true));
+                return Ok((chunks, Some(filter.from)));
             }
             bytes += chunk.data.len();
-            filter.after = Some(position(&chunk));
+            filter.from = filter.from.after(&chunk);
             chunks.push(chunk);
         }
         if !found.more {
-            return Ok((chunks, false));
+            return Ok((chunks, None));
         }
     }
 }
 
-fn filter(query: &mut Query) -> Result<OutputFilter, Problem> {
-    let attempt: Option<u32> = query.parsed("attempt", "the number of an attempt")?;
-    let stream = match query.one("stream")?.as_deref() {
-        None => None,
-        Some("stdout") => Some(Stream::Stdout),
-        Some("stderr") => Some(Stream::Stderr),
-        Some(_) => return Err(wrong_parameter("stream", "must be stdout or stderr")),
-    };
-    Ok(OutputFilter { attempt, stream, after: None })
-}
+const PLACE: usize = 5 * size_of::<u32>();
 
-fn context(task: TaskId, filter: &OutputFilter) -> Context {
-    let attempt = filter.attempt.map(|n| n.to_string()).unwrap_or_default();
-    let stream = filter.stream.map(Stream::as_str).unwrap_or_default();
-    Context::new(List::Logs, [task.to_string().as_str(), attempt.as_str(), stream])
-}
-
-/// Where a reader of `chunk` goes on.
-pub(super) fn position(chunk: &OutputChunk) -> OutputPosition {
-    OutputPosition { attempt: chunk.attempt, stream: chunk.stream, seq: chunk.seq }
-}
-
-fn write_position(chunk: &OutputChunk) -> [u8; 9] {
-    let mut bytes = [0; 9];
-    bytes[..4].copy_from_slice(&chunk.attempt.to_be_bytes());
-    bytes[4] = match chunk.stream {
-        Stream::Stdout => 1,
-        Stream::Stderr => 2,
-    };
-    bytes[5..].copy_from_slice(&chunk.seq.to_be_bytes());
+fn write_position(place: OutputPosition) -> [u8; PLACE] {
+    let OutputPosition { attempt, stdout, stderr, stdout_skip, stderr_skip } = place;
+    let mut bytes = [0; PLACE];
+    let numbers = [attempt, stdout, stderr, stdout_skip, stderr_skip];
+    for (four, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+        four.copy_from_slice(&number.to_be_bytes());
+    }
     bytes
 }
 
 fn read_position(bytes: &[u8]) -> Result<OutputPosition, Problem> {
-    let [a, b, c, d, stream, e, f, g, h] =
-        <[u8; 9]>::try_from(bytes).map_err(|_| outdated_cursor())?;
-    let stream = match stream {
-        1 => Stream::Stdout,
-        2 => Stream::Stderr,
-        _ => return Err(outdated_cursor()),
+    let (numbers, []) = bytes.as_chunks::<4>() else { return Err(outdated_cursor()) };
+    let [attempt, stdout, stderr, stdout_skip, stderr_skip] = numbers else {
+        return Err(outdated_cursor());
     };
-    Ok(OutputPosition {
-        attempt: u32::from_be_bytes([a, b, c, d]),
-        stream,
-        seq: u32::from_be_bytes([e, f, g, h]),
-    })
+    let [attempt, stdout, stderr, stdout_skip, stderr_skip] =
+        [attempt, stdout, stderr, stdout_skip, stderr_skip].map(|four| u32::from_be_bytes(*four));
+    Ok(OutputPosition { attempt, stdout, stderr, stdout_skip, stderr_skip })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use store::output::Stream;
 
     fn chunk(data: &[u8]) -> OutputChunk {
         let at = Timestamp::UNIX_EPOCH;
@@ -248,8 +233,14 @@ mod tests {
 
     #[test]
     fn a_position_reads_back_as_written() {
-        let chunk = chunk(b"");
-        assert_eq!(read_position(&write_position(&chunk)).unwrap(), position(&chunk));
-        assert!(read_position(&[0; 9]).is_err() && read_position(&[]).is_err());
+        let place = OutputPosition {
+            attempt: 3,
+            stdout: 70_000,
+            stderr: u32::MAX,
+            stdout_skip: 1,
+            stderr_skip: 65_535,
+        };
+        assert_eq!(read_position(&write_position(place)).unwrap(), place);
+        assert!([0, 4, 9, 16, 19, 21, 24].iter().all(|len| read_position(&vec![0; *len]).is_err()));
     }
 }

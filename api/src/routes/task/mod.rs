@@ -7,6 +7,7 @@ pub mod explain;
 pub mod follow;
 pub mod get;
 pub mod list;
+mod log_range;
 pub mod logs;
 mod raw_logs;
 pub mod submit;

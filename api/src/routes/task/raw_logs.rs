@@ -3,7 +3,6 @@
 //! Called by `logs`. Read page by page while the client takes it, so that a large output needs no more
 //! memory than a small one. An error in the middle cuts the connection: the client sees that it is not whole.
 
-use super::logs::position;
 use crate::problem::Problem;
 use crate::request::Call;
 use actix_web::HttpResponse;
@@ -64,8 +63,10 @@ async fn next(mut rest: Rest) -> Result<Option<(Bytes, Rest)>, io::Error> {
             io::Error::other("the output cannot be read on")
         })?,
     };
-    let Some(last) = chunks.last() else { return Ok(None) };
-    rest.filter.after = Some(position(last));
+    if chunks.is_empty() {
+        return Ok(None);
+    }
+    rest.filter.from = chunks.iter().fold(rest.filter.from, |place, chunk| place.after(chunk));
     rest.ended = !more;
     let bytes: Vec<u8> = chunks.into_iter().flat_map(|chunk| chunk.data).collect();
     Ok(Some((Bytes::from(bytes), rest)))

@@ -74,7 +74,8 @@ impl Shown {
 
     /// What it wrote last; of one that failed for good, why.
     async fn last_line(&self, client: &Client) -> Result<String, ClientError> {
-        let filter = LogFilter::default();
+        // More than one: the last may be empty.
+        let filter = LogFilter { tail: Some(5), ..LogFilter::default() };
         let page = client.logs(self.task.id, filter, &PageRequest::default()).await?;
         let bytes: Vec<u8> = page.data.iter().flat_map(|chunk| chunk.data.clone()).collect();
         let text = String::from_utf8_lossy(&bytes);
