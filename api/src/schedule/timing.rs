@@ -21,6 +21,9 @@ use std::time::Duration;
 /// Longest pattern and longest name of a zone: the longest that mean something have not half as many characters.
 const LONGEST: usize = 1000;
 
+/// Due times of one schedule that may wait for their jitter at once.
+const MOST_WAITING: usize = 10_000;
+
 /// A timing of which nothing is wrong in itself.
 #[derive(Debug)]
 pub struct Judged {
@@ -52,19 +55,37 @@ pub fn judge(
         note(&mut own, &error);
     }
     let mut never = None;
-    if own.is_empty()
-        && let Err(error) = Reckoner::new(&timing, now)
-    {
-        if error.problem == TimingProblem::NeverFires {
-            let pointer = format!("{base}{}", error.pointer);
-            never = Some(FieldError { pointer, detail: error.problem.to_string() });
-        } else {
-            note(&mut own, &error);
+    if own.is_empty() {
+        match Reckoner::new(&timing, now) {
+            Ok(reckoner) if is_crowded(&reckoner, now) => {
+                let most = MOST_WAITING;
+                own.wrong(
+                    "/jitter",
+                    format!("must not be so wide that more than {most} due times wait at once"),
+                );
+            }
+            Ok(_) => {}
+            Err(error) if error.problem == TimingProblem::NeverFires => {
+                let pointer = format!("{base}{}", error.pointer);
+                never = Some(FieldError { pointer, detail: error.problem.to_string() });
+            }
+            Err(error) => note(&mut own, &error),
         }
     }
     let fine = own.is_empty();
     found.join(own);
     fine.then_some(Judged { timing, never })
+}
+
+/// Whether more due times come within the jitter than may wait at once: each fire looks through those that wait.
+fn is_crowded(reckoner: &Reckoner, now: Timestamp) -> bool {
+    if reckoner.jitter().is_zero() {
+        return false;
+    }
+    let (end, next) =
+        (now + reckoner.jitter(), |after| reckoner.next_after(after).map(|due| due.at));
+    let due = std::iter::successors(next(now), |at| next(*at)).take_while(|at| *at <= end);
+    due.take(MOST_WAITING + 1).count() > MOST_WAITING
 }
 
 fn note(found: &mut Findings, error: &TimingError) {
@@ -317,6 +338,17 @@ mod tests {
             "jitter",
         ];
         assert_eq!(wrong.unwrap_err(), wanted.map(|place| format!("/timing/{place}")));
+    }
+
+    #[test]
+    fn a_jitter_in_which_too_many_due_times_would_wait_is_refused() {
+        let of = |every: &str, jitter: &str| {
+            judged(json!({"specs": [{"every": {"every": every}}], "jitter": jitter}))
+        };
+        assert_eq!(of("1s", "3h").unwrap_err(), ["/timing/jitter"]);
+        for (every, jitter) in [("1s", "2h"), ("10s", "24h"), ("24h", "24h")] {
+            assert!(of(every, jitter).is_ok(), "{every} {jitter}");
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@ mod reckon;
 mod timing;
 
 pub use fire::{
-    Decision, FailureStreak, FireRow, MOST_ROWS, Misfire, Next, Outcome, Overlap,
-    ParseFireOutcomeError, ParseOverlapError, Situation, TaskTemplate, decide, jitter,
+    Coming, Decision, FailureStreak, FireRow, MOST_ROWS, Misfire, Next, Outcome, Overlap,
+    ParseFireOutcomeError, ParseOverlapError, Situation, Source, TaskTemplate, decide,
+    first_coming, jitter, upcoming,
 };
 pub use reckon::{DueTime, MOST_PREVIEWED, Marks, Reckoner, preview, tzdb_version};
 pub use timing::{

@@ -1,19 +1,15 @@
 //! Says what becomes of due times: the rules are `domain::schedule::decide`'s, over what the database holds locked.
 
-use super::known::{Known, Parsed};
+use super::known::Known;
 use super::rooms::Rooms;
+use super::versions::{Judged, Versions};
 use domain::id::{ScheduleId, TaskId};
-use domain::schedule::{Decision, Next, Situation, Timing, decide, jitter};
-use domain::tenant::TenantState;
-use domain::time::Timestamp;
-use std::sync::{Arc, Mutex, PoisonError};
+use domain::schedule::{Coming, Decision, Next, Situation, decide};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{Due, Facts, Verdict, VerdictRow};
-
-/// When a due time is to be fired, behind it.
-pub(super) type NextDue = Option<(Timestamp, Timestamp)>;
 
 pub(crate) struct Judge {
     known: Known,
@@ -54,43 +50,26 @@ impl Judge {
     /// What becomes of each of `all`. One that cannot be read is left as it is, harms no other, and is
     /// among [`Self::unreadable`] then.
     pub(super) fn verdicts(&self, all: &[Facts]) -> Vec<Verdict> {
-        all.iter()
-            .filter_map(|facts| match self.known.parsed(facts) {
-                Ok(parsed) => Some(self.verdict(facts, &parsed)),
-                Err(error) => {
-                    let what = if let StoreError::Malformed { what, .. } = error {
-                        what
-                    } else {
-                        "schedule"
-                    };
-                    let (schedule, version) = (facts.due.schedule, facts.version);
-                    let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
-                    all.push(Unreadable { schedule, version, what });
-                    None
-                }
-            })
-            .collect()
+        let unreadable = |facts: &Facts, error: &StoreError| {
+            let what =
+                if let StoreError::Malformed { what, .. } = error { *what } else { "schedule" };
+            let (schedule, version) = (facts.due.schedule, facts.version);
+            let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(Unreadable { schedule, version, what });
+        };
+        let verdict = |facts: &Facts| {
+            let verdict = self.verdict(facts);
+            verdict.inspect_err(|error| unreadable(facts, error)).ok()
+        };
+        all.iter().filter_map(verdict).collect()
     }
 
-    fn verdict(&self, facts: &Facts, parsed: &Parsed) -> Verdict {
-        let decision = self.rooms.give(facts.due.tenant, |room| {
-            let decision = decide(&Situation {
-                schedule: facts.due.schedule,
-                reckoner: &parsed.reckoner,
-                due_at: facts.due.due_at,
-                fires: facts.fires,
-                paused: facts.paused,
-                suspended: facts.tenant_state != TenantState::Active,
-                misfire: parsed.misfire,
-                misfire_after: self.misfire_after,
-                overlap: facts.overlap,
-                live: &facts.live,
-                room,
-                now: facts.now,
-            });
-            let made = decision.rows.iter().filter(|row| row.outcome.makes_task()).count();
-            (decision, made as u64)
-        });
+    fn verdict(&self, facts: &Facts) -> Result<Verdict, StoreError> {
+        let versions = Versions::of(facts, &self.known)?;
+        let Some(judged) = versions.judged(facts.due.fire_at)? else {
+            return Ok(over(facts));
+        };
+        let decision = self.decide(facts, &versions, &judged);
         let rows: Vec<_> = decision
             .rows
             .iter()
@@ -99,52 +78,87 @@ impl Judge {
                 outcome: row.outcome,
                 task: row.outcome.makes_task().then(TaskId::fresh),
                 delay: row.delay,
+                queued: row.queued,
             })
             .collect();
-        let (next, awaits) = next(facts, parsed, &decision, &rows);
-        Verdict {
+        let (mut next, awaits) = next(facts, &versions, &decision, &rows);
+        // What is deleted has no due time behind the deletion.
+        next = next.filter(|next| facts.deleted_at.is_none_or(|at| next.fire_at <= at));
+        Ok(Verdict {
             schedule: facts.due.schedule,
             rows,
-            template: Arc::clone(&parsed.template),
+            version: judged.version,
+            overlap: judged.overlap,
+            template: Some(judged.template),
             cancel: decision.cancel,
-            next,
+            next: next.map(|next| (next.due_at, next.fire_at)),
             awaits,
             fires: decision.fires,
-        }
+            settled: versions.settled(next),
+        })
+    }
+
+    fn decide(&self, facts: &Facts, versions: &Versions<'_>, judged: &Judged) -> Decision {
+        let Due { due_at, fire_at, .. } = facts.due;
+        self.rooms.give(facts.due.tenant, |room| {
+            let decision = decide(&Situation {
+                schedule: facts.due.schedule,
+                sources: versions.sources(),
+                next: Coming { fire_at, due_at },
+                until: judged.until,
+                fixed_delay: versions.fixed_delay(),
+                max_fires: judged.max_fires,
+                fires: facts.fires,
+                paused: judged.paused,
+                suspended: judged.suspended,
+                misfire: judged.misfire,
+                misfire_after: self.misfire_after,
+                overlap: judged.overlap,
+                can_queue: judged.template.concurrency_key.is_none(),
+                live: &facts.live,
+                queued: facts.queued,
+                room,
+                now: facts.now,
+            });
+            let made = decision.rows.iter().filter(|row| row.outcome.makes_task()).count();
+            (decision, made as u64)
+        })
+    }
+}
+
+/// Nothing becomes of what was deleted, or whose tenant was: its due times have no rows.
+fn over(facts: &Facts) -> Verdict {
+    Verdict {
+        schedule: facts.due.schedule,
+        rows: Vec::new(),
+        version: facts.version,
+        overlap: facts.overlap,
+        template: None,
+        cancel: Vec::new(),
+        next: None,
+        awaits: None,
+        fires: facts.fires,
+        settled: Vec::new(),
     }
 }
 
 /// What comes after a decision: a due time, or the end of a task.
 fn next(
     facts: &Facts,
-    parsed: &Parsed,
+    versions: &Versions<'_>,
     decision: &Decision,
     rows: &[VerdictRow],
-) -> (NextDue, Option<TaskId>) {
-    let id = facts.due.schedule;
+) -> (Option<Coming>, Option<TaskId>) {
     match decision.next {
-        Next::At(due_at) => (Some(with_jitter(id, &parsed.timing, due_at)), None),
+        Next::At(coming) => (Some(coming), None),
         Next::Over => (None, None),
         Next::AfterEnd => {
             let made = rows.iter().rev().find_map(|row| row.task);
             match made.or_else(|| facts.live.last().copied()) {
                 Some(task) => (None, Some(task)),
                 // It made none and has none: as if one had ended now.
-                None => (after_end(id, parsed, facts.now), None),
+                None => (versions.after_end(facts.now), None),
             }
         }
     }
-}
-
-fn after_end(id: ScheduleId, parsed: &Parsed, ended: Timestamp) -> NextDue {
-    Some(with_jitter(id, &parsed.timing, parsed.reckoner.after_end(ended)?.at))
-}
-
-/// A due time, and when it is to be fired.
-pub(super) fn with_jitter(
-    id: ScheduleId,
-    timing: &Timing,
-    due_at: Timestamp,
-) -> (Timestamp, Timestamp) {
-    (due_at, due_at + jitter(id, due_at, timing.jitter))
 }

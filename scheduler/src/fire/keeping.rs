@@ -3,12 +3,12 @@
 use super::attention::Attention;
 use super::clock::DbClock;
 use super::counted::MISSED;
-use super::judge::{Judge, with_jitter};
+use super::judge::Judge;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
 use domain::id::ScheduleId;
-use domain::schedule::Timing;
+use domain::schedule::{Coming, Timing};
 use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
 use runtime::tick::TickOutcome;
@@ -135,10 +135,13 @@ impl KeepFires {
             store::schedule::read_json::<Timing>("timing", id, &ended.timing).and_then(|timing| {
                 let reckoner = store::schedule::reckoner(id, &timing, ended.created_at)?;
                 let due = reckoner.after_end(ended.ended_at);
-                Ok(due.map(|due| with_jitter(id, &timing, due.at)))
+                Ok(due.map(|due| Coming::of(id, &reckoner, due.at)))
             });
         match next {
-            Ok(next) => Ok(resume_after(&self.db, id, ended.task, next).await?.is_some()),
+            Ok(next) => {
+                let next = next.map(|next| (next.due_at, next.fire_at));
+                Ok(resume_after(&self.db, id, ended.task, next).await?.is_some())
+            }
             Err(StoreError::Malformed { what, .. }) => {
                 self.pause(id, Some(ended.version), what).await?;
                 Ok(false)

@@ -19,7 +19,6 @@ const AGE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct Parsed {
     version: i64,
-    pub timing: Timing,
     pub reckoner: Reckoner,
     pub template: Arc<TaskTemplate>,
     pub misfire: Misfire,
@@ -81,7 +80,6 @@ impl Parsed {
         Ok(Self {
             version: facts.version,
             reckoner,
-            timing,
             template: Arc::new(store::schedule::read_json("template", id, &facts.template)?),
             misfire: store::schedule::read_json("misfire", id, &facts.misfire)?,
         })

@@ -19,6 +19,7 @@ mod rooms;
 mod shards;
 mod streaks;
 mod timers;
+mod versions;
 mod zones;
 
 pub(crate) use clock::DbClock;

@@ -3,11 +3,10 @@
 //! A shard knows by which release its due times were found; its owner looks through it once when that is another. A due time moves by
 //! the change and no further: from a few hours before the old one on is looked, so that no day has its due time twice.
 
-use super::judge::with_jitter;
 use super::shards::Shards;
 use chrono::TimeDelta;
 use domain::id::ScheduleId;
-use domain::schedule::{Timing, tzdb_version};
+use domain::schedule::{Coming, Source, Timing, first_coming, tzdb_version};
 use domain::time::Timestamp;
 use std::sync::Arc;
 use store::StoreError;
@@ -68,8 +67,8 @@ impl Zones {
 fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
     let id = old.schedule;
     let read = store::schedule::read_json::<Timing>("timing", id, &old.timing)
-        .and_then(|timing| Ok((store::schedule::reckoner(id, &timing, old.created_at)?, timing)));
-    let (reckoner, timing) = match read {
+        .and_then(|timing| store::schedule::reckoner(id, &timing, old.created_at));
+    let reckoner = match read {
         Ok(read) => read,
         Err(error) => {
             error!(schedule.id = %id, %error, "Schedule `{id}` cannot be read; its due time stays");
@@ -77,12 +76,13 @@ fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
         }
     };
     // What has come is fired as it stands.
-    let anew = if old.due_at <= now {
-        Some(old.due_at)
+    let next = if old.due_at <= now {
+        Some(Coming { fire_at: old.fire_at, due_at: old.due_at })
     } else {
-        reckoner.next_after(now.max(old.due_at - MOST_MOVED)).map(|due| due.at)
+        let source = Source { reckoner: &reckoner, after: old.due_after, until: None };
+        first_coming(id, &[source], Coming::after(now.max(old.due_at - MOST_MOVED)))
     };
-    let next = anew.map(|due_at| with_jitter(id, &timing, due_at));
+    let next = next.map(|next| (next.due_at, next.fire_at));
     Some(MovedDue { schedule: id, was: old.due_at, next })
 }
 

@@ -31,14 +31,14 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
             }
             1 => {
                 let from = paused.remove(&name);
-                if let (Some(from), Some(_)) =
+                if let (Some(from), Some(record)) =
                     (from, resume(&world.api, &scope, &name).await.unwrap())
                 {
-                    // Due times of before it was asked for are of the pause.
-                    let until = world.now().await - Duration::from_secs(1);
+                    // Due times of before its instant are of the pause, to the last one.
+                    let until = record.updated_at;
                     told.push(format!(
                         "select count(*) from schedule_fire f join schedule s on s.id = f.schedule_id where s.name = '{name}'
-                            and f.due_at > '{}' and f.due_at < '{}' and f.task_id is not null", from.to_rfc3339(), until.to_rfc3339()
+                            and f.due_at > '{}' and f.due_at <= '{}' and f.task_id is not null", from.to_rfc3339(), until.to_rfc3339()
                     ));
                 }
             }
@@ -50,6 +50,10 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
                 told.push(format!(
                     "select count(*) from schedule_fire f where f.schedule_id = '{}' and f.due_at > '{}' and f.version < {}",
                     record.id.uuid(), at.to_rfc3339(), record.version
+                ));
+                told.push(format!(
+                    "select count(*) from schedule_fire f where f.schedule_id = '{}' and f.due_at <= '{}' and f.version >= {}",
+                    record.id.uuid(), record.updated_at.to_rfc3339(), record.version
                 ));
                 told.push(format!(
                     "select count(*) from schedule_fire f join task_spec t on t.id = f.task_id

@@ -5,9 +5,12 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that cannot go on fails its test")]
 
+mod away;
 mod delayed;
 mod doctor;
 mod edits;
+mod jitter;
+mod made_up;
 mod misfires;
 mod overlaps;
 mod ownership;

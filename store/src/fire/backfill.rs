@@ -12,8 +12,10 @@ use crate::schedule::make::{Maker, task};
 use crate::schedule::{read_json, read_text};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
+use crate::tenant::standing;
 use domain::id::{NodeId, ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, Reckoner, TaskTemplate, Timing};
+use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 use std::collections::HashSet;
@@ -68,7 +70,7 @@ struct Found {
     until: Timestamp,
     per_second: f64,
     key_id: String,
-    may_run: bool,
+    tenant_state: TenantState,
 }
 
 /// Fires the next piece of a schedule's backfill, for at most `room` tasks; nothing where `node` does not own its shard any more.
@@ -101,7 +103,7 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
     let query = sqlx::query!(
         r#"select s.tenant_id as "tenant_id!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
                 s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
-                b.per_second as "per_second!", b.key_id as "key_id!", t.state = 'active' as "may_run!"
+                b.per_second as "per_second!", b.key_id as "key_id!", t.state as "state?"
             from (select n.* from schedule n where n.id = $1 and berth_schedule_is_sound(n) limit 1 for no key update) s
             cross join lateral (select n.* from schedule_backfill n where n.schedule_id = s.id limit 1 for no key update) b
             cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
@@ -122,13 +124,17 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
         until: row.until,
         per_second: row.per_second,
         key_id: row.key_id,
-        may_run: row.may_run,
+        tenant_state: standing(row.tenant_id, row.state),
     }))
 }
 
 impl Found {
     async fn fire(&self, tx: &mut PgConnection, room: u64) -> Result<BackfillStep, StoreError> {
-        if !self.may_run || room == 0 {
+        if self.tenant_state == TenantState::Deleted {
+            self.end(tx).await?;
+            return Ok(BackfillStep { made: 0, done: true });
+        }
+        if self.tenant_state != TenantState::Active || room == 0 {
             // Until there is room, or the tenant may run again.
             self.rest(tx, self.reached, Duration::from_secs(5)).await?;
             return Ok(BackfillStep::default());
@@ -152,11 +158,7 @@ impl Found {
                 Ok(BackfillStep { made, done: false })
             }
             _ => {
-                let query = sqlx::query!(
-                    "delete from schedule_backfill where schedule_id = $1",
-                    self.schedule.uuid()
-                );
-                named("fire.end_backfill", query.execute(tx)).await?;
+                self.end(tx).await?;
                 Ok(BackfillStep { made, done: true })
             }
         }
@@ -210,6 +212,14 @@ impl Found {
             .collect();
         skipped(tx, &rows).await?;
         Ok(tasks.len() - rows.len())
+    }
+
+    async fn end(&self, tx: &mut PgConnection) -> Result<(), StoreError> {
+        let query = sqlx::query!(
+            "delete from schedule_backfill where schedule_id = $1",
+            self.schedule.uuid()
+        );
+        named("fire.end_backfill", query.execute(tx)).await.map(|_| ())
     }
 
     async fn rest(

@@ -1,6 +1,7 @@
 //! What is so of schedules that are to be fired, as it stays until that is written.
 
 use super::Due;
+use super::past::{self, PastState, Span};
 use crate::StoreError;
 use crate::schedule::read_text;
 use crate::statement::named;
@@ -18,10 +19,22 @@ pub struct Facts {
     pub due: Due,
     /// How that tenant stands.
     pub tenant_state: TenantState,
+    /// Since when; `None`: since it was made.
+    pub state_since: Option<Timestamp>,
+    /// How it stood before, the first first, where due times of then have come.
+    pub past_states: Vec<PastState>,
     /// Its version.
     pub version: i64,
+    /// Earlier versions by which due times may be judged, the first first.
+    pub spans: Vec<Span>,
+    /// There are such.
+    pub has_spans: bool,
+    /// When its owner deleted it: it is there only for what came before.
+    pub deleted_at: Option<Timestamp>,
     /// What decides when, as JSON.
     pub timing: String,
+    /// Since when that is so; `None`: since it was made.
+    pub timing_since: Option<Timestamp>,
     /// What a fire makes, as JSON.
     pub template: String,
     /// What is done with due times that were not fired in time, as JSON.
@@ -38,8 +51,10 @@ pub struct Facts {
     pub created_by: String,
     /// Due times that made a task.
     pub fires: u64,
-    /// Its tasks that live, oldest first; where its overlap asks for them, else its latest, whether they live or not.
+    /// Its tasks that live, oldest first; where an overlap asks for them, else its latest, whether they live or not.
     pub live: Vec<TaskId>,
+    /// So many of `live` run one after the other, by a concurrency key of the schedule's own; only where they are known to live.
+    pub queued: usize,
     /// The database's time.
     pub now: Timestamp,
 }
@@ -54,20 +69,26 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 s.overlap as "overlap!", s.paused_at is not null as "paused!",
                 s.pause_after_failures is not null as "followed!", s.created_at as "created_at!",
                 s.created_by as "created_by!", s.fires as "fires!", t.state as "state?", clock_timestamp() as "now!",
-                case when s.overlap in ('allow', 'buffer_all') then s.recent else array(
-                    select r.task from unnest(s.recent) with ordinality as r(task, place)
-                    cross join lateral (
-                        select k.id from task k where k.tenant_id = s.tenant_id and k.id = r.task limit 1) k
-                    order by r.place) end as "live!"
+                s.has_spans as "has_spans!", s.timing_since as "timing_since?", s.deleted_at as "deleted_at?",
+                t.state_since as "state_since?",
+                coalesce(l.live, case when l.asked then '{}' else s.recent end) as "live!", coalesce(l.queued, 0) as "queued!"
             from unnest($1::uuid[], $2::timestamptz[]) with ordinality as i(id, due_at, place)
             cross join lateral (
                 select n.* from schedule n where n.id = i.id and n.due_at = i.due_at and berth_schedule_is_sound(n) limit 1 for no key update) s
-            cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
+            cross join lateral (select o.state, o.state_since from tenant o where o.id = s.tenant_id limit 1) t
+            cross join lateral (
+                select s.overlap not in ('allow', 'buffer_all') or s.has_spans as asked, array_agg(r.task order by r.place) as live,
+                    count(*) filter (where k.concurrency_key = 'schedule_' || replace(s.id::text, '-', '')) as queued
+                from unnest(s.recent) with ordinality as r(task, place)
+                cross join lateral (
+                    select n.id, n.concurrency_key from task n
+                    where n.tenant_id = s.tenant_id and n.id = r.task and (s.overlap not in ('allow', 'buffer_all') or s.has_spans)
+                    limit 1) k) l"#,
         &ids,
         &times
     );
-    let rows = named("fire.facts", query.fetch_all(tx)).await?;
-    let facts = rows.into_iter().map(|row| {
+    let rows = named("fire.facts", query.fetch_all(&mut *tx)).await?;
+    let facts = rows.into_iter().map(|row| -> Result<Facts, StoreError> {
         let id = ScheduleId(row.id);
         let place = usize::try_from(row.place - 1).unwrap_or(0);
         let due_at = due.get(place).map_or(row.fire_at, |due| due.due_at);
@@ -80,6 +101,12 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 fire_at: row.fire_at,
             },
             tenant_state: standing(row.tenant_id, row.state),
+            state_since: row.state_since,
+            past_states: Vec::new(),
+            spans: Vec::new(),
+            has_spans: row.has_spans,
+            deleted_at: row.deleted_at,
+            timing_since: row.timing_since,
             version: row.version,
             timing: row.timing,
             template: row.template,
@@ -91,8 +118,11 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
             created_by: row.created_by,
             fires: row.fires.unsigned_abs(),
             live: row.live.into_iter().map(TaskId).collect(),
+            queued: usize::try_from(row.queued).unwrap_or(0),
             now: row.now,
         })
     });
-    facts.collect()
+    let mut facts = facts.collect::<Result<Vec<_>, _>>()?;
+    past::read(tx, &mut facts).await?;
+    Ok(facts)
 }

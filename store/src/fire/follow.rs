@@ -152,7 +152,7 @@ struct Found {
 async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<Found>, StoreError> {
     let query = sqlx::query!(
         r#"select tenant_id, name, pause_after_failures, failures_in_row, paused_at is not null as "paused!" from schedule
-            where id = $1 for no key update"#,
+            where id = $1 and deleted_at is null for no key update"#,
         id.uuid()
     );
     let row = named("fire.lock_streak", query.fetch_all(tx)).await?.pop();
@@ -189,10 +189,19 @@ impl Found {
         let because = format!(
             "{failures} tasks in a row did not succeed; the last, `{last}`, ended `{state}`"
         );
+        // As every edit: what had come before and has no row is judged by the version before.
         let query = sqlx::query!(
-            "update schedule set failures_in_row = $2, paused_at = clock_timestamp(), paused_by = $3, paused_because = $4,
-                    version = version + 1, updated_at = clock_timestamp()
-                where id = $1",
+            "with edit as materialized (
+                    select clock_timestamp() as at
+                ), kept as (
+                    insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused)
+                    select s.id, s.version, s.tenant_id, e.at, s.timing_since, s.timing, s.template, s.overlap, s.misfire, false
+                    from edit e cross join schedule s where s.id = $1 and s.fire_at <= e.at
+                    returning version
+                )
+                update schedule set failures_in_row = $2, paused_at = e.at, paused_by = $3, paused_because = $4,
+                    version = version + 1, updated_at = e.at, has_spans = has_spans or exists (select from kept)
+                from edit e where id = $1",
             self.id.uuid(),
             i32::try_from(self.streak.failures).unwrap_or(i32::MAX),
             By::SYSTEM.actor.to_string(),

@@ -33,15 +33,20 @@ pub async fn pause_unreadable(
     let ids: Vec<_> = sorted.iter().map(|(id, _)| id.uuid()).collect();
     let versions: Vec<_> = sorted.iter().map(|(_, version)| *version).collect();
     let query = sqlx::query!(
-        r#"with paused as (
+        r#"with gone as (
+                delete from schedule s using unnest($1::uuid[], $2::bigint[]) as i(id, version)
+                where s.id = any (array[i.id]) and s.version = coalesce(i.version, s.version) and s.deleted_at is not null
+            ), paused as (
                 update schedule s set paused_at = coalesce(s.paused_at, clock_timestamp()), paused_by = 'system',
                     paused_because = 'malformed: ' || $3::text || ' cannot be read', due_at = null, fire_at = null, awaits = null,
-                    version = s.version + 1, updated_at = clock_timestamp()
+                    version = s.version + 1, updated_at = clock_timestamp(), has_spans = false
                 from unnest($1::uuid[], $2::bigint[]) as i(id, version)
-                where s.id = any (array[i.id]) and s.version = coalesce(i.version, s.version)
+                where s.id = any (array[i.id]) and s.version = coalesce(i.version, s.version) and s.deleted_at is null
                 returning s.id, s.tenant_id
             ), over as (
                 delete from schedule_backfill b using paused p where b.schedule_id = p.id
+            ), earlier as (
+                delete from schedule_span n using paused p where n.schedule_id = p.id
             )
             select id, tenant_id from paused"#,
         &ids,
@@ -71,6 +76,8 @@ pub async fn pause_unsound(
                 select s.id from schedule s
                 where s.ctid >= $1::text::tid and s.ctid < $2::text::tid and not berth_schedule_is_sound(s)
                 limit $3
+            ), gone as (
+                delete from schedule s using bad b where s.id = any (array[b.id]) and s.deleted_at is not null
             ), paused as (
                 update schedule s set paused_at = coalesce(case when s.paused_at >= $4 and s.paused_at < $5 then s.paused_at end,
                         clock_timestamp()),
@@ -78,17 +85,20 @@ pub async fn pause_unsound(
                     version = case when s.version between 1 and 999999999999 then s.version + 1 else 1 end,
                     updated_at = clock_timestamp(),
                     created_at = case when s.created_at >= $4 and s.created_at < $5 then s.created_at else clock_timestamp() end,
-                    ended_at = null, name = coalesce(nullif(s.name, ''), s.id::text),
+                    ended_at = null, has_spans = false, timing_since = case when s.timing_since >= $4 and s.timing_since < $5 then s.timing_since end,
+                    name = coalesce(nullif(s.name, ''), s.id::text),
                     timing = coalesce(nullif(s.timing, ''), 'null'), template = coalesce(nullif(s.template, ''), 'null'),
                     misfire = coalesce(nullif(s.misfire, ''), 'null'),
                     overlap = case when s.overlap in ('skip', 'buffer_one', 'buffer_all', 'cancel_other', 'allow') then s.overlap
                         else 'skip' end,
                     created_by = coalesce(s.created_by, 'system'), tzdb = coalesce(s.tzdb, ''), recent = coalesce(s.recent, '{}'),
                     shard = coalesce(s.shard, 0), fires = case when s.fires between 0 and 1000000000000 then s.fires else 0 end
-                from bad b where s.id = any (array[b.id])
+                from bad b where s.id = any (array[b.id]) and s.deleted_at is null
                 returning s.id, s.tenant_id
             ), over as (
                 delete from schedule_backfill b using paused p where b.schedule_id = p.id
+            ), earlier as (
+                delete from schedule_span n using paused p where n.schedule_id = p.id
             )
             select z.pages as "pages!", p.id as "id?", p.tenant_id as "tenant_id?"
             from (select pg_relation_size('public.schedule'::regclass) / current_setting('block_size')::bigint as pages) z

@@ -23,6 +23,8 @@ pub struct Outdated {
     pub fire_at: Timestamp,
     /// What decides when, as JSON.
     pub timing: String,
+    /// The instant after which its timing gives due times.
+    pub due_after: Timestamp,
     /// When it was made.
     pub created_at: Timestamp,
     /// The release by which its due time was found.
@@ -40,8 +42,8 @@ pub async fn outdated(
     limit: i64,
 ) -> Result<Vec<Outdated>, StoreError> {
     let query = sqlx::query!(
-        r#"select id, tenant_id, name, due_at as "due_at!", fire_at as "fire_at!", timing, created_at, tzdb from schedule s
-            where berth_schedule_is_sound(s) and shard = $1 and fire_at >= $2 and (fire_at, id) > ($2, $3) and tzdb <> $4 order by fire_at, id limit $5"#,
+        r#"select id, tenant_id, name, due_at as "due_at!", fire_at as "fire_at!", timing, created_at, timing_since, tzdb from schedule s
+            where berth_schedule_is_sound(s) and shard = $1 and fire_at >= $2 and (fire_at, id) > ($2, $3) and tzdb <> $4 and not has_spans order by fire_at, id limit $5"#,
         shard,
         after.0,
         after.1.uuid(),
@@ -56,6 +58,7 @@ pub async fn outdated(
         due_at: row.due_at,
         fire_at: row.fire_at,
         timing: row.timing,
+        due_after: row.timing_since.unwrap_or(row.created_at),
         created_at: row.created_at,
         tzdb: row.tzdb,
     });

@@ -1,7 +1,7 @@
 //! What is to be written of a schedule's due times.
 
 use domain::id::{ScheduleId, TaskId};
-use domain::schedule::{Outcome, TaskTemplate};
+use domain::schedule::{Outcome, Overlap, TaskTemplate};
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,12 @@ pub struct Verdict {
     pub schedule: ScheduleId,
     /// A row for each due time that has come, in order.
     pub rows: Vec<VerdictRow>,
-    /// What its tasks are made of.
-    pub template: Arc<TaskTemplate>,
+    /// The version by which they were judged.
+    pub version: i64,
+    /// What that does while an earlier task lives.
+    pub overlap: Overlap,
+    /// What its tasks are made of; nothing where no row makes one.
+    pub template: Option<Arc<TaskTemplate>>,
     /// Tasks of it that are asked to stop.
     pub cancel: Vec<TaskId>,
     /// Its next due time, and when that is to be fired; none: it waits for a task, or is over.
@@ -23,6 +27,8 @@ pub struct Verdict {
     pub awaits: Option<TaskId>,
     /// Due times that made a task, these included.
     pub fires: u64,
+    /// Earlier versions by which nothing is to be judged any more.
+    pub settled: Vec<i64>,
 }
 
 /// What becomes of one due time.
@@ -36,4 +42,6 @@ pub struct VerdictRow {
     pub task: Option<TaskId>,
     /// How long after it is stored that task is due.
     pub delay: Duration,
+    /// It runs after all others of its schedule that do.
+    pub queued: bool,
 }

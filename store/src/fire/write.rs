@@ -15,7 +15,7 @@ use crate::statement::{named, repeated};
 use crate::task::submit::{NewTask, SubmitAnswer, in_transaction};
 use crate::task::transition::cancel_requested_in;
 use domain::id::{NodeId, TaskId, TenantId};
-use domain::schedule::Outcome;
+use domain::schedule::{Outcome, Overlap};
 use domain::time::Timestamp;
 use sqlx::{Connection, PgConnection};
 use std::collections::{HashMap, HashSet};
@@ -110,14 +110,15 @@ impl<'a> Group<'a> {
             .collect();
         let mut tasks = Vec::new();
         for (facts, verdict) in &of {
-            let maker = Maker {
-                tenant: facts.due.tenant,
-                schedule: facts.due.schedule,
-                overlap: facts.overlap,
-                template: &verdict.template,
-                key_id: &facts.created_by,
-            };
+            let Some(template) = &verdict.template else { continue };
             for row in &verdict.rows {
+                let maker = Maker {
+                    tenant: facts.due.tenant,
+                    schedule: facts.due.schedule,
+                    overlap: if row.queued { Overlap::BufferAll } else { verdict.overlap },
+                    template,
+                    key_id: &facts.created_by,
+                };
                 if let Some(id) = row.task {
                     tasks.push(task(maker, id, row.delay)?);
                 }
@@ -153,6 +154,7 @@ impl<'a> Group<'a> {
         let refused = submit(tx, &self.tasks).await?;
         self.refuse(tx, &refused).await?;
         self.follow(tx, &refused).await?;
+        self.forget(tx).await?;
         for (facts, verdict) in &self.of {
             written.rows.extend(verdict.rows.iter().map(|row| match row.task {
                 Some(task) if refused.contains_key(&task) => Outcome::SkippedOverlap,
@@ -171,18 +173,18 @@ impl<'a> Group<'a> {
 
     /// Writes the ledger and the next due times. The new rows, by the task (or else the schedule) they name, and when they were written.
     async fn ledger(&self, tx: &mut PgConnection) -> Result<HashMap<Uuid, Timestamp>, StoreError> {
-        let rows: Vec<(&Facts, &VerdictRow)> = self
+        let rows: Vec<(&Facts, &Verdict, &VerdictRow)> = self
             .of
             .iter()
-            .flat_map(|(facts, verdict)| verdict.rows.iter().map(move |row| (*facts, row)))
+            .flat_map(|(facts, of)| of.rows.iter().map(move |row| (*facts, *of, row)))
             .collect();
-        let tenants: Vec<_> = rows.iter().map(|(facts, _)| facts.due.tenant.uuid()).collect();
-        let schedules: Vec<_> = rows.iter().map(|(facts, _)| facts.due.schedule.uuid()).collect();
-        let due: Vec<_> = rows.iter().map(|(_, row)| row.due_at).collect();
+        let tenants: Vec<_> = rows.iter().map(|(facts, ..)| facts.due.tenant.uuid()).collect();
+        let schedules: Vec<_> = rows.iter().map(|(facts, ..)| facts.due.schedule.uuid()).collect();
+        let due: Vec<_> = rows.iter().map(|(.., row)| row.due_at).collect();
         let outcomes: Vec<_> =
-            rows.iter().map(|(_, row)| row.outcome.as_str().to_owned()).collect();
-        let tasks: Vec<_> = rows.iter().map(|(_, row)| row.task.map(|id| id.uuid())).collect();
-        let versions: Vec<_> = rows.iter().map(|(facts, _)| facts.version).collect();
+            rows.iter().map(|(.., row)| row.outcome.as_str().to_owned()).collect();
+        let tasks: Vec<_> = rows.iter().map(|(.., row)| row.task.map(|id| id.uuid())).collect();
+        let versions: Vec<_> = rows.iter().map(|(_, of, _)| of.version).collect();
         let moves = Moves::of(&self.of);
         let query = sqlx::query!(
             r#"with moved as (
@@ -219,6 +221,45 @@ impl<'a> Group<'a> {
         );
         let told = named("fire.ledger", query.fetch_all(tx)).await?;
         Ok(told.into_iter().map(|row| (row.id, row.fired_at)).collect())
+    }
+
+    /// Forgets earlier versions by which nothing is judged any more, and what was deleted and has no due time left.
+    async fn forget(&self, tx: &mut PgConnection) -> Result<(), StoreError> {
+        let (ids, versions): (Vec<_>, Vec<_>) = self
+            .of
+            .iter()
+            .flat_map(|(facts, of)| {
+                of.settled.iter().map(|version| (facts.due.schedule.uuid(), *version))
+            })
+            .unzip();
+        if !ids.is_empty() {
+            let query = sqlx::query!(
+                "with settled as (
+                        delete from schedule_span p using unnest($1::uuid[], $2::bigint[]) as i(id, version)
+                        where p.schedule_id = i.id and p.version = i.version
+                    )
+                    update schedule s set has_spans = exists (
+                        select from schedule_span p where p.schedule_id = s.id and not exists (
+                            select from unnest($1::uuid[], $2::bigint[]) as i(id, version)
+                            where i.id = p.schedule_id and i.version = p.version))
+                    where s.id = any ($1)",
+                &ids,
+                &versions
+            );
+            named("fire.forget_spans", query.execute(&mut *tx)).await?;
+        }
+        let is_over = |of: &Verdict| of.next.is_none() && of.awaits.is_none();
+        let gone: Vec<_> = self
+            .of
+            .iter()
+            .filter(|(facts, of)| facts.deleted_at.is_some() && is_over(of))
+            .map(|(facts, _)| facts.due.schedule.uuid())
+            .collect();
+        if !gone.is_empty() {
+            let query = sqlx::query!("delete from schedule where id = any ($1)", &gone);
+            named("fire.forget_schedules", query.execute(tx)).await?;
+        }
+        Ok(())
     }
 
     /// Follows the tasks of those schedules that are to pause when too many fail: the others cost nothing.

@@ -69,7 +69,11 @@ pub async fn backfill(
     };
     // What comes of itself is left to come.
     let now = now(&mut tx).await?;
-    let until = backfill.to.min(now).min(schedule.next_at.unwrap_or(now));
+    let waits = schedule.coming().map_or(now, |coming| {
+        // Where fires wait, others may that were due so long before.
+        coming.due_at.min(coming.fire_at - schedule.timing.jitter)
+    });
+    let until = backfill.to.min(now).min(waits);
     let reached = backfill.from - TimeDelta::microseconds(1);
     let reckoner = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
     let next = |after| reckoner.next_after(after).map(|due| due.at);

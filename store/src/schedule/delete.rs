@@ -1,11 +1,17 @@
 //! Deletes a schedule. Its tasks go on; its ledger is dropped with its days.
+//!
+//! Due times that had come before and have no row yet get one: where there are any, the row stays for the schedulers, without its name,
+//! and nobody else sees it.
 
-use super::lock::lock;
+use super::lock::lock_to_edit;
+use super::record::ScheduleRecord;
+use super::span;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
-use sqlx::{Postgres, Transaction};
+use domain::time::Timestamp;
+use sqlx::{PgConnection, Postgres, Transaction};
 
 /// What became of a schedule that was to be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +38,7 @@ pub async fn delete(
     if_version: Option<i64>,
 ) -> Result<DeleteAnswer, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
-    let stored = match lock(&mut tx, scope, name).await {
+    let (mut stored, at) = match lock_to_edit(&mut tx, scope, name).await {
         Ok(Some(stored)) => stored,
         Ok(None) => return Ok(DeleteAnswer::NotFound),
         // It was locked; only what it says is unknown.
@@ -42,16 +48,39 @@ pub async fn delete(
     if if_version.is_some_and(|wanted| wanted != stored.version) {
         return Ok(DeleteAnswer::VersionMismatch { version: stored.version });
     }
-    let query = sqlx::query!(
-        "with backfill as (delete from schedule_backfill where schedule_id = $1)
-            delete from schedule where id = $1",
-        stored.id.uuid()
-    );
-    named("schedule.delete", query.execute(&mut *tx)).await?;
+    if stored.coming().is_some_and(|coming| coming.fire_at <= at) {
+        leave_unsettled(&mut tx, &mut stored, at).await?;
+    } else {
+        let query = sqlx::query!(
+            "with backfill as (delete from schedule_backfill where schedule_id = $1)
+                delete from schedule where id = $1",
+            stored.id.uuid()
+        );
+        named("schedule.delete", query.execute(&mut *tx)).await?;
+    }
     let act = Act::new("schedule.delete", "schedule", name).from(stored.told());
     audit::told(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(DeleteAnswer::Deleted)
+}
+
+/// Leaves of a schedule what its due times until `at` need. No name of a customer begins so; and a scheduler of before, which knows
+/// nothing of this, makes no task of what is paused.
+async fn leave_unsettled(
+    tx: &mut PgConnection,
+    stored: &mut ScheduleRecord,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    span::keep(&mut *tx, stored, at, false).await?;
+    let query = sqlx::query!(
+        "with backfill as (delete from schedule_backfill where schedule_id = $1)
+            update schedule set deleted_at = $2, name = '~' || id::text, version = version + 1, updated_at = $2,
+                paused_at = coalesce(paused_at, $2), paused_by = coalesce(paused_by, 'system')
+            where id = $1",
+        stored.id.uuid(),
+        at
+    );
+    named("schedule.delete_later", query.execute(tx)).await.map(|_| ())
 }
 
 /// Deletes one that nobody can read, in whichever version it is.

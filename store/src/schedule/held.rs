@@ -11,7 +11,7 @@ use crate::{StoreError, TenantScope};
 pub async fn held(db: &ApiDb, scope: &TenantScope, most: u32) -> Result<u64, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_scalar!(
-        r#"select count(*) as "held!" from (select from schedule s where s.tenant_id = $1 limit $2) held"#,
+        r#"select count(*) as "held!" from (select from schedule s where s.tenant_id = $1 and s.deleted_at is null limit $2) held"#,
         scope.tenant().uuid(),
         i64::from(most)
     );

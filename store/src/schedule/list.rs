@@ -56,8 +56,8 @@ async fn page(
         Row,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
             paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
-            pause_after_failures, failures_in_row
-            from schedule where tenant_id = $1 and name > $2 and berth_schedule_is_sound(schedule) order by name limit $3",
+            pause_after_failures, failures_in_row, timing_since, has_spans
+            from schedule where tenant_id = $1 and name > $2 and deleted_at is null and berth_schedule_is_sound(schedule) order by name limit $3",
         scope.tenant().uuid(),
         after,
         i64::from(limit)

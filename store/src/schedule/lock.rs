@@ -4,7 +4,7 @@ use super::record::{Row, ScheduleRecord};
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::ScheduleId;
-use domain::schedule::{Reckoner, Timing, jitter};
+use domain::schedule::{Coming, Reckoner, Source, Timing, first_coming};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 
@@ -18,7 +18,7 @@ pub(super) async fn lock(
         Row,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
             paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
-            pause_after_failures, failures_in_row
+            pause_after_failures, failures_in_row, timing_since, has_spans
             from schedule where tenant_id = $1 and name = $2 for no key update",
         scope.tenant().uuid(),
         name
@@ -32,20 +32,47 @@ pub(super) async fn now(tx: &mut PgConnection) -> Result<Timestamp, StoreError> 
     Ok(named("schedule.now", query.fetch_all(tx)).await?.first().copied().unwrap_or_default())
 }
 
-/// When a schedule of `timing` is due first after `after`, and when that is to be fired; `None`: never.
-pub(super) fn next(
-    id: ScheduleId,
-    timing: &Timing,
-    reckoner: &Reckoner,
-    after: Timestamp,
-) -> Option<(Timestamp, Timestamp)> {
-    let due_at = reckoner.next_after(after)?.at;
-    Some((due_at, fire_at(id, timing, due_at)))
+/// What a schedule fires first whose timing holds from `after` on; `None`: nothing, ever.
+pub(super) fn first(id: ScheduleId, reckoner: &Reckoner, after: Timestamp) -> Option<Coming> {
+    let source = Source { reckoner, after, until: None };
+    first_coming(id, &[source], Coming::after(after)).or_else(|| {
+        // A fixed delay counts from its first task's end, and where there is none, from here.
+        reckoner.after_end(after).map(|due| Coming::of(id, reckoner, due.at))
+    })
 }
 
-/// When a due time is to be fired.
-pub(super) fn fire_at(id: ScheduleId, timing: &Timing, due_at: Timestamp) -> Timestamp {
-    due_at + jitter(id, due_at, timing.jitter)
+/// [`lock`] for whoever edits the schedule. Where it counts from the end of a task, and that has ended, it is due as a scheduler would
+/// have it, if it came before the edit. Also the instant of the edit.
+pub(super) async fn lock_to_edit(
+    tx: &mut PgConnection,
+    scope: &TenantScope,
+    name: &str,
+) -> Result<Option<(ScheduleRecord, Timestamp)>, StoreError> {
+    let Some(mut record) = lock(&mut *tx, scope, name).await? else { return Ok(None) };
+    let at = now(&mut *tx).await?;
+    let Some(task) = record.awaits else { return Ok(Some((record, at))) };
+    let query = sqlx::query_scalar!(
+        r#"select h.finished_at as "finished_at!" from task_history h
+            where h.tenant_id = $1 and h.id = $2 and not exists (select from task k where k.tenant_id = $1 and k.id = $2) limit 1"#,
+        scope.tenant().uuid(),
+        task.uuid()
+    );
+    let ended = named("schedule.awaited", query.fetch_all(&mut *tx)).await?.pop();
+    let reckoner = reckoner(record.id, &record.timing, record.created_at)?;
+    let due = ended.and_then(|ended| reckoner.after_end(ended)).filter(|due| due.at <= at);
+    if let Some(due) = due {
+        let coming = Coming::of(record.id, &reckoner, due.at);
+        (record.next_at, record.next_fire_at) = (Some(coming.due_at), Some(coming.fire_at));
+        record.awaits = None;
+        let query = sqlx::query!(
+            "update schedule set due_at = $2, fire_at = $3, awaits = null where id = $1",
+            record.id.uuid(),
+            coming.due_at,
+            coming.fire_at
+        );
+        named("schedule.resume_after", query.execute(tx)).await?;
+    }
+    Ok(Some((record, at)))
 }
 
 /// A stored timing, read.

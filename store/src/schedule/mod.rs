@@ -16,6 +16,7 @@ mod pause;
 mod put;
 mod record;
 mod resume;
+pub(crate) mod span;
 mod trigger;
 
 pub use backfill::{Backfill, BackfillAnswer, BackfillPlan, MOST_BACKFILLED, backfill};
@@ -31,4 +32,5 @@ pub use put::{PutAnswer, PutSchedule, put};
 pub(crate) use record::read_text;
 pub use record::{FireKind, FireRecord, ParseFireKindError, Pause, ScheduleRecord, read_json};
 pub use resume::resume;
+pub use span::sources;
 pub use trigger::{TriggerAnswer, trigger};

@@ -1,11 +1,13 @@
 //! Pauses a schedule: its due times come and are written down, and make no task.
 
-use super::lock::{lock, now};
+use super::lock::lock_to_edit;
 use super::record::{Pause, ScheduleRecord};
+use super::span;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
+use domain::time::Timestamp;
 use serde_json::json;
 use sqlx::PgConnection;
 
@@ -20,27 +22,30 @@ pub async fn pause(
     because: Option<&str>,
 ) -> Result<Option<ScheduleRecord>, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
-    let Some(mut schedule) = lock(&mut tx, scope, name).await? else { return Ok(None) };
+    let Some((mut schedule, at)) = lock_to_edit(&mut tx, scope, name).await? else {
+        return Ok(None);
+    };
     if schedule.paused.is_some() {
         return Ok(Some(schedule));
     }
-    let at = now(&mut tx).await?;
+    span::keep(&mut tx, &mut schedule, at, false).await?;
     let (by, because) = (scope.by().actor.to_string(), because.map(str::to_owned));
     schedule.paused = Some(Pause { at, by, because: because.clone() });
-    store(&mut tx, &mut schedule).await?;
+    store(&mut tx, &mut schedule, at).await?;
     let act = Act::new("schedule.pause", "schedule", name).to(json!({"because": because}));
     audit::told(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(schedule))
 }
 
-/// Stores that `schedule` is paused, or is not, as a version of its own, and the failures that it has in a row.
+/// Stores that `schedule` is paused, or is not, from `at` on, as a version of its own, and the failures that it has in a row.
 pub(super) async fn store(
     tx: &mut PgConnection,
     schedule: &mut ScheduleRecord,
+    at: Timestamp,
 ) -> Result<(), StoreError> {
     schedule.version += 1;
-    schedule.updated_at = now(&mut *tx).await?;
+    schedule.updated_at = at;
     let paused = schedule.paused.as_ref();
     let query = sqlx::query!(
         "update schedule set paused_at = $2, paused_by = $3, paused_because = $4, version = $5, updated_at = $6,

@@ -1,11 +1,12 @@
 //! Stores a schedule by its name: the same again changes nothing.
 //!
-//! Who makes one is the only one of its tenant to do so until it is committed: the plan's quota is exact. An edit keeps a due time
-//! that has come already and has not been fired, so that none is lost between two versions.
+//! Who makes one is the only one of its tenant to do so until it is committed: the plan's quota is exact. An edit has one instant; due
+//! times that had come by then and have no row keep the version by which they came ([`super::span`]).
 
-use super::lock::{fire_at, lock, next, now, reckoner};
+use super::lock::{first, lock_to_edit, now, reckoner};
 use super::pause::store as store_pause;
 use super::record::{Pause, ScheduleRecord, write_json};
+use super::span;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
@@ -74,19 +75,19 @@ pub async fn put(
     // Once more where another made one of the same name in between.
     repeated(|| async {
         let mut tx = crate::task::scoped(db, scope).await?;
-        let found = match lock(&mut tx, scope, &schedule.name).await? {
+        let found = match lock_to_edit(&mut tx, scope, &schedule.name).await? {
             Some(stored) => Some(stored),
             None => {
                 lock_all(&mut tx, scope).await?;
-                lock(&mut tx, scope, &schedule.name).await?
+                lock_to_edit(&mut tx, scope, &schedule.name).await?
             }
         };
-        let version = found.as_ref().map(|stored| stored.version);
+        let version = found.as_ref().map(|(stored, _)| stored.version);
         if schedule.if_version.is_some_and(|wanted| wanted != version.unwrap_or(0)) {
             return Ok(PutAnswer::VersionMismatch { version });
         }
         let answer = match found {
-            Some(stored) => update(&mut tx, scope, stored, schedule).await?,
+            Some((stored, at)) => update(&mut tx, scope, (stored, at), schedule).await?,
             None => create(&mut tx, scope, schedule).await?,
         };
         if matches!(answer, PutAnswer::Created(_) | PutAnswer::Updated(_)) {
@@ -113,7 +114,8 @@ async fn quota_reached(
 ) -> Result<Option<u32>, StoreError> {
     let query = sqlx::query!(
         r#"select coalesce(greatest(p.schedules, 0), 10000) as "schedules!", (
-                select count(*) from (select from schedule s where s.tenant_id = t.id limit greatest(p.schedules, 0)) held) as "held!"
+                select count(*) from (
+                    select from schedule s where s.tenant_id = t.id and s.deleted_at is null limit greatest(p.schedules, 0)) held) as "held!"
             from tenant t join plan p on p.name = t.plan where t.id = $1"#,
         scope.tenant().uuid()
     );
@@ -134,7 +136,7 @@ async fn create(
     let Ok(reckoner) = domain::schedule::Reckoner::new(&new.timing, at) else {
         return Ok(PutAnswer::NeverFires);
     };
-    let Some((due_at, fire_at)) = next(id, &new.timing, &reckoner, at) else {
+    let Some(coming) = first(id, &reckoner, at) else {
         return Ok(PutAnswer::NeverFires);
     };
     let record = ScheduleRecord {
@@ -152,13 +154,15 @@ async fn create(
         updated_at: at,
         created_by: new.created_by.clone(),
         paused: (new.paused == Some(true)).then(|| paused_by(scope, at)),
-        next_at: Some(due_at),
-        next_fire_at: Some(fire_at),
+        next_at: Some(coming.due_at),
+        next_fire_at: Some(coming.fire_at),
         fires: 0,
         recent: Vec::new(),
         awaits: None,
         tzdb: tzdb_version().to_owned(),
         ended_at: None,
+        timing_since: None,
+        has_spans: false,
     };
     insert(&mut *tx, &record).await?;
     let act = Act::new("schedule.put", "schedule", &new.name).to(record.told());
@@ -209,12 +213,11 @@ fn dealt(id: ScheduleId) -> i64 {
 async fn update(
     tx: &mut PgConnection,
     scope: &TenantScope,
-    stored: ScheduleRecord,
+    (stored, at): (ScheduleRecord, Timestamp),
     new: &PutSchedule,
 ) -> Result<PutAnswer, StoreError> {
     let before = stored.told();
     let mut record = stored;
-    let at = now(&mut *tx).await?;
     let pauses = new.paused.is_some_and(|paused| paused != record.paused.is_some());
     if pauses {
         record.paused = if record.paused.is_some() { None } else { Some(paused_by(scope, at)) };
@@ -232,11 +235,17 @@ async fn update(
     if same && !pauses {
         return Ok(PutAnswer::Unchanged(Box::new(record)));
     }
-    if !same && !rewrite(&mut record, new, at)? {
+    let timing_changes = record.timing != new.timing;
+    span::keep(&mut *tx, &mut record, at, timing_changes).await?;
+    if timing_changes && !retime(&mut *tx, &mut record, new, at).await? {
         return Ok(PutAnswer::NeverFires);
     }
+    record.template = new.template.clone();
+    record.overlap = new.overlap;
+    record.misfire = new.misfire;
+    record.pause_after_failures = new.pause_after_failures;
     // Also its version.
-    store_pause(&mut *tx, &mut record).await?;
+    store_pause(&mut *tx, &mut record, at).await?;
     if !same {
         change(&mut *tx, &record).await?;
     }
@@ -245,37 +254,30 @@ async fn update(
     Ok(PutAnswer::Updated(Box::new(record)))
 }
 
-/// Makes `record` what it is to be; false where it would have no due time any more.
-fn rewrite(
+/// Gives `record` its new timing from `at` on; false where it would have no due time any more. What has come already comes from the
+/// old timing, and what waits for a task goes on waiting where it still counts from its end.
+async fn retime(
+    tx: &mut PgConnection,
     record: &mut ScheduleRecord,
     new: &PutSchedule,
     at: Timestamp,
 ) -> Result<bool, StoreError> {
-    let timing_changes = record.timing != new.timing;
+    let old = match record.coming() {
+        Some(coming) if coming.due_at > at => span::first_given(tx, record, coming, at).await?,
+        coming => coming,
+    };
     record.timing = new.timing.clone();
-    record.template = new.template.clone();
-    record.overlap = new.overlap;
-    record.misfire = new.misfire;
-    record.pause_after_failures = new.pause_after_failures;
-    if !timing_changes {
-        return Ok(true);
-    }
+    record.timing_since = Some(at);
     record.tzdb = tzdb_version().to_owned();
-    // What has come already is fired, as the new version says; what waits for a task goes on waiting where it still counts from its end.
-    if let Some(due_at) = record.next_at.filter(|due_at| *due_at <= at) {
-        record.next_fire_at = Some(fire_at(record.id, &record.timing, due_at));
-        return Ok(true);
-    }
     if record.awaits.is_some() && record.timing.is_fixed_delay() {
         return Ok(true);
     }
     let Ok(reckoner) = reckoner(record.id, &record.timing, record.created_at) else {
         return Ok(false);
     };
-    let Some((due_at, fire_at)) = next(record.id, &record.timing, &reckoner, at) else {
-        return Ok(false);
-    };
-    (record.next_at, record.next_fire_at) = (Some(due_at), Some(fire_at));
+    let Some(first) = first(record.id, &reckoner, at) else { return Ok(false) };
+    let coming = old.map_or(first, |old| old.min(first));
+    (record.next_at, record.next_fire_at) = (Some(coming.due_at), Some(coming.fire_at));
     (record.awaits, record.ended_at) = (None, None);
     Ok(true)
 }
@@ -283,7 +285,7 @@ fn rewrite(
 async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), StoreError> {
     let query = sqlx::query!(
         "update schedule set timing = $2, template = $3, overlap = $4, misfire = $5, due_at = $6, fire_at = $7, awaits = $8,
-                tzdb = $9, ended_at = $10, pause_after_failures = $11, told_missed = null
+                tzdb = $9, ended_at = $10, pause_after_failures = $11, told_missed = null, timing_since = $12
             where id = $1",
         record.id.uuid(),
         write_json("timing", &record.timing)?,
@@ -295,7 +297,8 @@ async fn change(tx: &mut PgConnection, record: &ScheduleRecord) -> Result<(), St
         record.awaits.map(|task| task.uuid()),
         record.tzdb,
         record.ended_at,
-        record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX))
+        record.pause_after_failures.map(|enough| i32::try_from(enough).unwrap_or(i32::MAX)),
+        record.timing_since
     );
     named("schedule.change", query.execute(tx)).await.map(|_| ())
 }

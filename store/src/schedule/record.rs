@@ -3,7 +3,7 @@
 use crate::StoreError;
 use crate::statement::RowCount;
 use domain::id::{ScheduleId, TaskId, TenantId};
-use domain::schedule::{Misfire, Outcome, Overlap, TaskTemplate, Timing};
+use domain::schedule::{Coming, Misfire, Outcome, Overlap, TaskTemplate, Timing};
 use domain::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,6 +56,10 @@ pub struct ScheduleRecord {
     pub tzdb: String,
     /// When it was found to have no due time any more.
     pub ended_at: Option<Timestamp>,
+    /// Since when its timing is what it is; `None`: since it was made.
+    pub timing_since: Option<Timestamp>,
+    /// Due times of earlier versions may have no row yet: see [`super::span`].
+    pub(super) has_spans: bool,
 }
 
 /// That a schedule is paused.
@@ -152,6 +156,8 @@ pub(super) struct Row {
     pub ended_at: Option<Timestamp>,
     pub pause_after_failures: Option<i32>,
     pub failures_in_row: i32,
+    pub timing_since: Option<Timestamp>,
+    pub has_spans: bool,
 }
 
 impl RowCount for Row {
@@ -191,6 +197,8 @@ impl TryFrom<Row> for ScheduleRecord {
             ended_at: row.ended_at,
             pause_after_failures: row.pause_after_failures.map(i32::unsigned_abs),
             failures_in_row: row.failures_in_row.unsigned_abs(),
+            timing_since: row.timing_since,
+            has_spans: row.has_spans,
         })
     }
 }
@@ -233,6 +241,19 @@ pub(super) fn write_json<T: Serialize>(
 }
 
 impl ScheduleRecord {
+    /// The instant after which its timing gives due times.
+    #[must_use]
+    pub fn due_after(&self) -> Timestamp {
+        self.timing_since.unwrap_or(self.created_at)
+    }
+
+    /// What is fired next.
+    #[must_use]
+    pub fn coming(&self) -> Option<Coming> {
+        let (due_at, fire_at) = self.next_at.zip(self.next_fire_at)?;
+        Some(Coming { fire_at, due_at })
+    }
+
     /// What the audit shows of one. Not what it runs: that may hold what only its owner may see.
     pub(super) fn told(&self) -> Value {
         json!({

@@ -1,8 +1,9 @@
 //! Resumes a paused schedule: from now on its due times make tasks; those of the pause do not.
 
-use super::lock::lock;
+use super::lock::lock_to_edit;
 use super::pause::store;
 use super::record::ScheduleRecord;
+use super::span;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
@@ -18,12 +19,16 @@ pub async fn resume(
     name: &str,
 ) -> Result<Option<ScheduleRecord>, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
-    let Some(mut schedule) = lock(&mut tx, scope, name).await? else { return Ok(None) };
-    if schedule.paused.take().is_none() {
+    let Some((mut schedule, at)) = lock_to_edit(&mut tx, scope, name).await? else {
+        return Ok(None);
+    };
+    if schedule.paused.is_none() {
         return Ok(Some(schedule));
     }
+    span::keep(&mut tx, &mut schedule, at, false).await?;
+    schedule.paused = None;
     schedule.failures_in_row = 0;
-    store(&mut tx, &mut schedule).await?;
+    store(&mut tx, &mut schedule, at).await?;
     audit::told(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(schedule))

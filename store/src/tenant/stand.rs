@@ -9,8 +9,9 @@ use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
+use domain::time::Timestamp;
 use serde_json::json;
-use sqlx::{Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 use uuid::Uuid;
 
 /// What became of it.
@@ -30,11 +31,13 @@ pub enum Stood {
 /// When the database cannot answer.
 pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
-    let query = sqlx::query!(
-        "update tenant set state = 'suspended', suspended_at = now() where id = $1 and state = 'active'",
+    let query = sqlx::query_scalar!(
+        "update tenant set state = 'suspended', suspended_at = now(), state_since = clock_timestamp()
+            where id = $1 and state = 'active' returning state_since",
         id.uuid()
     );
-    let moved = named("tenant.suspend", query.execute(&mut *tx)).await?.rows_affected() == 1;
+    let since = named("tenant.suspend", query.fetch_optional(&mut *tx)).await?.flatten();
+    let moved = note(&mut tx, id, TenantState::Active, since).await?;
     let moved = moved.then_some((TenantState::Active, "tenant.suspend"));
     stood(tx, id, (moved, TenantState::Suspended), by).await
 }
@@ -45,13 +48,38 @@ pub async fn suspend(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreE
 /// When the database cannot answer.
 pub async fn resume(db: &AdminDb, id: TenantId, by: By) -> Result<Stood, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
-    let query = sqlx::query!(
-        "update tenant set state = 'active', suspended_at = null where id = $1 and state = 'suspended'",
+    let query = sqlx::query_scalar!(
+        "update tenant set state = 'active', suspended_at = null, state_since = clock_timestamp()
+            where id = $1 and state = 'suspended' returning state_since",
         id.uuid()
     );
-    let moved = named("tenant.resume", query.execute(&mut *tx)).await?.rows_affected() == 1;
+    let since = named("tenant.resume", query.fetch_optional(&mut *tx)).await?.flatten();
+    let moved = note(&mut tx, id, TenantState::Suspended, since).await?;
     let moved = moved.then_some((TenantState::Suspended, "tenant.resume"));
     stood(tx, id, (moved, TenantState::Active), by).await
+}
+
+/// Notes how a tenant stood until `since`, for due times of its schedules that came before and are not fired yet: for a month, and a
+/// thousand changes at most. Whether there was a change.
+async fn note(
+    tx: &mut PgConnection,
+    id: TenantId,
+    before: TenantState,
+    since: Option<Timestamp>,
+) -> Result<bool, StoreError> {
+    let Some(since) = since else { return Ok(false) };
+    let query = sqlx::query!(
+        "with noted as (
+                insert into tenant_past_state (tenant_id, until, state) values ($1, $2, $3)
+            )
+            delete from tenant_past_state p where p.tenant_id = $1 and (p.until < $2::timestamptz - interval '31 days'
+                or p.until < (select n.until from tenant_past_state n where n.tenant_id = $1 order by n.until desc offset 998 limit 1))",
+        id.uuid(),
+        since,
+        before.as_str()
+    );
+    named("tenant.note_state", query.execute(tx)).await?;
+    Ok(true)
 }
 
 /// Deletes a tenant, in the request of `by`. There is no way back: from here on its work is cancelled and its data waits to be

@@ -108,6 +108,8 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
                 "schedule",
                 "schedule_fire",
                 "schedule_backfill",
+                "schedule_span",
+                "tenant_past_state",
                 "audit",
                 "audit_seal",
                 "audit_head",
@@ -122,7 +124,9 @@ async fn other_roles_see_across_tenants_just_the_tables_of_their_statements() {
             "task_output",
             "output_use",
         ],
-        "berth_admin" => vec!["tenant", "api_key", "audit", "audit_seal", "audit_head"],
+        "berth_admin" => {
+            vec!["tenant", "tenant_past_state", "api_key", "audit", "audit_seal", "audit_head"]
+        }
         _ => vec![],
     };
     for role in &ROLES[1..] {

@@ -39,6 +39,7 @@ mod selection_cost;
 mod sessions;
 mod sign_ins;
 mod silence;
+mod spans;
 mod storm;
 mod submitting;
 mod support;

@@ -256,6 +256,7 @@ async fn what_was_edited_or_is_not_due_yet_is_not_fired() {
         "due at another time"
     );
     all = firing.due(&world).await;
+    world.make_due(id, -60_000).await;
     assert_eq!(
         schedule::delete(&world.api, &scope, "s", None).await.unwrap(),
         DeleteAnswer::Deleted

@@ -11,8 +11,7 @@ use crate::schedule::{Judged, TimingSpec, judge, previewed};
 use crate::task::{Findings, time};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use chrono::TimeDelta;
-use domain::schedule::{DueTime, MOST_PREVIEWED, Marks, Timing, preview};
+use domain::schedule::{DueTime, MOST_PREVIEWED, Marks, Source, Timing, preview, upcoming};
 use domain::time::Timestamp;
 use runtime::clock::wall;
 use serde::Deserialize;
@@ -123,16 +122,27 @@ fn count(query: &mut Query) -> Result<usize, Problem> {
     })
 }
 
+/// The due times that are fired next, those among them that came already and wait for their jitter.
+fn next_fired(schedule: &ScheduleRecord, count: usize) -> Vec<DueTime> {
+    let reckoner = store::schedule::reckoner(schedule.id, &schedule.timing, schedule.created_at);
+    let Some((next, reckoner)) = schedule.coming().zip(reckoner.ok()) else { return Vec::new() };
+    let source = Source { reckoner: &reckoner, after: schedule.due_after(), until: None };
+    let left = reckoner.max_fires().map_or(u64::MAX, |most| most.saturating_sub(schedule.fires));
+    let count = count.min(usize::try_from(left).unwrap_or(usize::MAX));
+    upcoming(schedule.id, source, next, count)
+}
+
 /// Due times of what is stored: from the next one on, which is not reckoned anew but as it will fire.
 fn due(schedule: &ScheduleRecord, from: Option<Timestamp>, count: usize) -> Vec<DueTime> {
     let next = schedule.next_at;
-    let Some(from) = from.or_else(|| next.map(|next| next - TimeDelta::microseconds(1))) else {
+    if next.is_none() && from.is_none() {
         return Vec::new();
-    };
+    }
+    let since = from.unwrap_or(Timestamp::UNIX_EPOCH);
     // The others follow when its task has ended.
     if schedule.timing.is_fixed_delay() {
         let marks = Marks::default();
-        return next.filter(|at| *at > from).map(|at| DueTime { at, marks }).into_iter().collect();
+        return next.filter(|at| *at > since).map(|at| DueTime { at, marks }).into_iter().collect();
     }
     let left = |most: u64| most.saturating_sub(schedule.fires);
     let timing =
@@ -141,7 +151,10 @@ fn due(schedule: &ScheduleRecord, from: Option<Timestamp>, count: usize) -> Vec<
     if timing.max_fires == Some(0) {
         return Vec::new();
     }
-    preview(&timing, schedule.created_at, from, count).unwrap_or_default()
+    if from.is_none() {
+        return next_fired(schedule, count);
+    }
+    preview(&timing, schedule.created_at, since, count).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! same decision. Each due time gets one row with one outcome, in order, and none is passed over.
 
 use super::due::{Due, Overdue, due_times};
-use super::{Misfire, Outcome, Overlap, jitter};
+use super::timeline::{Coming, Source, first_coming};
+use super::{Misfire, Outcome, Overlap};
 use crate::id::{ScheduleId, TaskId};
 use crate::schedule::Reckoner;
 use crate::time::Timestamp;
@@ -17,14 +18,23 @@ pub const MOST_ROWS: usize = 1000;
 pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// A schedule at the moment at which it is looked at.
+///
+/// What it was like at one instant decides about the due times that were to be fired then, so a situation ends where its schedule or
+/// its tenant changed: what is behind is another situation.
 #[derive(Debug, Clone)]
 pub struct Situation<'a> {
     /// Which.
     pub schedule: ScheduleId,
-    /// Its due times.
-    pub reckoner: &'a Reckoner,
-    /// The first due time that has no row yet.
-    pub due_at: Timestamp,
+    /// Where its due times come from, the first first; no two have one in common.
+    pub sources: Vec<Source<'a>>,
+    /// The first due time that has no row yet, in the order in which they are fired.
+    pub next: Coming,
+    /// What is to be fired after this is not decided about. `None`: it is so until now.
+    pub until: Option<Timestamp>,
+    /// Where its next due time counts from the end of its task, by what that is found.
+    pub fixed_delay: Option<&'a Reckoner>,
+    /// Tasks after which it is over.
+    pub max_fires: Option<u64>,
     /// Tasks that it has made, counted against `max_fires`.
     pub fires: u64,
     /// Its owner has paused it.
@@ -37,8 +47,12 @@ pub struct Situation<'a> {
     pub misfire_after: Duration,
     /// What it does while earlier tasks live.
     pub overlap: Overlap,
+    /// Its tasks may be made to run one after the other.
+    pub can_queue: bool,
     /// Its tasks that have not ended, oldest first.
     pub live: &'a [TaskId],
+    /// So many of them run one after the other.
+    pub queued: usize,
     /// Tasks for which its tenant has room.
     pub room: u64,
     /// The time of the database.
@@ -48,7 +62,7 @@ pub struct Situation<'a> {
 /// What is to be written in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// A row for each due time that has come, in order; strictly increasing.
+    /// A row for each due time that has come, in the order in which they are fired.
     pub rows: Vec<FireRow>,
     /// Tasks to cancel before the new ones are made.
     pub cancel: Vec<TaskId>,
@@ -67,13 +81,15 @@ pub struct FireRow {
     pub outcome: Outcome,
     /// How long the task waits, counted from now, so that what is caught up comes at a pace.
     pub delay: Duration,
+    /// The task runs after all others of its schedule that were made so, by a concurrency key of the schedule's own.
+    pub queued: bool,
 }
 
 /// When a schedule is due after a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// At this time, which may have come already where there was more than one decision holds.
-    At(Timestamp),
+    At(Coming),
     /// So long after its task has ended; see [`Reckoner::after_end`].
     AfterEnd,
     /// Never again.
@@ -83,7 +99,7 @@ pub enum Next {
 /// Decides about every due time of `situation` that has come, [`MOST_ROWS`] at most.
 #[must_use]
 pub fn decide(situation: &Situation<'_>) -> Decision {
-    let (due, mut next) = due_times(situation);
+    let (due, next) = due_times(situation);
     let mut ledger = Ledger::new(situation);
     for due in &due {
         if ledger.is_spent() {
@@ -91,16 +107,24 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         }
         ledger.settle(due);
     }
-    if ledger.is_spent() {
-        next = Next::Over;
-    } else if situation.reckoner.is_fixed_delay() && !ledger.rows.is_empty() {
+    let next = if ledger.is_spent() {
+        // What came after it may have been allowed more.
+        situation.until.and_then(|until| {
+            first_coming(situation.schedule, &situation.sources, Coming::after(until))
+        })
+    } else {
+        next
+    };
+    let next = match (next, situation.fixed_delay) {
+        (Some(next), _) => Next::At(next),
         // The delay counts from the end of its task; where none was made, from now.
-        next = match situation.reckoner.after_end(situation.now) {
-            _ if ledger.made > 0 => Next::AfterEnd,
-            Some(due) => Next::At(due.at),
-            None => Next::Over,
-        };
-    }
+        (None, Some(_)) if ledger.made > 0 && !ledger.is_spent() => Next::AfterEnd,
+        (None, Some(reckoner)) if !ledger.is_spent() => {
+            let due = reckoner.after_end(situation.now);
+            due.map_or(Next::Over, |due| Next::At(Coming::of(situation.schedule, reckoner, due.at)))
+        }
+        (None, _) => Next::Over,
+    };
     let fires = situation.fires + ledger.made;
     Decision { rows: ledger.rows, cancel: ledger.cancel, next, fires }
 }
@@ -114,18 +138,19 @@ struct Ledger<'a> {
     made: u64,
     /// The newest of them.
     newest: Option<usize>,
-    caught_up: u32,
+    /// Those of them that are made up for.
+    made_up: u32,
 }
 
 impl<'a> Ledger<'a> {
     fn new(situation: &'a Situation<'a>) -> Self {
         let (rows, cancel) = (Vec::new(), Vec::new());
-        Self { situation, rows, cancel, made: 0, newest: None, caught_up: 0 }
+        Self { situation, rows, cancel, made: 0, newest: None, made_up: 0 }
     }
 
     /// Whether it has made all the tasks that it may make.
     fn is_spent(&self) -> bool {
-        let most = self.situation.reckoner.max_fires().unwrap_or(u64::MAX);
+        let most = self.situation.max_fires.unwrap_or(u64::MAX);
         self.situation.fires.saturating_add(self.made) >= most
     }
 
@@ -138,17 +163,30 @@ impl<'a> Ledger<'a> {
             match due.overdue {
                 Overdue::Collapses => Outcome::CollapsedMisfire,
                 Overdue::Skipped => Outcome::SkippedMisfire,
-                Overdue::No | Overdue::Fires | Overdue::CaughtUp => self.fire(due),
+                Overdue::No | Overdue::Fires | Overdue::MadeUp => self.fire(due),
             }
         };
-        let paced = due.overdue == Overdue::CaughtUp && outcome.makes_task();
-        let delay = if paced { self.pace() } else { Duration::ZERO };
-        self.rows.push(FireRow { due_at: due.at, outcome, delay });
+        let made_up = due.overdue == Overdue::MadeUp && outcome.makes_task();
+        let queued = made_up && self.queues();
+        let delay = if made_up { self.pace() } else { Duration::ZERO };
+        self.rows.push(FireRow { due_at: due.at, outcome, delay, queued });
+    }
+
+    /// Whether what is made up for runs one after the other, so that none of it stands in the way of the rest.
+    fn queues(&self) -> bool {
+        let one_at_a_time = matches!(self.situation.overlap, Overlap::Skip | Overlap::BufferOne);
+        one_at_a_time && self.situation.can_queue
     }
 
     /// What becomes of a due time that is to fire: the tasks before it and its tenant's room decide.
     fn fire(&mut self, due: &Due) -> Outcome {
-        let before = self.situation.live.len() as u64 + self.made;
+        let all = self.situation.live.len() as u64 + self.made;
+        let before = if due.overdue == Overdue::MadeUp && self.queues() {
+            all - self.situation.queued.min(self.situation.live.len()) as u64
+                - u64::from(self.made_up)
+        } else {
+            all
+        };
         match self.situation.overlap {
             Overlap::Skip if before > 0 => return Outcome::SkippedOverlap,
             Overlap::BufferOne if before > 1 => return Outcome::SkippedOverlap,
@@ -172,21 +210,19 @@ impl<'a> Ledger<'a> {
         if let Some(row) = self.newest.take().and_then(|newest| self.rows.get_mut(newest)) {
             (row.outcome, row.delay) = (Outcome::SkippedOverlap, Duration::ZERO);
             self.made -= 1;
+            self.made_up = self.made_up.saturating_sub(1);
         }
     }
 
-    /// How long the next task waits that is caught up.
+    /// How long the next task waits that is made up for.
     fn pace(&mut self) -> Duration {
-        let Misfire::CatchUp { per_second: Some(rate), .. } = self.situation.misfire else {
-            return Duration::ZERO;
-        };
-        let before = self.caught_up;
-        self.caught_up += 1;
-        Duration::from_secs(before.into()) / rate.max(1)
+        let before = self.made_up;
+        self.made_up += 1;
+        match self.situation.misfire {
+            Misfire::CatchUp { per_second: Some(rate), .. } => {
+                Duration::from_secs(before.into()) / rate.max(1)
+            }
+            _ => Duration::ZERO,
+        }
     }
-}
-
-/// When the fire of `at` should come.
-pub(super) fn fire_at(situation: &Situation<'_>, at: Timestamp) -> Timestamp {
-    at + jitter(situation.schedule, at, situation.reckoner.jitter())
 }

@@ -1,9 +1,11 @@
 //! The due times that have come, and which of them are overdue.
 
 use super::Misfire;
-use super::decide::{MOST_ROWS, Next, Situation, fire_at};
+use super::decide::{MOST_ROWS, Situation};
+use super::timeline::{Coming, Timeline};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
+use std::iter::Peekable;
 use std::time::Duration;
 
 /// A due time that has come.
@@ -20,62 +22,71 @@ pub(super) struct Due {
 pub(super) enum Overdue {
     /// It is not overdue.
     No,
-    /// It fires all the same.
+    /// It fires in place of those before it.
     Fires,
-    /// It fires, at the pace of its policy.
-    CaughtUp,
+    /// It is made up for, at the pace of its policy where that has one.
+    MadeUp,
     /// It becomes one with the next.
     Collapses,
     /// It is left out.
     Skipped,
 }
 
-/// The due times that have come, [`MOST_ROWS`] at most, and the first one behind them.
-pub(super) fn due_times(situation: &Situation<'_>) -> (Vec<Due>, Next) {
+/// The due times that have come, [`MOST_ROWS`] at most, and the first one behind them; `None`: there is none.
+pub(super) fn due_times(situation: &Situation<'_>) -> (Vec<Due>, Option<Coming>) {
     let ahead = match situation.misfire {
         Misfire::FireNow | Misfire::Skip => 0,
         // Whether it is the last overdue one is seen at the next.
         Misfire::FireNextSoon => 1,
         Misfire::CatchUp { count, .. } => count as usize,
     };
-    let mut coming = Coming { situation, next: Some(situation.due_at), seen: VecDeque::new() };
+    let mut ahead_of = Ahead::new(situation);
     let mut due = Vec::new();
     while due.len() < MOST_ROWS {
-        coming.look_ahead(ahead + 1);
-        let Some((at, age)) = coming.seen.pop_front() else { break };
-        let overdue = coming.judge(age);
+        ahead_of.look(ahead + 1);
+        let Some((coming, age)) = ahead_of.seen.pop_front() else { break };
+        let overdue = ahead_of.judge(age);
         // What is caught up is decided at once, so that its pace has one beginning.
-        if overdue == Overdue::CaughtUp {
-            let first = due.last().is_none_or(|due: &Due| due.overdue != Overdue::CaughtUp);
-            let left = coming.seen.iter().filter(|(_, age)| *age > situation.misfire_after).count();
+        if overdue == Overdue::MadeUp && ahead > 0 {
+            let first = due.last().is_none_or(|due: &Due| due.overdue != Overdue::MadeUp);
+            let is_overdue = |age: Duration| age > situation.misfire_after;
+            let left = ahead_of.seen.iter().filter(|(_, age)| is_overdue(*age)).count();
             if first && due.len() + 1 + left > MOST_ROWS && !due.is_empty() {
-                return (due, Next::At(at));
+                return (due, Some(coming));
             }
         }
-        due.push(Due { at, age, overdue });
+        due.push(Due { at: coming.due_at, age, overdue });
     }
-    let next = coming.seen.front().map(|(at, _)| *at).or(coming.next);
-    (due, next.map_or(Next::Over, Next::At))
+    let next = ahead_of.seen.front().map(|(coming, _)| *coming);
+    (due, next.or_else(|| ahead_of.rest.peek().copied()))
 }
 
 /// Due times in order, some of them looked at before their turn.
-struct Coming<'a> {
+struct Ahead<'a> {
     situation: &'a Situation<'a>,
-    next: Option<Timestamp>,
+    rest: Peekable<Box<dyn Iterator<Item = Coming> + 'a>>,
     /// Those that have come, each with its age.
-    seen: VecDeque<(Timestamp, Duration)>,
+    seen: VecDeque<(Coming, Duration)>,
 }
 
-impl Coming<'_> {
-    fn look_ahead(&mut self, count: usize) {
+impl<'a> Ahead<'a> {
+    fn new(situation: &'a Situation<'a>) -> Self {
+        let next = situation.next;
+        let timeline = Timeline::new(situation.schedule, &situation.sources, next);
+        // What it is due at next stands, also where other rules would not have it so any more.
+        let all = std::iter::once(next)
+            .chain(timeline.filter(move |coming| coming.due_at != next.due_at));
+        let rest: Box<dyn Iterator<Item = Coming>> = Box::new(all);
+        Self { situation, rest: rest.peekable(), seen: VecDeque::new() }
+    }
+
+    fn look(&mut self, count: usize) {
+        let Situation { now, until, .. } = *self.situation;
+        let until = until.map_or(now, |until| until.min(now));
         while self.seen.len() < count {
-            let Some(at) = self.next else { return };
-            // An earlier one that waits by chance holds back those behind it: the ledger is in order.
-            let Ok(age) = (self.situation.now - fire_at(self.situation, at)).to_std() else {
-                return;
-            };
-            self.seen.push_back((at, age));
-            self.next = self.situation.reckoner.next_after(at).map(|due| due.at);
+            let Some(coming) = self.rest.next_if(|coming| coming.fire_at <= until) else { return };
+            let age = (now - coming.fire_at).to_std().unwrap_or_default();
+            self.seen.push_back((coming, age));
         }
     }
 
@@ -87,13 +98,13 @@ impl Coming<'_> {
         }
         let newer = self.seen.iter().filter(|(_, age)| is_overdue(*age)).count();
         match self.situation.misfire {
-            Misfire::FireNow => Overdue::Fires,
+            Misfire::FireNow => Overdue::MadeUp,
             Misfire::FireNextSoon if newer == 0 => Overdue::Fires,
             Misfire::FireNextSoon => Overdue::Collapses,
             Misfire::Skip => Overdue::Skipped,
             Misfire::CatchUp { count, max_age, .. } => {
-                let caught_up = newer < count as usize && age <= max_age;
-                if caught_up { Overdue::CaughtUp } else { Overdue::Skipped }
+                let made_up = newer < count as usize && age <= max_age;
+                if made_up { Overdue::MadeUp } else { Overdue::Skipped }
             }
         }
     }

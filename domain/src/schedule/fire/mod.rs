@@ -8,6 +8,7 @@ mod outcome;
 mod overlap;
 mod streak;
 mod template;
+mod timeline;
 
 pub use decide::{Decision, FireRow, MOST_ROWS, Next, Situation, decide};
 pub use jitter::jitter;
@@ -16,6 +17,11 @@ pub use outcome::{Outcome, ParseFireOutcomeError};
 pub use overlap::{Overlap, ParseOverlapError};
 pub use streak::FailureStreak;
 pub use template::TaskTemplate;
+pub use timeline::{Coming, Source, first_coming, upcoming};
 
 #[cfg(test)]
+mod made_up_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod timeline_tests;

@@ -22,18 +22,31 @@ fn minutely(max_fires: Option<u64>) -> Reckoner {
     Reckoner::new(&Timing { max_fires, ..Timing::of(vec![every]) }, at(-60)).unwrap()
 }
 
+fn next(due_at: Timestamp) -> Coming {
+    Coming { fire_at: due_at, due_at }
+}
+
+fn source(reckoner: &Reckoner) -> Source<'_> {
+    Source { reckoner, after: at(-60), until: None }
+}
+
 fn situation<'a>(reckoner: &'a Reckoner, live: &'a [TaskId], now: Timestamp) -> Situation<'a> {
     Situation {
         schedule: ScheduleId(Uuid::nil()),
-        reckoner,
-        due_at: at(0),
+        sources: vec![source(reckoner)],
+        next: Coming::of(ScheduleId(Uuid::nil()), reckoner, at(0)),
+        until: None,
+        fixed_delay: reckoner.is_fixed_delay().then_some(reckoner),
+        max_fires: reckoner.max_fires(),
         fires: 5,
         paused: false,
         suspended: false,
         misfire: Misfire::FireNextSoon,
         misfire_after: Duration::from_secs(10),
         overlap: Overlap::Allow,
+        can_queue: true,
         live,
+        queued: 0,
         room: u64::MAX,
         now,
     }
@@ -60,15 +73,21 @@ fn tasks_expected(s: &Situation<'_>, ages: &[i64]) -> usize {
         Misfire::CatchUp { .. } => {
             ages.iter().filter(|age| **age > 10 && **age <= 240).count().min(3)
         }
-    } + ages.len()
-        - overdue;
+    };
+    let made_up = if matches!(s.misfire, Misfire::FireNow | CATCH_UP) { wanted } else { 0 };
+    let wanted = wanted + ages.len() - overdue;
+    // What is made up for does not stand in its own way; all else does.
+    let beside = |most: usize| {
+        let queued = if s.can_queue && s.live.len() < most { made_up } else { 0 };
+        most.saturating_sub(s.live.len()).min(wanted).max(queued)
+    };
     let beside = match s.overlap {
-        Overlap::Skip => 1_usize.saturating_sub(s.live.len()).min(wanted),
-        Overlap::BufferOne => 2_usize.saturating_sub(s.live.len()).min(wanted),
+        Overlap::Skip => beside(1),
+        Overlap::BufferOne => beside(2),
         Overlap::BufferAll | Overlap::Allow => wanted,
         Overlap::CancelOther => wanted.min(1),
     };
-    let most = s.reckoner.max_fires().map_or(usize::MAX, |most| (most - s.fires) as usize);
+    let most = s.max_fires.map_or(usize::MAX, |most| (most - s.fires) as usize);
     beside.min(s.room as usize).min(most)
 }
 
@@ -83,7 +102,7 @@ fn every_combination_gives_each_due_time_one_outcome_and_the_right_number_of_tas
                 for (paused, suspended) in
                     [(false, false), (true, false), (false, true), (true, true)]
                 {
-                    for lives in 0..=3 {
+                    for (lives, can_queue) in (0..=3).flat_map(|n| [(n, true), (n, false)]) {
                         for room in [0, 1, 2, u64::MAX] {
                             for now in [-1, 0, 5, 11, 60, 65, 239, 241, 600, 665] {
                                 let s = Situation {
@@ -91,6 +110,7 @@ fn every_combination_gives_each_due_time_one_outcome_and_the_right_number_of_tas
                                     overlap,
                                     paused,
                                     suspended,
+                                    can_queue,
                                     room,
                                     ..situation(reckoner, &tasks[..lives], at(now))
                                 };
@@ -103,7 +123,7 @@ fn every_combination_gives_each_due_time_one_outcome_and_the_right_number_of_tas
             }
         }
     }
-    assert_eq!(seen, 3 * 4 * 5 * 4 * 4 * 4 * 10);
+    assert_eq!(seen, 3 * 4 * 5 * 4 * 8 * 4 * 10);
 }
 
 fn check(s: &Situation<'_>, now: i64) {
@@ -113,7 +133,7 @@ fn check(s: &Situation<'_>, now: i64) {
     let made = decision.rows.iter().filter(|row| row.outcome.makes_task()).count();
     assert_eq!(made, tasks_expected(s, &ages), "{s:?}\n{decision:?}");
     assert_eq!(decision.fires, s.fires + made as u64);
-    let spent = s.reckoner.max_fires().is_some_and(|most| decision.fires >= most);
+    let spent = s.max_fires.is_some_and(|most| decision.fires >= most);
     let due: Vec<i64> =
         decision.rows.iter().map(|row| (row.due_at - at(0)).num_seconds()).collect();
     assert!(all.starts_with(&due), "in order, and none passed over");
@@ -121,7 +141,7 @@ fn check(s: &Situation<'_>, now: i64) {
         assert_eq!(decision.next, Next::Over);
     } else {
         assert_eq!(due, all);
-        assert_eq!(decision.next, Next::At(at(all.len() as i64 * 60)));
+        assert_eq!(decision.next, Next::At(next(at(all.len() as i64 * 60))));
     }
     for (row, age) in decision.rows.iter().zip(&ages) {
         match row.outcome {
@@ -143,6 +163,10 @@ fn check(s: &Situation<'_>, now: i64) {
                 || matches!(row.outcome, Outcome::Paused | Outcome::Suspended)
         );
         assert!(row.delay.is_zero() || row.outcome.makes_task() && s.misfire == CATCH_UP);
+        let queues = s.can_queue && matches!(s.overlap, Overlap::Skip | Overlap::BufferOne);
+        let made_up = *age > 10 && row.outcome.makes_task();
+        let made_up = made_up && matches!(s.misfire, Misfire::FireNow | CATCH_UP);
+        assert_eq!(row.queued, queues && made_up);
     }
     let cancels = s.overlap == Overlap::CancelOther && made > 0;
     assert_eq!(decision.cancel, if cancels { s.live.to_vec() } else { vec![] });
@@ -178,15 +202,15 @@ fn a_long_backlog_is_decided_in_parts_with_the_same_end() {
     for (misfire, tasks) in
         [(Misfire::FireNow, 2501), (Misfire::FireNextSoon, 1), (Misfire::Skip, 0), (twenty, 20)]
     {
-        let (mut due_at, mut fires, mut rows, mut calls) = (at(0), 0, vec![], 0);
+        let (mut coming, mut fires, mut rows, mut calls) = (next(at(0)), 0, vec![], 0);
         loop {
-            let decision =
-                decide(&Situation { due_at, fires, misfire, ..situation(&reckoner, &[], now) });
+            let situation = situation(&reckoner, &[], now);
+            let decision = decide(&Situation { next: coming, fires, misfire, ..situation });
             assert!(decision.rows.len() <= MOST_ROWS);
             let Next::At(next) = decision.next else { panic!("{:?}", decision.next) };
-            (due_at, fires, calls) = (next, decision.fires, calls + 1);
+            (coming, fires, calls) = (next, decision.fires, calls + 1);
             rows.extend(decision.rows);
-            if next > now {
+            if next.fire_at > now {
                 break;
             }
         }
@@ -208,8 +232,8 @@ fn a_catch_up_that_does_not_fit_is_left_whole_to_the_next_decision() {
     let situation = Situation { misfire, ..situation(&reckoner, &[], at(1500 * 60 + 30)) };
     let first = decide(&situation);
     assert_eq!((first.rows.len(), first.fires), (601, 5), "only what is left out");
-    let Next::At(due_at) = first.next else { panic!("{:?}", first.next) };
-    let second = decide(&Situation { due_at, ..situation });
+    let Next::At(next) = first.next else { panic!("{:?}", first.next) };
+    let second = decide(&Situation { next, ..situation });
     assert_eq!((second.rows.len(), second.fires), (900, 905));
     assert_eq!(second.rows.last().unwrap().delay, Duration::from_millis(8990));
 }
@@ -245,9 +269,9 @@ fn a_fixed_delay_waits_for_the_end_of_its_task() {
     let fired = decide(&situation(&reckoner, &[], now));
     assert_eq!((outcomes(&fired), fired.next), (vec![Outcome::Late], Next::AfterEnd));
     let paused = decide(&Situation { paused: true, ..situation(&reckoner, &[], now) });
-    assert_eq!((outcomes(&paused), paused.next), (vec![Outcome::Paused], Next::At(at(65))));
+    assert_eq!((outcomes(&paused), paused.next), (vec![Outcome::Paused], Next::At(next(at(65)))));
     let early = decide(&situation(&reckoner, &[], at(-1)));
-    assert_eq!((outcomes(&early), early.next), (vec![], Next::At(at(0))));
+    assert_eq!((outcomes(&early), early.next), (vec![], Next::At(next(at(0)))));
 }
 
 #[test]
@@ -271,7 +295,7 @@ fn a_fire_waits_for_its_jitter_and_is_late_only_by_what_comes_after() {
     assert!(waits > Duration::from_secs(2), "the case needs one that waits: {waits:?}");
     let fire_at = at(0) + waits;
     let early = decide(&situation(&reckoner, &[], fire_at - TimeDelta::milliseconds(1)));
-    assert_eq!((early.rows.len(), early.next), (0, Next::At(at(0))));
+    assert_eq!((early.rows.len(), early.next), (0, Next::At(Coming { fire_at, due_at: at(0) })));
     let decision = decide(&situation(&reckoner, &[], fire_at));
     assert_eq!((outcomes(&decision), decision.rows[0].due_at), (vec![Outcome::Fired], at(0)));
 }

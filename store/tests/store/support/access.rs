@@ -99,6 +99,9 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
                 select '{0}', id, now(), 'paused', 'scheduled', now(), 1 from schedule where tenant_id = '{0}';
             insert into schedule_backfill (tenant_id, schedule_id, reached, until, per_second, key_id)
                 select '{0}', id, now(), now(), 1, 'aaaaaaaaaaaa' from schedule where tenant_id = '{0}';
+            insert into schedule_span (schedule_id, version, tenant_id, until, timing, template, overlap, misfire, paused)
+                select id, version, tenant_id, now(), timing, template, overlap, misfire, false from schedule where tenant_id = '{0}';
+            insert into tenant_past_state values ('{0}', now(), 'suspended');
             insert into tenant_quota_level values ('{0}', 'backlog', true);
             insert into tenant_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
             tenant.uuid()

@@ -89,16 +89,20 @@ pub fn once(facts: &Facts, gap: Duration, task: TaskId) -> Verdict {
         outcome: Outcome::Fired,
         task: Some(task),
         delay: Duration::ZERO,
+        queued: false,
     };
     let next = facts.due.due_at + gap;
     Verdict {
         schedule: facts.due.schedule,
         rows: vec![row],
-        template: Arc::new(serde_json::from_str(&facts.template).unwrap()),
+        version: facts.version,
+        overlap: facts.overlap,
+        template: Some(Arc::new(serde_json::from_str(&facts.template).unwrap())),
         cancel: Vec::new(),
         next: Some((next, next)),
         awaits: None,
         fires: facts.fires + 1,
+        settled: Vec::new(),
     }
 }
 

@@ -1,0 +1,167 @@
+//! Due times in the order in which they are to be fired.
+//!
+//! Each due time waits its own part of the jitter, whatever the others do: where due times are nearer to each other than the jitter
+//! is wide, a later one may be fired before an earlier one. What was fired last says what has been settled: all before it, and
+//! nothing after it.
+
+use super::jitter;
+use crate::id::ScheduleId;
+use crate::schedule::{DueTime, Marks, Reckoner};
+use crate::time::Timestamp;
+use chrono::TimeDelta;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A due time, and when it is to be fired. In the order in which due times are fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Coming {
+    /// When it is to be fired: the due time and its part of the jitter.
+    pub fire_at: Timestamp,
+    /// The due time.
+    pub due_at: Timestamp,
+}
+
+/// The due times that one timing gives while it holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The timing.
+    pub reckoner: &'a Reckoner,
+    /// Only due times after this.
+    pub after: Timestamp,
+    /// Only due times up to this one, which is included.
+    pub until: Option<Timestamp>,
+}
+
+impl Coming {
+    /// The due time `due_at` of `schedule`, by a timing that is read.
+    #[must_use]
+    pub fn of(schedule: ScheduleId, reckoner: &Reckoner, due_at: Timestamp) -> Self {
+        Self { fire_at: due_at + jitter(schedule, due_at, reckoner.jitter()), due_at }
+    }
+
+    /// Before all that is to be fired after `at`.
+    #[must_use]
+    pub const fn after(at: Timestamp) -> Self {
+        Self { fire_at: at, due_at: Timestamp::MAX_UTC }
+    }
+}
+
+/// The first due time of `sources` that is to be fired after `after`.
+#[must_use]
+pub fn first_coming(schedule: ScheduleId, sources: &[Source<'_>], after: Coming) -> Option<Coming> {
+    Timeline::new(schedule, sources, after).next()
+}
+
+/// The next `count` due times to be fired, `next` being the first of them, by due time.
+#[must_use]
+pub fn upcoming(
+    schedule: ScheduleId,
+    source: Source<'_>,
+    next: Coming,
+    count: usize,
+) -> Vec<DueTime> {
+    let instant_before = |at: Timestamp| at - TimeDelta::microseconds(1);
+    let timeline = Timeline::new(schedule, &[source], next);
+    let mut due: Vec<_> = std::iter::once(next)
+        .chain(timeline)
+        .take(count)
+        .map(|Coming { due_at: at, .. }| {
+            let found = source.reckoner.next_after(instant_before(at)).filter(|due| due.at == at);
+            found.unwrap_or(DueTime { at, marks: Marks::default() })
+        })
+        .collect();
+    due.sort_unstable_by_key(|due| due.at);
+    due
+}
+
+/// The due times of some sources, in the order in which they are to be fired.
+#[derive(Debug)]
+pub(super) struct Timeline<'a> {
+    schedule: ScheduleId,
+    after: Coming,
+    cursors: Vec<Cursor<'a>>,
+    /// Those that were found and are to be fired after others that were not.
+    waiting: BinaryHeap<Reverse<Coming>>,
+}
+
+/// How far a source was read.
+#[derive(Debug)]
+struct Cursor<'a> {
+    source: Source<'a>,
+    /// All up to here were taken.
+    reached: Timestamp,
+    /// The one after it: `None` while nobody has looked.
+    next: Option<Option<Timestamp>>,
+}
+
+impl<'a> Timeline<'a> {
+    /// All of `sources` that are to be fired after `after`.
+    pub fn new(schedule: ScheduleId, sources: &[Source<'a>], after: Coming) -> Self {
+        let cursors = sources.iter().map(|source| Cursor::new(*source, after)).collect();
+        Self { schedule, after, cursors, waiting: BinaryHeap::new() }
+    }
+
+    /// The source whose next due time is the earliest, and that due time.
+    fn earliest(&mut self) -> Option<(usize, Timestamp)> {
+        let next = |(at, cursor): (usize, &mut Cursor<'_>)| Some((at, cursor.peek()?));
+        self.cursors.iter_mut().enumerate().filter_map(next).min_by_key(|(_, next)| *next)
+    }
+}
+
+impl<'a> Cursor<'a> {
+    fn new(source: Source<'a>, after: Coming) -> Self {
+        let reached = if source.reckoner.is_fixed_delay() {
+            // Its first due time is its only one, and others may have followed by now.
+            after.due_at.min(after.fire_at)
+        } else {
+            // What was due before has been fired, however long it waited.
+            after.fire_at - source.reckoner.jitter() - TimeDelta::microseconds(1)
+        };
+        Self { source, reached: reached.max(source.after), next: None }
+    }
+
+    fn peek(&mut self) -> Option<Timestamp> {
+        let (source, reached) = (self.source, self.reached);
+        *self.next.get_or_insert_with(|| {
+            if source.until.is_some_and(|until| reached >= until) {
+                return None;
+            }
+            let due = source.reckoner.next_after(reached)?.at;
+            source.until.is_none_or(|until| due <= until).then_some(due)
+        })
+    }
+
+    /// Whether nothing behind is due before `at`, as far as can be told without looking.
+    fn is_past(&self, at: Timestamp) -> bool {
+        match self.next {
+            Some(Some(next)) => next >= at,
+            Some(None) => true,
+            None => self.reached >= at,
+        }
+    }
+}
+
+impl Iterator for Timeline<'_> {
+    type Item = Coming;
+
+    fn next(&mut self) -> Option<Coming> {
+        loop {
+            if let Some(Reverse(head)) = self.waiting.peek().copied() {
+                let is_first = self.cursors.iter().all(|cursor| cursor.is_past(head.fire_at));
+                let is_first =
+                    is_first || self.earliest().is_none_or(|(_, next)| next >= head.fire_at);
+                if is_first {
+                    self.waiting.pop();
+                    return Some(head);
+                }
+            }
+            let (at, due_at) = self.earliest()?;
+            let cursor = self.cursors.get_mut(at)?;
+            (cursor.reached, cursor.next) = (due_at, None);
+            let coming = Coming::of(self.schedule, cursor.source.reckoner, due_at);
+            if coming > self.after {
+                self.waiting.push(Reverse(coming));
+            }
+        }
+    }
+}

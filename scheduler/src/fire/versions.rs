@@ -1,0 +1,128 @@
+//! The versions of a schedule by which its due times are judged: those before edits, and how it is now.
+
+use super::known::{Known, Parsed};
+use chrono::TimeDelta;
+use domain::id::ScheduleId;
+use domain::schedule::{Coming, Misfire, Overlap, Reckoner, Source, TaskTemplate, Timing};
+use domain::tenant::TenantState;
+use domain::time::Timestamp;
+use std::sync::Arc;
+use store::StoreError;
+use store::fire::{Facts, Span};
+
+/// An earlier version, read.
+struct Earlier<'a> {
+    span: &'a Span,
+    reckoner: Reckoner,
+}
+
+/// All versions of a schedule that may matter.
+pub(super) struct Versions<'a> {
+    facts: &'a Facts,
+    earlier: Vec<Earlier<'a>>,
+    now: Arc<Parsed>,
+}
+
+/// How a schedule was when a due time was to be fired.
+pub(super) struct Judged {
+    pub version: i64,
+    pub overlap: Overlap,
+    pub misfire: Misfire,
+    pub max_fires: Option<u64>,
+    pub template: Arc<TaskTemplate>,
+    pub paused: bool,
+    pub suspended: bool,
+    /// Until when it was so; `None`: it is so.
+    pub until: Option<Timestamp>,
+}
+
+impl<'a> Versions<'a> {
+    /// Reads what `facts` holds.
+    pub(super) fn of(facts: &'a Facts, known: &Known) -> Result<Self, StoreError> {
+        let id = facts.due.schedule;
+        let read = |span: &'a Span| {
+            let timing: Timing = store::schedule::read_json("timing", id, &span.timing)?;
+            let reckoner = store::schedule::reckoner(id, &timing, facts.created_at)?;
+            Ok::<_, StoreError>(Earlier { span, reckoner })
+        };
+        let earlier = facts.spans.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { facts, earlier, now: known.parsed(facts)? })
+    }
+
+    /// Where the due times come from. What is deleted has none of its own any more.
+    pub(super) fn sources(&self) -> Vec<Source<'_>> {
+        let earlier = self.earlier.iter().map(|earlier| {
+            (&earlier.reckoner, earlier.span.timing_since, Some(earlier.span.until))
+        });
+        let now = (&self.now.reckoner, self.facts.timing_since, None);
+        let now = self.facts.deleted_at.is_none().then_some(now);
+        store::schedule::sources(self.facts.created_at, earlier.chain(now))
+    }
+
+    /// Where the next due time counts from the end of a task, by what that is found.
+    pub(super) fn fixed_delay(&self) -> Option<&Reckoner> {
+        let reckoner = &self.now.reckoner;
+        (reckoner.is_fixed_delay() && self.facts.deleted_at.is_none()).then_some(reckoner)
+    }
+
+    /// By what the due time is judged that was to be fired at `fire_at`; `None`: the schedule, or its tenant, was deleted by then.
+    pub(super) fn judged(&self, fire_at: Timestamp) -> Result<Option<Judged>, StoreError> {
+        let facts = self.facts;
+        if facts.tenant_state == TenantState::Deleted {
+            return Ok(None);
+        }
+        let past = facts.past_states.iter().find(|past| past.until >= fire_at);
+        let state = past.map_or(facts.tenant_state, |past| past.state);
+        let suspended = state != TenantState::Active;
+        let earlier = self.earlier.iter().find(|earlier| earlier.span.until >= fire_at);
+        let earliest = |until: Timestamp| past.map_or(until, |past| past.until.min(until));
+        if let Some(Earlier { span, reckoner }) = earlier {
+            let id = facts.due.schedule;
+            // It is read of the version that the database found to be this one.
+            let template = span.template.as_deref().unwrap_or_default();
+            return Ok(Some(Judged {
+                version: span.version,
+                overlap: span.overlap,
+                misfire: store::schedule::read_json("misfire", id, &span.misfire)?,
+                max_fires: reckoner.max_fires(),
+                template: Arc::new(store::schedule::read_json("template", id, template)?),
+                paused: span.paused,
+                suspended,
+                until: Some(earliest(span.until)),
+            }));
+        }
+        if facts.deleted_at.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Judged {
+            version: facts.version,
+            overlap: facts.overlap,
+            misfire: self.now.misfire,
+            max_fires: self.now.reckoner.max_fires(),
+            template: Arc::clone(&self.now.template),
+            paused: facts.paused,
+            suspended,
+            until: past.map(|past| past.until),
+        }))
+    }
+
+    /// The earlier versions by which nothing is judged any more, and of whose timing nothing waits, when `next` is fired next.
+    pub(super) fn settled(&self, next: Option<Coming>) -> Vec<i64> {
+        let is_settled = |earlier: &&Earlier<'_>| {
+            let longest = TimeDelta::from_std(earlier.reckoner.jitter()).unwrap_or_default();
+            next.is_none_or(|next| next.fire_at > earlier.span.until + longest)
+        };
+        self.earlier.iter().filter(is_settled).map(|earlier| earlier.span.version).collect()
+    }
+
+    /// What is fired next where a task ended at `ended`.
+    pub(super) fn after_end(&self, ended: Timestamp) -> Option<Coming> {
+        let reckoner = self.fixed_delay()?;
+        let due = reckoner.after_end(ended)?;
+        Some(Coming::of(self.schedule(), reckoner, due.at))
+    }
+
+    fn schedule(&self) -> ScheduleId {
+        self.facts.due.schedule
+    }
+}

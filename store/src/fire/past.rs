@@ -1,0 +1,126 @@
+//! How schedules and their tenants were before they were changed, where due times of then have no row yet.
+
+use super::facts::Facts;
+use crate::StoreError;
+use crate::schedule::read_text;
+use crate::statement::named;
+use crate::tenant::standing;
+use domain::id::ScheduleId;
+use domain::schedule::Overlap;
+use domain::tenant::TenantState;
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// A version of a schedule before an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Which.
+    pub version: i64,
+    /// The instant of the edit: what was to be fired up to then is judged by this version.
+    pub until: Timestamp,
+    /// Since when its timing was what it is; `None`: since the schedule was made.
+    pub timing_since: Option<Timestamp>,
+    /// What decided when, as JSON.
+    pub timing: String,
+    /// What a fire made, as JSON; only of the version by which is judged now.
+    pub template: Option<String>,
+    /// What was done with due times that were not fired in time, as JSON.
+    pub misfire: String,
+    /// What was done while an earlier task lived.
+    pub overlap: Overlap,
+    /// It was paused.
+    pub paused: bool,
+}
+
+/// How a tenant stood, and until when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastState {
+    /// How.
+    pub state: TenantState,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+/// Reads what was before into those `facts` to which it matters. They are locked: nothing is added any more.
+pub(super) async fn read(tx: &mut PgConnection, facts: &mut [Facts]) -> Result<(), StoreError> {
+    if facts.iter().any(|facts| facts.has_spans) {
+        let mut spans = spans(&mut *tx, facts).await?;
+        for facts in facts.iter_mut() {
+            facts.spans = spans.remove(&facts.due.schedule).unwrap_or_default();
+        }
+    }
+    let changed = |facts: &Facts| facts.state_since.is_some_and(|at| facts.due.fire_at <= at);
+    if facts.iter().any(changed) {
+        let states = states(tx, facts).await?;
+        for facts in facts.iter_mut() {
+            facts.past_states = states.get(&facts.due.tenant.uuid()).cloned().unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
+async fn spans(
+    tx: &mut PgConnection,
+    facts: &[Facts],
+) -> Result<HashMap<ScheduleId, Vec<Span>>, StoreError> {
+    let with: Vec<_> = facts.iter().filter(|facts| facts.has_spans).collect();
+    let query = sqlx::query!(
+        r#"select p.schedule_id as "schedule_id!", p.version as "version!", p.until as "until!", p.timing_since as "timing_since?",
+                p.timing as "timing!", p.overlap as "overlap!", p.misfire as "misfire!", p.paused as "paused!",
+                case when p.version = j.version then p.template end as "template?"
+            from unnest($1::uuid[], $2::timestamptz[]) as h(id, fire_at)
+            left join lateral (
+                select n.version from schedule_span n where n.schedule_id = h.id and n.until >= h.fire_at
+                order by n.version limit 1) j on true
+            cross join lateral (
+                select n.* from schedule_span n where n.schedule_id = h.id order by n.version limit 1001) p
+            order by p.schedule_id, p.version"#,
+        &with.iter().map(|facts| facts.due.schedule.uuid()).collect::<Vec<_>>(),
+        &with.iter().map(|facts| facts.due.fire_at).collect::<Vec<_>>()
+    );
+    let mut spans = HashMap::<_, Vec<_>>::new();
+    for row in named("fire.spans", query.fetch_all(tx)).await? {
+        let id = ScheduleId(row.schedule_id);
+        spans.entry(id).or_default().push(Span {
+            version: row.version,
+            until: row.until,
+            timing_since: row.timing_since,
+            timing: row.timing,
+            template: row.template,
+            misfire: row.misfire,
+            overlap: read_text("overlap", id, &row.overlap)?,
+            paused: row.paused,
+        });
+    }
+    Ok(spans)
+}
+
+async fn states(
+    tx: &mut PgConnection,
+    facts: &[Facts],
+) -> Result<HashMap<Uuid, Vec<PastState>>, StoreError> {
+    let mut first = HashMap::<Uuid, Timestamp>::new();
+    for facts in facts {
+        let at = first.entry(facts.due.tenant.uuid()).or_insert(facts.due.fire_at);
+        *at = facts.due.fire_at.min(*at);
+    }
+    let (tenants, times): (Vec<_>, Vec<_>) = first.into_iter().unzip();
+    let query = sqlx::query!(
+        r#"select p.tenant_id as "tenant_id!", p.state as "state!", p.until as "until!"
+            from unnest($1::uuid[], $2::timestamptz[]) as h(id, fire_at)
+            cross join lateral (
+                select n.* from tenant_past_state n where n.tenant_id = h.id and n.until >= h.fire_at
+                order by n.until limit 1001) p
+            order by p.tenant_id, p.until"#,
+        &tenants,
+        &times
+    );
+    let mut states = HashMap::<_, Vec<_>>::new();
+    for row in named("fire.past_states", query.fetch_all(tx)).await? {
+        let state = standing(row.tenant_id, Some(row.state));
+        states.entry(row.tenant_id).or_default().push(PastState { state, until: row.until });
+    }
+    Ok(states)
+}

@@ -1,0 +1,125 @@
+//! How a schedule was before an edit, kept while due times that had come by then have no row.
+//!
+//! An edit locks the schedule's row, as a fire does, and has one instant. What was to be fired up to that instant is judged by the
+//! version before the edit, and the timing before it gave the due times up to it. Mostly all that has been fired, and nothing is kept.
+
+use super::lock::reckoner;
+use super::record::{ScheduleRecord, read_json};
+use crate::StoreError;
+use crate::statement::named;
+use domain::id::ScheduleId;
+use domain::schedule::{Coming, Reckoner, Source, Timing, first_coming};
+use domain::time::Timestamp;
+use sqlx::PgConnection;
+
+/// Spans of one schedule, at most. Whoever edits it more often between two fires has what came meanwhile judged by the last that was
+/// kept; each due time has its row nevertheless.
+const MOST: i64 = 1000;
+
+/// Keeps the version of `schedule` that ends `at`, where due times of it may have no row; call it before anything of it is changed.
+pub(super) async fn keep(
+    tx: &mut PgConnection,
+    schedule: &mut ScheduleRecord,
+    at: Timestamp,
+    timing_changes: bool,
+) -> Result<(), StoreError> {
+    let Some(coming) = schedule.coming() else { return Ok(()) };
+    let has_jitter = !schedule.timing.jitter.is_zero();
+    // Where fires wait, due times behind the next one may have come before it.
+    let has_come = coming.fire_at <= at || timing_changes && (coming.due_at <= at || has_jitter);
+    if !has_come {
+        return Ok(());
+    }
+    let (mut kept, mut full) = (None, false);
+    if schedule.has_spans {
+        let query = sqlx::query!(
+            r#"select max(until) as "until?", count(*) as "count!" from schedule_span where schedule_id = $1"#,
+            schedule.id.uuid()
+        );
+        if let Some(row) = named("schedule.spans", query.fetch_all(&mut *tx)).await?.pop() {
+            (kept, full) = (row.until, row.count >= MOST);
+        }
+    }
+    if let Some(kept) = kept.filter(|_| !has_jitter) {
+        // Edits that no due time lies between leave nothing to keep.
+        let reckoner = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
+        let next = reckoner.next_after(kept.max(schedule.due_after()));
+        if coming.due_at <= kept && next.is_none_or(|due| due.at > at) {
+            return Ok(());
+        }
+    }
+    if full { prolong(tx, schedule.id, at).await } else { insert(tx, schedule, at).await }
+}
+
+async fn insert(
+    tx: &mut PgConnection,
+    schedule: &mut ScheduleRecord,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "with kept as (
+                insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused)
+                select s.id, s.version, s.tenant_id, $2, s.timing_since, s.timing, s.template, s.overlap, s.misfire, s.paused_at is not null
+                from schedule s where s.id = $1
+            )
+            update schedule set has_spans = true where id = $1",
+        schedule.id.uuid(),
+        at
+    );
+    named("schedule.keep_span", query.execute(tx)).await?;
+    schedule.has_spans = true;
+    Ok(())
+}
+
+async fn prolong(tx: &mut PgConnection, id: ScheduleId, at: Timestamp) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update schedule_span set until = $2 where schedule_id = $1
+            and version = (select max(l.version) from schedule_span l where l.schedule_id = $1)",
+        id.uuid(),
+        at
+    );
+    named("schedule.prolong_span", query.execute(tx)).await.map(|_| ())
+}
+
+/// What is fired first after `after` of the due times that `schedule` and its spans have given until `at`, while its timing changes.
+pub(super) async fn first_given(
+    tx: &mut PgConnection,
+    schedule: &ScheduleRecord,
+    after: Coming,
+    at: Timestamp,
+) -> Result<Option<Coming>, StoreError> {
+    let mut given = Vec::new();
+    if schedule.has_spans {
+        let query = sqlx::query!(
+            "select timing, timing_since, until from schedule_span where schedule_id = $1 and version < $2 order by version limit 1001",
+            schedule.id.uuid(),
+            schedule.version
+        );
+        for row in named("schedule.read_spans", query.fetch_all(tx)).await? {
+            let timing: Timing = read_json("timing", schedule.id, &row.timing)?;
+            let reckoner = reckoner(schedule.id, &timing, schedule.created_at)?;
+            given.push((reckoner, row.timing_since, row.until));
+        }
+    }
+    let current = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
+    given.push((current, schedule.timing_since, at));
+    let spans = given.iter().map(|(reckoner, since, until)| (reckoner, *since, Some(*until)));
+    Ok(first_coming(schedule.id, &sources(schedule.created_at, spans), after))
+}
+
+/// Where the due times of a schedule come from, by its versions, the first first: the timing of each, since when it is that, and until
+/// when it was so.
+pub fn sources<'a>(
+    created_at: Timestamp,
+    versions: impl IntoIterator<Item = (&'a Reckoner, Option<Timestamp>, Option<Timestamp>)>,
+) -> Vec<Source<'a>> {
+    let mut before = None;
+    let mut sources = Vec::new();
+    for (reckoner, since, until) in versions {
+        let since = since.unwrap_or(created_at);
+        let after = before.map_or(since, |before: Timestamp| before.max(since));
+        sources.push(Source { reckoner, after, until });
+        before = until;
+    }
+    sources
+}
