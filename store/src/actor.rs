@@ -42,7 +42,11 @@ pub(crate) async fn is_live(
             named("actor.sign_in", query.fetch_optional(tx)).await?
         }
         // They come with nothing that a tenant could end.
-        Actor::User(_, None) | Actor::Operator(_) | Actor::Nobody | Actor::System => Some(true),
+        Actor::User(_, None)
+        | Actor::Operator(_)
+        | Actor::Command(_)
+        | Actor::Nobody
+        | Actor::System => Some(true),
     };
     Ok(live.is_some())
 }

@@ -8,6 +8,7 @@ use api::routes::table::{Access, TABLE};
 use domain::id::TaskId;
 use runtime::config::ExposeSecret;
 use std::time::Duration;
+use store::audit::By;
 use testkit::poll::until_some;
 
 #[tokio::test]
@@ -187,7 +188,7 @@ async fn a_new_key_works_once_its_absence_is_forgotten() {
         scopes: vec!["read".to_owned()],
         expires_at: None,
     };
-    store::key::create(&server.admin, new).await.unwrap();
+    store::key::create(&server.admin, new, By::SYSTEM).await.unwrap();
     let taken = || async { (server.get_as(&text, "/v1/tasks").await.status == 200).then_some(()) };
     until_some("the new key to be taken", Duration::from_secs(3), taken).await.unwrap();
     let submit = server.post_as(&text, "/v1/tasks", &[], NOOP).await;

@@ -98,7 +98,7 @@ impl Server {
             scopes: scopes.iter().map(ToString::to_string).collect(),
             expires_at: None,
         };
-        store::key::create(&self.admin, new).await.unwrap();
+        store::key::create(&self.admin, new, By::SYSTEM).await.unwrap();
         key.text.expose_secret().to_owned()
     }
 
@@ -112,7 +112,7 @@ impl Server {
             scopes: scopes.iter().map(ToString::to_string).collect(),
             expires_at: None,
         };
-        assert!(store::operator_key::create(&self.admin, new).await.unwrap());
+        assert!(store::operator_key::create(&self.admin, new, By::SYSTEM).await.unwrap());
         key.text.expose_secret().to_owned()
     }
 

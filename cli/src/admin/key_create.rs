@@ -3,8 +3,8 @@
 //! The key goes to standard output, alone, so that a script can take it; what is said about it goes to standard
 //! error. It is never written anywhere else: from here on only its hash exists.
 
+use super::operator::OperatorSettings;
 use super::{database, tenant_keys};
-use crate::arguments::SettingsArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use api::auth::{Scope, key};
@@ -35,7 +35,7 @@ pub struct KeyCreateArguments {
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Makes a key, stores its hash, prints it once.
@@ -86,7 +86,8 @@ async fn make(
         scopes,
         expires_at: arguments.expires_in.and_then(|life| end_of(clock::wall(), life)),
     };
-    store::key::create(db, new.clone()).await.map_err(|error| database::failure(&error))?;
+    let created = store::key::create(db, new.clone(), arguments.settings.by()).await;
+    created.map_err(|error| database::failure(&error))?;
     Ok((new, made.text))
 }
 

@@ -1,7 +1,7 @@
 //! `berth admin key revoke`.
 
+use super::operator::OperatorSettings;
 use super::{database, tenant_keys};
-use crate::arguments::SettingsArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use runtime::config;
@@ -16,13 +16,14 @@ pub struct KeyRevokeArguments {
     #[arg(long)]
     pub tenant: String,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Ends the key; every api process refuses it within 2 s.
 pub async fn run(arguments: &KeyRevokeArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(arguments.settings.config.as_deref())?;
     let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
+    let scope = scope.acting(arguments.settings.by());
     let revoked = store::key::revoke(&db, &scope, None, &arguments.id).await;
     db.close().await;
     let revoked = revoked.map_err(|error| database::failure(&error))?;

@@ -1,7 +1,7 @@
 //! `berth admin key rotate`.
 
+use super::operator::OperatorSettings;
 use super::{database, key_create, key_list, tenant_keys};
-use crate::arguments::SettingsArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format, age};
 use api::auth::key;
@@ -28,7 +28,7 @@ pub struct KeyRotateArguments {
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = key_create::overlap)]
     pub overlap: TimeDelta,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Makes a key in the place of another and prints it once.
@@ -37,6 +37,7 @@ pub async fn run(arguments: &KeyRotateArguments, format: Format) -> Result<(), F
     let made = key::generate(&config.auth.environment, config.auth.key_hash_secret()?)
         .map_err(|error| Failure::failed(format!("a key {error}")))?;
     let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
+    let scope = scope.acting(arguments.settings.by());
     let overlap = arguments.overlap.to_std().unwrap_or(Duration::ZERO);
     let what = Rotation { key_id: &arguments.id, of: None, by: None, overlap };
     let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };

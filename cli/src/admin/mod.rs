@@ -9,6 +9,7 @@ mod key_list;
 mod key_revoke;
 mod key_rotate;
 mod migrate;
+mod operator;
 mod operator_key_create;
 mod operator_key_list;
 mod operator_key_revoke;

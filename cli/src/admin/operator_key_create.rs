@@ -4,7 +4,7 @@
 
 use super::database;
 use super::key_create::{end_of, lifetime};
-use crate::arguments::SettingsArguments;
+use super::operator::OperatorSettings;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use api::auth::{OperatorScope, key};
@@ -30,7 +30,7 @@ pub struct OperatorKeyCreateArguments {
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Makes a key, stores its hash, prints it once.
@@ -51,7 +51,7 @@ pub async fn run(arguments: &OperatorKeyCreateArguments, format: Format) -> Resu
     };
     let (id, name, expires_at) = (new.id.clone(), &arguments.name, new.expires_at);
     let db = database::open(&config)?;
-    let created = store::operator_key::create(&db, new).await;
+    let created = store::operator_key::create(&db, new, arguments.settings.by()).await;
     db.close().await;
     if !created.map_err(|error| database::failure(&error))? {
         return Err(Failure::failed(format!(

@@ -1,11 +1,10 @@
 //! `berth admin operator-key revoke`.
 
+use super::operator::OperatorSettings;
 use super::{database, operator_key_list};
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use runtime::config;
-use store::audit::By;
 
 /// Which key.
 #[derive(Debug, clap::Args)]
@@ -14,14 +13,14 @@ pub struct OperatorKeyRevokeArguments {
     /// Its id: the third part of the key's text.
     pub id: String,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Ends the key; every api process refuses it within 2 s.
 pub async fn run(arguments: &OperatorKeyRevokeArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
-    let revoked = store::operator_key::revoke(&db, &arguments.id, By::SYSTEM).await;
+    let revoked = store::operator_key::revoke(&db, &arguments.id, arguments.settings.by()).await;
     db.close().await;
     let revoked = revoked.map_err(|error| database::failure(&error))?;
     let key = revoked.ok_or_else(|| no_such_key(&arguments.id))?;

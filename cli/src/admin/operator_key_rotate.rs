@@ -1,7 +1,7 @@
 //! `berth admin operator-key rotate`.
 
+use super::operator::OperatorSettings;
 use super::{database, key_create, operator_key_list, operator_key_revoke};
-use crate::arguments::SettingsArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format, age};
 use api::auth::key;
@@ -10,7 +10,6 @@ use runtime::clock;
 use runtime::config::{self, ExposeSecret};
 use serde_json::json;
 use std::time::Duration;
-use store::audit::By;
 use store::key::NewSecret;
 use store::operator_key::Rotated;
 
@@ -24,7 +23,7 @@ pub struct OperatorKeyRotateArguments {
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = key_create::overlap)]
     pub overlap: TimeDelta,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Makes a key in the place of another and prints it once.
@@ -35,7 +34,7 @@ pub async fn run(arguments: &OperatorKeyRotateArguments, format: Format) -> Resu
     let what = (arguments.id.as_str(), arguments.overlap.to_std().unwrap_or(Duration::ZERO));
     let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
     let db = database::open(&config)?;
-    let rotated = store::operator_key::rotate(&db, what, secret, By::SYSTEM).await;
+    let rotated = store::operator_key::rotate(&db, what, secret, arguments.settings.by()).await;
     db.close().await;
     let (new, old) = match rotated.map_err(|error| database::failure(&error))? {
         Rotated::Done { new, old } => (new, old),

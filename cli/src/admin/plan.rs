@@ -1,6 +1,7 @@
 //! `berth admin plan list`, `create`, `set` and `delete`.
 
 use super::database;
+use super::operator::OperatorSettings;
 use super::pool::{on_or_off, switch};
 use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
@@ -70,7 +71,7 @@ pub struct PlanSetArguments {
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub flexible: Option<bool>,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Which plan.
@@ -80,7 +81,7 @@ pub struct PlanDeleteArguments {
     /// Its name.
     pub name: PlanName,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Shows every plan.
@@ -110,7 +111,7 @@ pub async fn create(arguments: &PlanSetArguments, format: Format) -> Result<(), 
             "a plan named `{name}` exists already; change it with `berth admin plan set {name}`"
         )));
     }
-    put(&db, name, arguments.over(PlanLimits::default()), format).await
+    put(&db, name, arguments.over(PlanLimits::default()), (arguments.settings.by(), format)).await
 }
 
 /// Changes a plan.
@@ -119,7 +120,7 @@ pub async fn set(arguments: &PlanSetArguments, format: Format) -> Result<(), Fai
     let db = database::open(&config)?;
     let name = &arguments.name;
     let plan = found(&db, name).await?.ok_or_else(|| unknown(name))?;
-    put(&db, name, arguments.over(plan.limits), format).await
+    put(&db, name, arguments.over(plan.limits), (arguments.settings.by(), format)).await
 }
 
 /// Deletes a plan that nobody is on.
@@ -127,7 +128,7 @@ pub async fn delete(arguments: &PlanDeleteArguments, format: Format) -> Result<(
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
     let name = &arguments.name;
-    let deleted = store::plan::delete(&db, name, By::SYSTEM).await;
+    let deleted = store::plan::delete(&db, name, arguments.settings.by()).await;
     db.close().await;
     match deleted.map_err(|error| database::failure(&error))? {
         Deleted::Yes => match format {
@@ -167,15 +168,13 @@ async fn put(
     db: &AdminDb,
     name: &PlanName,
     limits: PlanLimits,
-    format: Format,
+    (by, format): (By, Format),
 ) -> Result<(), Failure> {
     limits.check().map_err(|wrong| {
         let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
         Failure::usage(all.join("; "))
     })?;
-    store::plan::put(db, name, &limits, By::SYSTEM)
-        .await
-        .map_err(|error| database::failure(&error))?;
+    store::plan::put(db, name, &limits, by).await.map_err(|error| database::failure(&error))?;
     let plan = found(db, name).await?.ok_or_else(|| unknown(name))?;
     db.close().await;
     match format {

@@ -1,6 +1,7 @@
 //! `berth admin pool list`, `set`, `pause` and `resume`.
 
 use super::database;
+use super::operator::OperatorSettings;
 use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
@@ -8,7 +9,6 @@ use domain::id::PoolName;
 use runtime::{clock, config};
 use serde_json::{Value, json};
 use store::StoreError;
-use store::audit::By;
 use store::pool::PoolRecord;
 
 const COLUMNS: [&str; 4] = ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "PAUSED"];
@@ -28,7 +28,7 @@ pub struct PoolSetArguments {
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub private_targets: Option<bool>,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Which pool, and why.
@@ -43,7 +43,7 @@ pub struct PoolPauseArguments {
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub because: String,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Which pool.
@@ -52,7 +52,7 @@ pub struct PoolArguments {
     /// Its name.
     pub name: PoolName,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Shows every pool.
@@ -69,7 +69,8 @@ pub async fn set(arguments: &PoolSetArguments, format: Format) -> Result<(), Fai
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
     let (network, private) = (arguments.command_network, arguments.private_targets);
-    let set = store::pool::set(&db, &arguments.name, network, private).await;
+    let set =
+        store::pool::set(&db, &arguments.name, network, private, arguments.settings.by()).await;
     db.close().await;
     show(&[set.map_err(|error| database::failure(&error))?], format)
 }
@@ -79,7 +80,7 @@ pub async fn pause(arguments: &PoolPauseArguments, format: Format) -> Result<(),
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
     let name = &arguments.name;
-    let paused = store::pool::pause(&db, name, &arguments.because, By::SYSTEM).await;
+    let paused = store::pool::pause(&db, name, &arguments.because, arguments.settings.by()).await;
     db.close().await;
     stands(name, paused, format)
 }
@@ -88,7 +89,7 @@ pub async fn pause(arguments: &PoolPauseArguments, format: Format) -> Result<(),
 pub async fn resume(arguments: &PoolArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
-    let resumed = store::pool::resume(&db, &arguments.name, By::SYSTEM).await;
+    let resumed = store::pool::resume(&db, &arguments.name, arguments.settings.by()).await;
     db.close().await;
     stands(&arguments.name, resumed, format)
 }

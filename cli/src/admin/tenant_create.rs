@@ -1,13 +1,12 @@
 //! `berth admin tenant create`.
 
 use super::database;
-use crate::arguments::SettingsArguments;
+use super::operator::OperatorSettings;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use domain::id::{PlanName, TenantId};
 use runtime::config;
 use serde_json::json;
-use store::audit::By;
 use store::tenant::{Created, NewTenant};
 
 /// What can be said about a new tenant.
@@ -23,7 +22,7 @@ pub struct TenantCreateArguments {
     #[arg(long, value_parser = weight)]
     pub weight: Option<f64>,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Stores a tenant and prints its id.
@@ -32,7 +31,7 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
     let db = database::open(&config)?;
     let (name, plan) = (arguments.name.clone(), arguments.plan.clone());
     let new = NewTenant { id: TenantId::fresh(), name, plan, weight: arguments.weight };
-    let created = store::tenant::create(&db, &new, By::SYSTEM).await;
+    let created = store::tenant::create(&db, &new, arguments.settings.by()).await;
     db.close().await;
     let NewTenant { id, name, plan, weight } = &new;
     match created.map_err(|error| database::failure(&error))? {

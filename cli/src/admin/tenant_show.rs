@@ -1,6 +1,7 @@
 //! `berth admin tenant list` and `berth admin tenant show`.
 
 use super::database;
+use super::operator::OperatorSettings;
 use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Details, Format, Table};
@@ -14,7 +15,7 @@ use store::tenant::TenantRecord;
 
 /// Rows read at a time.
 const PAGE: u32 = 500;
-const COLUMNS: [&str; 6] = ["ID", "NAME", "PLAN", "WEIGHT", "STANDING", "CREATED"];
+const COLUMNS: [&str; 6] = ["ID", "NAME", "PLAN", "WEIGHT", "STATE", "CREATED"];
 
 /// Which tenants.
 #[derive(Debug, clap::Args)]
@@ -34,7 +35,7 @@ pub struct TenantArguments {
     #[arg(value_name = "NAME|ID")]
     pub tenant: String,
     #[command(flatten)]
-    pub(super) settings: SettingsArguments,
+    pub(super) settings: OperatorSettings,
 }
 
 /// Shows tenants, newest first, page by page.

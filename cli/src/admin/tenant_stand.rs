@@ -3,9 +3,9 @@
 //! Each writes the tenant's row and prints it; the services read it within a second or two. What stays as it was is a success.
 
 use super::database;
+use super::operator::OperatorSettings;
 use super::tenant_create::weight;
 use super::tenant_show::{TenantArguments, id_of, print, unknown};
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::Format;
 use domain::id::{PlanName, TenantId};
@@ -38,7 +38,7 @@ pub struct TenantDeleteArguments {
     #[arg(long, required = true)]
     pub yes: bool,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Which tenant, and what it gets.
@@ -57,7 +57,7 @@ pub struct TenantSetPlanArguments {
     #[arg(long)]
     pub plan_weight: bool,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Suspends or resumes.
@@ -81,7 +81,7 @@ pub async fn set_plan(arguments: &TenantSetPlanArguments, format: Format) -> Res
     let id = id_of(&db, &arguments.tenant).await?;
     let weight = if arguments.plan_weight { Some(None) } else { arguments.weight.map(Some) };
     let change = TenantChange { plan: Some(arguments.plan.clone()), weight };
-    let changed = store::tenant::change(&db, id, &change, By::SYSTEM).await;
+    let changed = store::tenant::change(&db, id, &change, arguments.settings.by()).await;
     match changed.map_err(|error| database::failure(&error))? {
         Changed::Yes => print(&db, id, format).await?,
         Changed::NotFound => return Err(unknown(&arguments.tenant)),
@@ -96,7 +96,7 @@ pub async fn set_plan(arguments: &TenantSetPlanArguments, format: Format) -> Res
 }
 
 async fn to_stand(
-    settings: &SettingsArguments,
+    settings: &OperatorSettings,
     tenant: &str,
     standing: Standing,
     format: Format,
@@ -104,7 +104,10 @@ async fn to_stand(
     let config = config::load(settings.config.as_deref())?;
     let db = database::open(&config)?;
     let id = id_of(&db, tenant).await?;
-    match write(&db, id, standing).await.map_err(|error| database::failure(&error))? {
+    match write(&db, id, standing, settings.by())
+        .await
+        .map_err(|error| database::failure(&error))?
+    {
         Stood::Yes => print(&db, id, format).await?,
         Stood::Not(state) => {
             return Err(Failure::failed(format!("`{tenant}` is {state}; this does not apply")));
@@ -115,10 +118,15 @@ async fn to_stand(
     Ok(())
 }
 
-async fn write(db: &AdminDb, id: TenantId, standing: Standing) -> Result<Stood, StoreError> {
+async fn write(
+    db: &AdminDb,
+    id: TenantId,
+    standing: Standing,
+    by: By,
+) -> Result<Stood, StoreError> {
     match standing {
-        Standing::Suspended => store::tenant::suspend(db, id, By::SYSTEM).await,
-        Standing::Active => store::tenant::resume(db, id, By::SYSTEM).await,
-        Standing::Deleted => store::tenant::delete(db, id, By::SYSTEM).await,
+        Standing::Suspended => store::tenant::suspend(db, id, by).await,
+        Standing::Active => store::tenant::resume(db, id, by).await,
+        Standing::Deleted => store::tenant::delete(db, id, by).await,
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! How a tenant gets its first owner: no API key makes owners. The token goes to standard output, alone, and nowhere else.
 
+use super::operator::OperatorSettings;
 use super::{database, tenant_keys};
-use crate::arguments::SettingsArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format, age};
 use api::auth::{Purpose, one_time};
@@ -20,7 +20,7 @@ use store::user::{Created, Entry, NewUser};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  berth admin user create --tenant acme --email ann@example.com --role owner\n\n\
-                  The user sets a password with POST /v1/sessions/accept."
+                  The user sets a password with `berth accept` and the token that is printed."
 )]
 pub struct UserCreateArguments {
     /// The tenant's name.
@@ -33,7 +33,7 @@ pub struct UserCreateArguments {
     #[arg(long)]
     pub role: Role,
     #[command(flatten)]
-    settings: SettingsArguments,
+    settings: OperatorSettings,
 }
 
 /// Stores the user and prints the invitation's token.
@@ -50,6 +50,7 @@ pub async fn run(arguments: &UserCreateArguments, format: Format) -> Result<(), 
         entry: Entry::Invitation { hash: token.hash, expires_at },
     };
     let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
+    let scope = scope.acting(arguments.settings.by());
     let created = store::user::create(&db, &scope, new, None, |_| Vec::new()).await;
     db.close().await;
     let Once::Done(Created::Done(user)) = created.map_err(|error| database::failure(&error))?

@@ -51,7 +51,7 @@ async fn make(
     let is_new = store::tenant::find_by_name(db, TENANT).await.map_err(failed)?.is_none();
     if is_new && own_database {
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
-        store::pool::set(db, &pool, None, Some(true)).await.map_err(failed)?;
+        store::pool::set(db, &pool, None, Some(true), By::SYSTEM).await.map_err(failed)?;
     }
     store::tenant::create(db, &NewTenant::named(TENANT), By::SYSTEM).await.map_err(failed)?;
     if let Some(key) = &secrets.api_key
@@ -71,7 +71,7 @@ async fn make(
         scopes: Scope::ALL.iter().map(ToString::to_string).collect(),
         expires_at: None,
     };
-    store::key::create(db, new).await.map_err(failed)?;
+    store::key::create(db, new, By::SYSTEM).await.map_err(failed)?;
     Ok((made.text.expose_secret().to_owned(), true))
 }
 

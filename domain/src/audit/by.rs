@@ -1,5 +1,6 @@
 //! Who does something, and in which request: goes along with the authority to do it.
 
+use super::operator_name::OperatorName;
 use crate::id::{PublicKeyId, RequestId, SignInId, UserId};
 use std::fmt;
 
@@ -8,13 +9,15 @@ use std::fmt;
 pub enum Actor {
     /// One of the platform's operators, by their key.
     Operator(PublicKeyId),
+    /// An operator with a command on the database, by the name they go by there.
+    Command(OperatorName),
     /// An API key.
     Key(PublicKeyId),
     /// A user, and by which sign-in; none while signing in.
     User(UserId, Option<SignInId>),
     /// Somebody who showed nothing that is good.
     Nobody,
-    /// The platform itself: a command on the database, `berth up`, the purge of a deleted tenant.
+    /// The platform itself: `berth up`, a schedule that pauses, the purge of a deleted tenant.
     System,
 }
 
@@ -23,7 +26,7 @@ impl Actor {
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
-            Self::Operator(_) => "operator",
+            Self::Operator(_) | Self::Command(_) => "operator",
             Self::Key(_) => "key",
             Self::User(..) => "user",
             Self::Nobody => "nobody",
@@ -36,6 +39,8 @@ impl Actor {
     pub fn id(self) -> Option<String> {
         match self {
             Self::Operator(key) | Self::Key(key) => Some(key.to_string()),
+            // No key's id has a colon in it.
+            Self::Command(name) => Some(format!("operator:{name}")),
             Self::User(user, _) => Some(user.to_string()),
             Self::Nobody | Self::System => None,
         }
@@ -47,7 +52,7 @@ impl Actor {
         match self {
             Self::Operator(key) | Self::Key(key) => Some(key.to_string()),
             Self::User(_, sign_in) => sign_in.map(|id| id.to_string()),
-            Self::Nobody | Self::System => None,
+            Self::Command(_) | Self::Nobody | Self::System => None,
         }
     }
 }
@@ -74,6 +79,12 @@ impl By {
     /// The platform itself, in no request.
     pub const SYSTEM: Self = Self { actor: Actor::System, request: None };
 
+    /// An operator with a command on the database.
+    #[must_use]
+    pub const fn command(name: OperatorName) -> Self {
+        Self { actor: Actor::Command(name), request: None }
+    }
+
     /// In a request.
     #[must_use]
     pub const fn new(actor: Actor, request: RequestId) -> Self {
@@ -84,5 +95,18 @@ impl By {
     #[must_use]
     pub const fn as_actor(self, actor: Actor) -> Self {
         Self { actor, request: self.request }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_with_a_command_is_named_and_is_no_key() {
+        let by = By::command("ann".parse().unwrap());
+        assert_eq!((by.actor.kind(), by.actor.key_id(), by.request), ("operator", None, None));
+        assert_eq!(by.actor.id().as_deref(), Some("operator:ann"));
+        assert_eq!(by.actor.to_string(), "operator:ann");
     }
 }

@@ -5,10 +5,12 @@
 
 mod by;
 mod entry;
+mod operator_name;
 mod seal;
 mod verify;
 
 pub use by::{Actor, By};
 pub use entry::{Entry, PLATFORM};
+pub use operator_name::{OperatorName, ParseOperatorNameError};
 pub use seal::{Seal, seal};
 pub use verify::{Gap, Head, Link, Verifier};

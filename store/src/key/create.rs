@@ -25,11 +25,11 @@ pub struct NewKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Stores a key.
+/// Stores a key that `by` makes.
 ///
 /// # Errors
 /// When the tenant does not exist or the database cannot answer.
-pub async fn create(db: &AdminDb, key: NewKey) -> Result<(), StoreError> {
+pub async fn create(db: &AdminDb, key: NewKey, by: By) -> Result<(), StoreError> {
     let told = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at, "user": null, "replaced_by": null});
     let (tenant, act) = (key.tenant, Act::new("key.create", "key", &key.id).to(told));
     let mut tx = named("begin", db.pool().begin()).await?;
@@ -43,5 +43,5 @@ pub async fn create(db: &AdminDb, key: NewKey) -> Result<(), StoreError> {
         key.expires_at
     );
     named("key.create", query.execute(&mut *tx)).await?;
-    audit::told_in(tx, tenant, By::SYSTEM, act).await
+    audit::told_in(tx, tenant, by, act).await
 }

@@ -27,7 +27,7 @@ pub struct NewOperatorKey {
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn create(db: &AdminDb, key: NewOperatorKey) -> Result<bool, StoreError> {
+pub async fn create(db: &AdminDb, key: NewOperatorKey, by: By) -> Result<bool, StoreError> {
     let told = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at});
     let act = Act::new("operator_key.create", "operator_key", &key.id).to(told);
     let mut tx = named("begin", db.pool().begin()).await?;
@@ -43,6 +43,6 @@ pub async fn create(db: &AdminDb, key: NewOperatorKey) -> Result<bool, StoreErro
     if named("operator_key.create", query.execute(&mut *tx)).await?.rows_affected() == 0 {
         return Ok(false);
     }
-    audit::told_in(tx, PLATFORM, By::SYSTEM, act).await?;
+    audit::told_in(tx, PLATFORM, by, act).await?;
     Ok(true)
 }

@@ -20,6 +20,7 @@ pub async fn set(
     pool: &PoolName,
     command_network: Option<bool>,
     private_targets: Option<bool>,
+    by: By,
 ) -> Result<PoolRecord, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let before = lock(&mut tx, pool).await?.map(|before| before.policy);
@@ -38,7 +39,7 @@ pub async fn set(
     if before != Some(after.policy) {
         let mut act = Act::new("pool.set", "pool", pool).to(told(after.policy));
         act.before = before.map(told);
-        audit::write(&mut tx, PLATFORM, By::SYSTEM, act).await?;
+        audit::write(&mut tx, PLATFORM, by, act).await?;
     }
     named("commit", tx.commit()).await?;
     Ok(after)

@@ -27,7 +27,7 @@ async fn new_user(world: &World, scope: &TenantScope, email: &str) -> (UserId, u
 async fn let_do(world: &World, scope: &TenantScope, round: u8) -> [bool; 4] {
     let id = |kind: char| format!("{}{kind}", char::from(b'f' + round).to_string().repeat(11));
     let own = TenantScope::new(scope.tenant());
-    key::create(&world.admin, new_key(&id('o'), scope.tenant())).await.unwrap();
+    key::create(&world.admin, new_key(&id('o'), scope.tenant()), By::SYSTEM).await.unwrap();
     let (target, _) = new_user(world, &own, &format!("target{round}@example.com")).await;
     let made =
         key::create_own(&world.api, scope, (new_key(&id('m'), scope.tenant()), None), None, |_| {
@@ -83,7 +83,7 @@ async fn who_acts_gives_access_only_while_their_key_or_sign_in_lives() {
     };
     store::sign_in::begin(&world.submit, begun, By::SYSTEM).await.unwrap();
     let public = *b"aaaaaaaaaaaa";
-    key::create(&world.admin, new_key("aaaaaaaaaaaa", tenant)).await.unwrap();
+    key::create(&world.admin, new_key("aaaaaaaaaaaa", tenant), By::SYSTEM).await.unwrap();
 
     let key = "update api_key set";
     let of_key = "where id = 'aaaaaaaaaaaa'";

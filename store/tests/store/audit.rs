@@ -110,8 +110,8 @@ async fn every_row_is_sealed_once_and_the_chain_of_each_tenant_holds() {
     let world = World::new().await;
     let tenants = two_tenants(&world).await;
     let pool = "other".parse().unwrap();
-    store::pool::set(&world.admin, &pool, Some(true), None).await.unwrap();
-    store::pool::set(&world.admin, &pool, Some(true), None).await.unwrap();
+    store::pool::set(&world.admin, &pool, Some(true), None, By::SYSTEM).await.unwrap();
+    store::pool::set(&world.admin, &pool, Some(true), None, By::SYSTEM).await.unwrap();
     let all = world.number("select count(*) from audit").await;
     assert_eq!(seal_all(&world).await, all.unsigned_abs());
     assert_eq!(world.number(UNSEALED).await, 0);

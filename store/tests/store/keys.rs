@@ -4,11 +4,12 @@ use crate::support::{World, new_key};
 use domain::id::TenantId;
 use std::time::Duration;
 use store::TenantScope;
+use store::audit::By;
 use store::idempotency::Once;
 use store::key::{self, NewSecret, Rotated, Rotation};
 
 async fn make(world: &World, tenant: TenantId, id: &str) {
-    key::create(&world.admin, new_key(id, tenant)).await.unwrap();
+    key::create(&world.admin, new_key(id, tenant), By::SYSTEM).await.unwrap();
 }
 
 async fn left(world: &World) -> String {

@@ -28,7 +28,7 @@ async fn a_paused_pool_says_since_when_and_why_until_it_is_resumed() {
     let other = pool::pause(admin, &name, "and a new disk", By::SYSTEM).await.unwrap().unwrap();
     let other = other.pause.unwrap();
     assert_eq!((other.at, other.because.as_str()), (since.at, "and a new disk"));
-    let set = pool::set(admin, &name, Some(true), None).await.unwrap();
+    let set = pool::set(admin, &name, Some(true), None, By::SYSTEM).await.unwrap();
     assert_eq!(set.pause.as_ref(), Some(&other), "what it allows is another thing");
     assert_eq!(pool::list_for_operator(admin).await.unwrap(), [set]);
     for _ in 0..2 {

@@ -60,7 +60,9 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
                 assert_eq!(store::output::insert(&world.rm, &[chunk]).await.unwrap(), 1);
             }
         }
-        store::key::create(&world.admin, new_key(&letter.repeat(12), tenant)).await.unwrap();
+        store::key::create(&world.admin, new_key(&letter.repeat(12), tenant), By::SYSTEM)
+            .await
+            .unwrap();
         let hour = domain::rate::Hour::of(runtime::clock::wall());
         let used = store::rate::HourlyUse { tenant, hour, used: 1 };
         store::rate::checkpoint(&world.submit, &[used]).await.unwrap();

@@ -1,0 +1,35 @@
+//! Who works on the database with an operator's command: the name that the audit shows.
+//!
+//! The name is what the person or the system says, and proves nothing: whoever may write to the database may write what they want. It is there
+//! so that several operators of one installation can tell who did what.
+
+use domain::audit::{By, OperatorName};
+use nix::unistd::{User, geteuid, getuid};
+use runtime::config::variable;
+use std::path::PathBuf;
+
+/// Where the settings of an operator's command come from, and who gives it.
+#[derive(Debug, clap::Args)]
+pub struct OperatorSettings {
+    /// File with settings, TOML. BERTH_CONFIG names it too; `BERTH_SECTION__KEY` sets a single one.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The name that the audit shows for this command, after `operator:`. The login name when left out; with sudo, that of whoever called it.
+    #[arg(long, env = "BERTH_OPERATOR", value_name = "NAME")]
+    pub operator: Option<OperatorName>,
+}
+
+impl OperatorSettings {
+    /// Who acts, for the audit.
+    pub fn by(&self) -> By {
+        By::command(self.operator.unwrap_or_else(login))
+    }
+}
+
+/// The login name; under sudo that of the caller, whom only root may be told by the environment.
+fn login() -> OperatorName {
+    let caller = geteuid().is_root().then(|| variable("SUDO_USER")).flatten();
+    let own = || User::from_uid(getuid()).ok().flatten().map(|user| user.name);
+    let name = caller.filter(|name| !name.is_empty()).or_else(own);
+    OperatorName::like(&name.unwrap_or_else(|| format!("uid-{}", getuid())))
+}
