@@ -133,7 +133,7 @@ impl Code {
                 ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
             }
             Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
-            Self::NotFound => ("not_found", 404, "There is no such thing", false),
+            Self::NotFound => ("not_found", 404, "It does not exist", false),
             Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
             Self::MethodNotAllowed => {
                 ("method_not_allowed", 405, "The route has other methods", false)
@@ -199,6 +199,9 @@ pub struct FieldError {
     pub detail: String,
 }
 
+/// Characters of a client's own text that are said back.
+const MOST_OF_A_NAME: usize = 200;
+
 /// Which limit was met, and what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited {
@@ -225,14 +228,17 @@ struct Parts {
     wait: Option<u32>,
     cause: Option<String>,
     limited: Option<Limited>,
+    /// What kind of object does not exist, until it is named.
+    missing: Option<&'static str>,
 }
 
 impl Problem {
     /// A problem with a sentence for people.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        let (errors, allow, wait, cause, limited) = (Vec::new(), None, None, None, None);
-        Self(Box::new(Parts { code, detail, errors, allow, wait, cause, limited }))
+        let (errors, allow, wait, cause) = (Vec::new(), None, None, None);
+        let (limited, missing) = (None, None);
+        Self(Box::new(Parts { code, detail, errors, allow, wait, cause, limited, missing }))
     }
 
     /// A problem with one place.
@@ -289,10 +295,23 @@ impl Problem {
         Self::no_such("task")
     }
 
-    /// The same for another thing.
+    /// The same for another kind of object.
     #[must_use]
-    pub fn no_such(thing: &str) -> Self {
-        Self::new(Code::NotFound, format!("There is no such {thing}."))
+    pub fn no_such(kind: &'static str) -> Self {
+        let mut problem = Self::new(Code::NotFound, format!("There is no such {kind}."));
+        problem.0.missing = Some(kind);
+        problem
+    }
+
+    /// The same, where an object does not exist, with the id or the name that the client gave. The first one stays.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        if let Some(kind) = self.0.missing.take() {
+            let name: String =
+                name.chars().filter(|c| !c.is_control()).take(MOST_OF_A_NAME).collect();
+            self.0.detail = format!("There is no {kind} `{name}`.").into();
+        }
+        self
     }
 
     /// Its code.

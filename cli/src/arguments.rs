@@ -10,12 +10,12 @@ use crate::admin::{
     TenantDeleteArguments, TenantListArguments, TenantSetPlanArguments, UserCreateArguments,
 };
 use crate::customer::{
-    AttemptsArguments, AuditArguments, CancelArguments, ConcurrencyKeyArguments,
+    AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ConcurrencyKeyArguments,
     ConcurrencyListArguments, ConcurrencySetArguments, ConnectionArguments, ExplainArguments,
     GetArguments, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ListArguments,
-    LoginArguments, LogsArguments, ProfileUseArguments, SignUpArguments, SubmitArguments,
-    UsageArguments, UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, WatchArguments,
-    schedule,
+    LoginArguments, LogsArguments, ProfileUseArguments, RerunArguments, SignInArguments,
+    SignUpArguments, SubmitArguments, UsageArguments, UsersInviteArguments, UsersRemoveArguments,
+    UsersRoleArguments, WatchArguments, schedule,
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
@@ -42,7 +42,10 @@ Examples:
   berth submit --file tasks.ndjson
   berth watch";
 
-/// Berth runs commands for many customers, fairly and once.
+/// Berth runs commands and HTTP calls for many customers on shared machines.
+///
+/// A task that was accepted is not lost, and ends once. Customers share the machines by weight. A command may run more than once where
+/// a machine is lost while it runs (see --delivery).
 #[derive(Debug, Parser)]
 #[command(name = "berth", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
@@ -88,7 +91,10 @@ pub enum Command {
     )]
     Doctor(SettingsArguments),
     /// What the platform's operators do, straight in the database.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe audit shows each as done by operator:NAME (--operator, BERTH_OPERATOR, or the login name)."
+    )]
     Admin(AdminCommand),
     /// Submit a task and print its id.
     Submit(Box<SubmitArguments>),
@@ -102,7 +108,9 @@ pub enum Command {
     List(ListArguments),
     /// Write a task's output to standard output and standard error.
     Logs(LogsArguments),
-    /// Cancel a task, or ask it to stop.
+    /// Run a task again, as a new task, and print its id.
+    Rerun(RerunArguments),
+    /// Cancel tasks, or ask them to stop.
     Cancel(CancelArguments),
     /// Show the tries of a task.
     Attempts(AttemptsArguments),
@@ -114,23 +122,45 @@ pub enum Command {
     /// Show who changed what in your tenant, newest first.
     Audit(AuditArguments),
     /// How many tasks of a concurrency key run at once.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth concurrency set exports 3\n  berth concurrency list"
+    )]
     Concurrency(ConcurrencyCommand),
     /// Schedules: what makes tasks when it is due, by the clock.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth schedule put report --cron '30 2 * * *' -- bash -c 'echo hi'\n  berth schedule edit report --zone Europe/Berlin\n  berth schedule fires report"
+    )]
     Schedule(ScheduleCommand),
     /// API keys of your tenant.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth keys create --name ci --scope submit\n  berth keys list"
+    )]
     Keys(KeysCommand),
     /// Users of your tenant.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth users invite ann@example.com --role developer\n  berth users role ann@example.com admin"
+    )]
     Users(UsersCommand),
     /// Keep a server and its key, so that they need not be given each time.
     Login(LoginArguments),
+    /// Show which server and tenant the key is of, and what it may do.
+    #[command(name = "whoami", after_help = "Example:\n  berth whoami")]
+    WhoAmI,
+    /// Sign in as a user of a tenant, and keep a key that is made for it.
+    SignIn(SignInArguments),
+    /// Accept an invitation: set the password to sign in with.
+    Accept(AcceptArguments),
     /// Become a customer of a server, where it lets everybody, and keep a first key.
     SignUp(SignUpArguments),
     /// The servers that were kept.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth profile list\n  berth profile use staging"
+    )]
     Profile(ProfileCommand),
     /// Simulate who goes next, beside other policies, under a virtual clock.
     Sim(SimArguments),
@@ -158,8 +188,10 @@ pub enum ConcurrencyCommand {
 /// What can be done with schedules.
 #[derive(Debug, Subcommand)]
 pub enum ScheduleCommand {
-    /// Make a schedule, or change it. The same again changes nothing.
+    /// Make a schedule, or replace it as a whole. The same again changes nothing.
     Put(Box<schedule::PutArguments>),
+    /// Change what is named of a schedule, and nothing else.
+    Edit(Box<schedule::EditArguments>),
     /// Show a schedule.
     #[command(after_help = "Example:\n  berth schedule get report")]
     Get(schedule::NameArguments),
@@ -225,25 +257,43 @@ pub enum ProfileCommand {
 #[derive(Debug, Subcommand)]
 pub enum AdminCommand {
     /// Tenants: the customers.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth admin tenant create acme --plan free\n  berth admin tenant suspend acme"
+    )]
     Tenant(TenantCommand),
     /// Plans: what subscriptions allow.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth admin plan list\n  berth admin plan set team --backlog 200000"
+    )]
     Plan(PlanCommand),
     /// API keys.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  berth admin key create --tenant acme --name ci --scope read --scope submit"
+    )]
     Key(KeyCommand),
     /// Users: a tenant's people.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  berth admin user create --tenant acme --email ann@example.com --role owner"
+    )]
     User(UserCommand),
     /// Keys of the platform's operators.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  berth admin operator-key create --name ann --scope read"
+    )]
     OperatorKey(OperatorKeyCommand),
     /// Pools: groups of executors, and what their tasks may do.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth admin pool list\n  berth admin pool pause default --because 'a new kernel'"
+    )]
     Pool(PoolCommand),
     /// The audit: who changed what.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  berth admin audit verify")]
     Audit(AuditCommand),
 }
 
@@ -376,10 +426,12 @@ mod tests {
     }
 
     #[test]
-    fn every_command_says_what_it_is_for() {
+    fn every_command_says_what_it_is_for_and_has_an_example() {
         fn walk(command: &clap::Command) {
             for inner in command.get_subcommands() {
                 assert!(inner.get_about().is_some(), "{}", inner.get_name());
+                let help = inner.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Example"), "{} has no example", inner.get_name());
                 for argument in inner.get_arguments() {
                     assert!(
                         argument.get_help().is_some(),
@@ -433,6 +485,11 @@ mod tests {
             &["--json", "f", "--name", "n"],
             &["--delay", "1s", "--run-at", "2030-01-31T12:00:00Z", "--", "a"],
         ] {
+            assert_eq!(submitted(line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
+        }
+        assert_eq!(submitted(&["--script", "a.sh"]).unwrap().task.script.as_deref(), Some("a.sh"));
+        assert_eq!(submitted(&["--script", "a.sh", "--", "x"]).unwrap().task.command, ["x"]);
+        for line in [["--script", "f", "--noop"].as_slice(), &["--script", "f", "--json", "f"]] {
             assert_eq!(submitted(line).unwrap_err(), ErrorKind::ArgumentConflict, "{line:?}");
         }
         assert_eq!(submitted(&["--json", "-"]).unwrap().json.as_deref(), Some("-"));
@@ -501,6 +558,8 @@ mod tests {
                 "https://a/",
             ],
             &["--json", "-", "--if-version", "3"],
+            &["--file", "-"],
+            &["--daily", "09:00", "--script", "a.sh"],
         ] {
             assert_eq!(put(line), Ok(()), "{line:?}");
         }
@@ -556,6 +615,10 @@ mod tests {
         assert!(parsed(&["get", "task_1"]).is_err());
         assert!(parsed(&["list", "--limit", "201"]).is_err());
         assert!(parsed(&["list", "--state", "done"]).is_err());
+        assert!(parsed(&["list", "--label", "a=b", "--label", "c!=d", "--since", "2h"]).is_ok());
+        assert!(parsed(&["list", "--since", "yesterday"]).is_err());
+        assert!(parsed(&["list", "--label", "team"]).is_err());
+        assert!(parsed(&["cancel"]).is_err(), "nothing to cancel");
         assert!(parsed(&["admin", "tenant", "create", "a", "--weight", "1001"]).is_err());
         assert!(
             parsed(&["admin", "key", "create", "--tenant", "a", "--name", "n"]).is_err(),

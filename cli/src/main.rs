@@ -69,36 +69,14 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
         Command::Doctor(settings) => Box::pin(doctor::run(&settings, format)).await,
-        Command::Admin(AdminCommand::Tenant(command)) => Box::pin(tenant(command, format)).await,
-        Command::Admin(AdminCommand::Plan(command)) => Box::pin(plan(command, format)).await,
-        Command::Admin(AdminCommand::Key(KeyCommand::Create(key))) => {
-            Box::pin(admin::key_create(&key, format)).await
-        }
-        Command::Admin(AdminCommand::Key(KeyCommand::List(whose))) => {
-            Box::pin(admin::key_list(&whose, format)).await
-        }
-        Command::Admin(AdminCommand::Key(KeyCommand::Rotate(key))) => {
-            Box::pin(admin::key_rotate(&key, format)).await
-        }
-        Command::Admin(AdminCommand::Key(KeyCommand::Revoke(key))) => {
-            Box::pin(admin::key_revoke(&key, format)).await
-        }
-        Command::Admin(AdminCommand::OperatorKey(command)) => {
-            Box::pin(operator_key(command, format)).await
-        }
-        Command::Admin(AdminCommand::User(UserCommand::Create(user))) => {
-            Box::pin(admin::user_create(&user, format)).await
-        }
-        Command::Admin(AdminCommand::Pool(command)) => Box::pin(pool(command, format)).await,
-        Command::Admin(AdminCommand::Audit(AuditCommand::Verify(whose))) => {
-            Box::pin(admin::audit_verify(&whose, format)).await
-        }
+        Command::Admin(command) => Box::pin(operate(command, format)).await,
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
         Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,
         Command::Explain(which) => Box::pin(customer::explain(&connect()?, &which)).await,
         Command::List(which) => Box::pin(customer::list(&connect()?, &which)).await,
         Command::Logs(which) => Box::pin(customer::logs(&connect()?, &which)).await,
+        Command::Rerun(which) => Box::pin(customer::rerun(&connect()?, &which)).await,
         Command::Cancel(which) => Box::pin(customer::cancel(&connect()?, &which)).await,
         Command::Attempts(which) => Box::pin(customer::attempts(&connect()?, &which)).await,
         Command::Usage(which) => Box::pin(customer::usage(&connect()?, &which)).await,
@@ -118,12 +96,32 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Users(command) => Box::pin(users(command, &connect()?)).await,
         Command::Login(how) => Box::pin(customer::login(&connection, &how)).await,
+        Command::WhoAmI => Box::pin(customer::who_am_i(&connect()?)).await,
+        Command::SignIn(who) => Box::pin(customer::sign_in(&connection, &who)).await,
+        Command::Accept(what) => Box::pin(customer::accept(&connection, &what)).await,
         Command::SignUp(who) => Box::pin(customer::sign_up(&connection, &who)).await,
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
         Command::Sim(what) => sim::run(&what, format),
         Command::Completions(shell) => manual::completions(&shell),
         Command::Man(folder) => manual::man(&folder),
+    }
+}
+
+async fn operate(command: AdminCommand, format: Format) -> Result<(), Failure> {
+    match command {
+        AdminCommand::Tenant(command) => tenant(command, format).await,
+        AdminCommand::Plan(command) => plan(command, format).await,
+        AdminCommand::Key(KeyCommand::Create(key)) => admin::key_create(&key, format).await,
+        AdminCommand::Key(KeyCommand::List(whose)) => admin::key_list(&whose, format).await,
+        AdminCommand::Key(KeyCommand::Rotate(key)) => admin::key_rotate(&key, format).await,
+        AdminCommand::Key(KeyCommand::Revoke(key)) => admin::key_revoke(&key, format).await,
+        AdminCommand::OperatorKey(command) => operator_key(command, format).await,
+        AdminCommand::User(UserCommand::Create(user)) => admin::user_create(&user, format).await,
+        AdminCommand::Pool(command) => pool(command, format).await,
+        AdminCommand::Audit(AuditCommand::Verify(whose)) => {
+            admin::audit_verify(&whose, format).await
+        }
     }
 }
 
@@ -140,6 +138,7 @@ async fn schedule(command: ScheduleCommand, connection: &Connection) -> Result<(
     use customer::schedule;
     match command {
         ScheduleCommand::Put(what) => schedule::put(connection, *what).await,
+        ScheduleCommand::Edit(what) => schedule::edit(connection, *what).await,
         ScheduleCommand::Get(which) => schedule::get(connection, &which).await,
         ScheduleCommand::List(which) => schedule::list(connection, &which).await,
         ScheduleCommand::Delete(which) => schedule::delete(connection, &which).await,

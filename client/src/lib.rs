@@ -32,12 +32,13 @@ pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
-    Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget, BackfillPlan,
-    BackfillRange, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone, Cancelled,
-    ConcurrencyLimit, DeletedSchedule, Fire, FollowEvent, FollowedState, LimitWarning, Limits,
-    LogChunk, LogFilter, NewApiKey, NewSchedule, NewTask, NewUser, Page, PageRequest, QuotaUse,
-    RateUse, RotatedApiKey, Schedule, ScheduleDue, SchedulePaused, SchedulePreview, Session, Since,
-    Stream, Task, TaskFilter, Usage, UsageOfDay, User,
+    AcceptedUser, Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget,
+    BackfillPlan, BackfillRange, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone,
+    Cancelled, ConcurrencyLimit, DeletedSchedule, Fire, FollowEvent, FollowedState, LabelFilter,
+    LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewSchedule, NewTask, NewUser, Page,
+    PageRequest, ParseLabelFilterError, QuotaUse, RateUse, RotatedApiKey, Schedule, ScheduleDue,
+    SchedulePaused, SchedulePreview, Session, Since, Stream, Task, TaskFilter, Usage, UsageOfDay,
+    User, WhichKey, WhichUser, WhoAmI,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -13,6 +13,7 @@ pub mod doctor;
 pub mod explain;
 pub mod fairness;
 pub mod id;
+pub mod merge_patch;
 pub mod placement;
 pub mod plan;
 pub mod pool;

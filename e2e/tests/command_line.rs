@@ -26,6 +26,7 @@ impl Shell {
             .env("BERTH_SERVER", &self.server)
             .env("BERTH_API_KEY", &self.key)
             .env("HOME", self.home.path())
+            .current_dir(self.home.path())
             .env_remove("XDG_CONFIG_HOME");
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn()?;
@@ -54,7 +55,7 @@ async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> any
     let (code, out, err) =
         shell.berth(&["submit", "-f", "--", "bash", "-c", "echo x; exit 7"], "").await?;
     assert_eq!((code, out.as_str()), (1, "x\n"), "{err}");
-    assert!(err.contains("ended failed with exit code 7"), "{err}");
+    assert!(err.contains("failed with exit code 7. See"), "{err}");
 
     let tasks = "{\"run\":{\"noop\":{}}}\n\n{\"run\":{\"noop\":{}},\"name\":\"\"}\n{\"run\":{\"noop\":{}}}\n";
     let (code, out, err) = shell.berth(&["submit", "--file", "-"], tasks).await?;
@@ -95,6 +96,30 @@ async fn who_signs_up_by_command_has_a_key_that_works() -> anyhow::Result<()> {
     assert_eq!(code, 0, "with the key that was kept: {err}");
     let (_, listed, _) = shell.berth(&["keys", "list"], "").await?;
     assert!(listed.contains("berth sign-up") && listed.contains("read,submit,admin"), "{listed}");
+    let (code, own, err) = shell.berth(&["whoami"], "").await?;
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        own.contains("acme (")
+            && own.contains("read, submit, admin")
+            && own.contains(&shell.server),
+        "{own}"
+    );
+    let (_, token, _) =
+        shell.berth(&["users", "invite", "bob@example.com", "--role", "developer"], "").await?;
+    let accept = format!("{}{password}", token);
+    let (code, _, err) = shell.berth(&["accept"], &accept).await?;
+    assert_eq!(code, 0, "{err}");
+    assert!(!err.contains("correct horse") && !err.contains(token.trim()), "{err}");
+    let sign_in = ["sign-in", "bob@example.com", "--tenant", "acme", "--profile", "bob"];
+    assert_eq!(shell.berth(&sign_in, "another one\n").await?.0, 4);
+    let (code, _, err) = shell.berth(&sign_in, password).await?;
+    assert_eq!(code, 0, "{err}");
+    let (_, own, _) = shell.berth(&["whoami", "--profile", "bob"], "").await?;
+    assert!(
+        own.contains("berth sign-in") && own.contains("read, submit") && !own.contains("admin"),
+        "{own}"
+    );
+    assert_eq!(shell.berth(&["profile", "use", "default"], "").await?.0, 0);
     // Neither what was kept nor what is somebody else's is replaced.
     let (code, _, err) = shell.berth(&sign_up, password).await?;
     assert!(code == 2 && err.contains("--profile"), "{err}");
@@ -119,8 +144,12 @@ async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> any
     let (_, listed, _) = shell.berth(&["users", "list"], "").await?;
     let id = listed.lines().nth(1).and_then(|line| line.split_whitespace().next());
     let id = id.with_context(|| format!("a user in {listed}"))?;
-    let (code, said, err) = shell.berth(&["users", "role", id, "developer"], "").await?;
-    assert_eq!((code, said.trim()), (0, "ann@example.com is developer now"), "{err}");
+    for user in ["Ann@example.com", id] {
+        let (code, said, err) = shell.berth(&["users", "role", user, "developer"], "").await?;
+        assert_eq!((code, said.trim()), (0, "ann@example.com is developer now"), "{err}");
+    }
+    let nobody = shell.berth(&["users", "role", "bob@example.com", "viewer"], "").await?;
+    assert!(nobody.0 == 3 && nobody.2.contains("bob@example.com"), "{}", nobody.2);
     let (code, _, err) = shell.berth(&["users", "role", id, "owner"], "").await?;
     assert_eq!(code, 4, "a key makes no owners: {err}");
     assert_eq!(shell.berth(&["users", "remove", id], "").await?.0, 0);
@@ -137,6 +166,26 @@ async fn users_and_operators_keys_are_made_changed_and_ended_by_command() -> any
     cluster.berth(&["admin", "operator-key", "revoke", new]).await?;
     assert!(cluster.berth(&["admin", "operator-key", "revoke", new]).await.is_err());
     assert!(!cluster.berth(&["admin", "operator-key", "list"]).await?.contains(new));
+
+    // What an operator did with a command is theirs in the audit, by the name they go by.
+    cluster.berth(&["admin", "tenant", "suspend", "acme", "--operator", "ann@example.com"]).await?;
+    cluster.berth(&["admin", "tenant", "resume", "acme"]).await?;
+    let (code, audit, err) = shell.berth(&["audit", "--output", "json"], "").await?;
+    assert_eq!(code, 0, "{err}");
+    let audit: serde_json::Value = serde_json::from_str(&audit)?;
+    let rows = audit["data"].as_array().context("rows")?;
+    let by =
+        |action: &str| rows.iter().find(|row| row["action"] == action).map(|row| &row["actor"]);
+    let suspended = by("tenant.suspend").context("the suspension")?;
+    assert_eq!(
+        (&suspended["kind"], &suspended["id"]),
+        (&"operator".into(), &"operator:ann@example.com".into())
+    );
+    for action in ["tenant.create", "key.create", "tenant.resume"] {
+        let actor = by(action).with_context(|| format!("{action} in {audit}"))?;
+        let id = actor["id"].as_str().unwrap_or_default();
+        assert!(actor["kind"] == "operator" && id.len() > "operator:".len(), "{action}: {actor}");
+    }
     Ok(())
 }
 
@@ -181,5 +230,162 @@ async fn whose_turn_it_is_is_set_and_shown_by_command() -> anyhow::Result<()> {
     assert!(cluster.berth(&["admin", "pool", "resume", "none"]).await.is_err());
     let plan = cluster.berth(&["admin", "plan", "create", "night", "--flexible", "on"]).await?;
     assert!(plan.lines().last().is_some_and(|line| line.trim_end().ends_with("on")), "{plan}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_of_this_machine_runs_on_the_executor_with_what_is_piped_in() -> anyhow::Result<()>
+{
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let home = shell.home.path();
+    std::fs::write(
+        home.join("job.sh"),
+        "#!/usr/bin/env bash\n[[ $A = 1 ]] && echo \"$0 $1 $B $(cat)\"\n",
+    )?;
+    std::fs::write(home.join("job.env"), "# of the job\nA=0\nB=two words\n")?;
+    let flags = ["submit", "-f", "--stdin", "-", "--env-file", "job.env", "--env", "A=1"];
+    for sent in [&["--", "./job.sh", "x"][..], &["--script", "job.sh", "--", "x"]] {
+        let (code, out, err) = shell.berth(&[&flags[..], sent].concat(), "piped in").await?;
+        assert_eq!((code, out.as_str()), (0, "./job.sh x two words piped in\n"), "{err}");
+        assert!(err.contains("job.sh (") && err.contains("sent with the task"), "{err}");
+    }
+    let (code, out, err) = shell.berth(&["submit", "-f", "--", "cat"], "not asked for").await?;
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    let (code, _, err) = shell.berth(&["submit", "--", "./none.sh"], "").await?;
+    assert!(code == 2 && err.contains("./none.sh"), "{err}");
+    let (_, listed, _) = shell.berth(&["list", "--limit", "1"], "").await?;
+    assert_eq!(listed.lines().count(), 2, "nothing was submitted for it: {listed}");
+
+    let large = format!("@{}", home.join("large").display());
+    std::fs::write(home.join("large"), "x".repeat(300_000))?;
+    let (code, _, err) = shell.berth(&["submit", "--stdin", &large, "--", "cat"], "").await?;
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("262144") && err.contains("api.max_task_bytes"), "{err}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_are_found_run_again_and_cancelled_together_by_command() -> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let submit = async |env: &str| {
+        let label = format!("env={env}");
+        let line =
+            ["submit", "--label", "team=media", "--label", &label, "--delay", "1h", "--env", "A=1"];
+        let (code, id, err) =
+            shell.berth(&[&line[..], &["--", "bash", "-c", "exit 3"]].concat(), "").await?;
+        anyhow::ensure!(code == 0, "{err}");
+        Ok(id.trim().to_owned())
+    };
+    let (prod, test) = (submit("prod").await?, submit("test").await?);
+    let listed = async |filter: &[&str]| {
+        let (code, out, err) =
+            shell.berth(&[&["list", "--output", "json"], filter].concat(), "").await?;
+        anyhow::ensure!(code == 0, "{err}");
+        let page: serde_json::Value = serde_json::from_str(&out)?;
+        let tasks = page["data"].as_array().context("tasks")?;
+        Ok(tasks
+            .iter()
+            .map(|task| task["id"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>())
+    };
+    let media = ["--label", "team=media"];
+    assert_eq!(listed(&[&media[..], &["--label", "env!=prod"]].concat()).await?, [test.as_str()]);
+    assert_eq!(listed(&[&media[..], &["--label", "env=prod"]].concat()).await?, [prod.as_str()]);
+    assert_eq!(listed(&["--since", "1h"]).await?.len(), 2);
+    assert_eq!(listed(&["--until", "1h"]).await?, Vec::<String>::new());
+
+    let none = domain::id::TaskId::fresh().to_string();
+    let (code, out, err) = shell.berth(&["cancel", &prod, &none, &test], "").await?;
+    assert_eq!((code, out.matches(" cancelled").count()), (3, 2), "{out} {err}");
+    assert!(err.contains(&format!("There is no task `{none}`")), "{err}");
+
+    let set = ["--set", "env.A=2", "--set", "max_attempts=1", "--unset", "labels.env", "-f"];
+    let (code, _, err) = shell.berth(&[&["rerun", &prod], &set[..]].concat(), "").await?;
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("failed with exit code 3. See"), "{err}");
+    let (_, out, _) = shell.berth(&["list"], "").await?;
+    let reason = out.lines().find(|line| line.contains(" failed ")).unwrap_or_default();
+    assert!(out.starts_with("ID") && reason.ends_with("ended with exit code 3"), "{out}");
+    let again = listed(&["--state", "failed"]).await?;
+    let (_, shown, _) = shell.berth(&["get", "--output", "json", &again[0]], "").await?;
+    let shown: serde_json::Value = serde_json::from_str(&shown)?;
+    assert_eq!(
+        (&shown["rerun_of"], &shown["labels"]),
+        (&prod.as_str().into(), &serde_json::json!({"team": "media"}))
+    );
+    assert_eq!(shown["run"]["command"]["env"]["A"], "2");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_schedule_is_edited_in_parts_and_what_is_shown_can_be_stored_again() -> anyhow::Result<()>
+{
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let put = [
+        "schedule",
+        "put",
+        "report",
+        "--cron",
+        "0 4 * * *",
+        "--zone",
+        "Europe/Berlin",
+        "--execution-cap",
+        "2h",
+    ];
+    let task = [
+        "--env",
+        "A=1",
+        "--label",
+        "team=x",
+        "--pause-after-failures",
+        "3",
+        "--",
+        "bash",
+        "-c",
+        "echo hi",
+    ];
+    let (code, _, err) = shell.berth(&[&put[..], &task].concat(), "").await?;
+    assert_eq!(code, 0, "{err}");
+    let get = async || {
+        let (_, out, _) =
+            shell.berth(&["schedule", "get", "report", "--output", "json"], "").await?;
+        anyhow::Ok((serde_json::from_str::<serde_json::Value>(&out)?, out))
+    };
+    let (before, kept) = get().await?;
+
+    let edit = ["schedule", "edit", "report", "--execution-cap", "3h", "--env", "B=2"];
+    let (code, _, err) = shell.berth(&edit, "").await?;
+    assert_eq!(code, 0, "{err}");
+    for line in [
+        "- task.execution_cap: 2h",
+        "+ task.execution_cap: 3h",
+        "+ task.run.command.env.B: (not shown)",
+    ] {
+        assert!(err.contains(line), "{line} in {err}");
+    }
+    let (mut after, _) = get().await?;
+    assert_eq!(after["version"], 2);
+    assert_eq!(after["task"]["run"]["command"]["env"], serde_json::json!({"A": "1", "B": "2"}));
+    // All else is what it was.
+    for pointer in ["/task/execution_cap", "/task/run/command/env", "/version", "/updated_at"] {
+        let was = before.pointer(pointer).context("a field")?.clone();
+        *after.pointer_mut(pointer).context("a field")? = was;
+    }
+    assert_eq!(after, before);
+
+    let (code, _, err) = shell.berth(&["schedule", "put", "report", "--file", "-"], &kept).await?;
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("version 2 -> 3") && err.contains("+ task.execution_cap: 2h"), "{err}");
+    let (code, _, err) = shell.berth(&["schedule", "put", "report", "--file", "-"], &kept).await?;
+    assert!(code == 0 && err.contains("was so before"), "{err}");
+    let (code, _, err) = shell.berth(&["schedule", "edit", "none", "--zone", "UTC"], "").await?;
+    assert!(code == 3 && err.contains("There is no schedule `none`"), "{err}");
+    assert_eq!(shell.berth(&["schedule", "edit", "report"], "").await?.0, 2, "nothing is named");
     Ok(())
 }

@@ -171,7 +171,8 @@ fn who_may(permission: Permission) -> String {
         || "No key has it".to_owned(),
         |scope| format!("A key has it with the scope `{scope}`"),
     );
-    let of_all = PermissionSet::OF_EVERY_USER.contains(permission);
+    let everybodys = PermissionSet::OF_EVERY_USER.with(PermissionSet::OF_EVERYBODY);
+    let of_all = everybodys.contains(permission);
     let roles: Vec<&str> = Role::ALL
         .into_iter()
         .filter(|role| of_all || role.permissions().contains(permission))
@@ -255,7 +256,8 @@ impl Authenticator {
                     self.renew(id);
                 }
                 let KnownKey { tenant, user, scopes, standing, .. } = key;
-                let (actor, permissions) = (Actor::Key(id), scopes.permissions());
+                let permissions = scopes.permissions().with(PermissionSet::OF_EVERYBODY);
+                let actor = Actor::Key(id);
                 Ok(Caller { tenant, actor, user, permissions, standing })
             }
             Answer::Known(_) | Answer::Unknown => Err(rejected()),
@@ -267,6 +269,7 @@ impl Authenticator {
         let sign_ins = self.sign_ins.as_ref().ok_or_else(sign_in::rejected)?;
         let (id, known) = sign_ins.authenticate(token, peer, &self.db).await?;
         let sign_in::KnownSignIn { tenant, user, permissions, standing, .. } = known;
+        let permissions = permissions.with(PermissionSet::OF_EVERYBODY);
         Ok(Caller { tenant, actor: Actor::User(user, id), user: Some(user), permissions, standing })
     }
 

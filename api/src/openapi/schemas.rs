@@ -37,6 +37,7 @@ use crate::routes::usage::{Amounts, Usage, UsageOfDay};
 use crate::routes::users::change::ChangeSpec as UserChange;
 use crate::routes::users::create::{NewUserView, UserSpec};
 use crate::routes::users::view::UserView;
+use crate::routes::who_am_i::{OwnKeyView, OwnUserView, WhoAmIView};
 use crate::schedule::{
     CatchUpSpec, DailySpec, DueView, EverySpec, FireView, MisfireSpec, MonthlySpec, PauseView,
     PreviewView, ScheduleSpec, ScheduleView, TimingSpec, WeeklySpec, WhenSpec, YearlySpec,
@@ -45,6 +46,7 @@ use crate::task::{
     CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
     TaskView,
 };
+use serde_json::json;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ArrayBuilder, Components};
@@ -70,6 +72,7 @@ pub(super) fn components() -> Components {
     schedules(access_and_limits(words_and_work(ComponentsBuilder::new())))
         .schema("Explanation", explanation::explanation())
         .schema("Reason", explanation::reason())
+        .schema("TaskRerun", rerun())
         .schema("Health", health())
         .security_scheme(SECURITY, SecurityScheme::Http(key))
         .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
@@ -134,6 +137,9 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<SignUpSpec>()
         .schema_from::<PasswordSpec>()
         .schema_from::<PasswordView>()
+        .schema_from::<WhoAmIView<'_>>()
+        .schema_from::<OwnKeyView<'_>>()
+        .schema_from::<OwnUserView<'_>>()
         .schema_from::<OperatorView<'_>>()
         .schema_from::<AuditView<'_>>()
         .schema_from::<ActorView<'_>>()
@@ -182,6 +188,17 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<PreviewSpec>()
         .schema_from::<BackfillSpec>()
         .schema_from::<BackfillView>()
+}
+
+/// A merge patch has the fields of what it changes; said in words, since any of them may be null here.
+fn rerun() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::Object))
+        .description(Some(
+            "What differs from the first task: fields of `TaskSubmit`, merged into it as a JSON merge patch (RFC 7396). Objects are \
+             merged field by field, lists are replaced, and null takes a field away, so that it has its default again.",
+        ))
+        .examples([json!({"execution_cap": "5m", "run": {"command": {"env": {"A": "2"}}}})])
 }
 
 fn health() -> ObjectBuilder {

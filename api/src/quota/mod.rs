@@ -6,6 +6,8 @@
 mod backlog;
 mod ledger;
 mod refusal;
+mod size;
 
 pub(crate) use backlog::{Backlog, Room};
 pub(crate) use refusal::Refusals;
+pub(crate) use size::{Seen, TaskSize};

@@ -2,6 +2,7 @@
 //!
 //! The plans are read at most every ten seconds, whoever is refused how often.
 
+use super::size::{Seen, TaskSize};
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use domain::id::PlanName;
@@ -44,12 +45,13 @@ impl Refusals {
         Problem::new(Code::QuotaExceeded, detail)
     }
 
-    /// A task is larger than the plan allows.
-    pub(crate) async fn too_large(&self, caller: &Caller) -> Problem {
-        let limit = caller.limits().of(Quota::PayloadBytes);
-        let lift = self.lift(Quota::PayloadBytes, limit).await;
-        let detail =
-            format!("A task may have {limit} bytes at most (`payload_bytes` of your plan).{lift}");
+    /// A task is larger than `size`; `seen` is how large, where that is known.
+    pub(crate) async fn too_large(&self, size: TaskSize, seen: Option<usize>) -> Problem {
+        let lift = match size.is_plans {
+            true => self.lift(Quota::PayloadBytes, size.bytes as u64).await,
+            false => String::new(),
+        };
+        let detail = format!("A task may have {size}; this one has {}.{lift}", Seen(seen));
         Problem::new(Code::PayloadTooLarge, detail)
     }
 

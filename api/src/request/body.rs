@@ -5,6 +5,7 @@
 
 use super::inflate::{Inflate, InflateError};
 use crate::problem::{Code, Problem};
+use crate::quota::Seen;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
@@ -28,6 +29,8 @@ pub enum BodyRule {
     Small,
     /// One task, `api.max_task_bytes` at most.
     Task,
+    /// Nothing, or one JSON object that says what changes of a task, `api.max_task_bytes` at most.
+    Change,
     /// Many tasks, `api.max_batch_bytes` at most: one JSON object, or a line for each.
     Batch,
 }
@@ -49,6 +52,9 @@ pub struct Incoming {
     waiting: Bytes,
     /// Plain bytes that came of those since the others had their turn.
     inflated: usize,
+    rule: BodyRule,
+    /// Plain bytes that are to come, where the headers say so.
+    declared: Option<u64>,
     limit: usize,
     left: usize,
     room: usize,
@@ -77,15 +83,26 @@ impl Incoming {
         let compressed = is_compressed(headers)?;
         let declared = declared_length(headers)?;
         if !compressed && declared.is_some_and(|length| length > limit as u64) {
-            return Err(too_large(limit));
+            return Err(too_large(rule, limit, declared));
         }
-        let media = if rule == BodyRule::Empty { Media::Json } else { media(headers, rule)? };
+        let untyped = rule == BodyRule::Change && !headers.contains_key(CONTENT_TYPE);
+        let media = match rule {
+            BodyRule::Empty => Media::Json,
+            BodyRule::Change if untyped => Media::Json,
+            BodyRule::None
+            | BodyRule::Small
+            | BodyRule::Task
+            | BodyRule::Change
+            | BodyRule::Batch => media(headers, rule)?,
+        };
         let room = declared.map_or(0, |length| usize::try_from(length).unwrap_or(FIRST_ROOM));
         Ok(Self {
             payload,
             inflate: compressed.then(|| Inflate::new(limit)),
             waiting: Bytes::new(),
             inflated: 0,
+            rule,
+            declared: declared.filter(|_| !compressed),
             limit,
             left: limit,
             room: room.min(FIRST_ROOM),
@@ -100,7 +117,9 @@ impl Incoming {
                 && !self.waiting.is_empty()
             {
                 let some = self.waiting.split_to(INFLATED_AT_ONCE.min(self.waiting.len()));
-                let plain = inflate.push(&some).map_err(|error| unreadable(error, self.limit))?;
+                let plain = inflate
+                    .push(&some)
+                    .map_err(|error| unreadable(error, self.rule, self.limit))?;
                 if plain.is_empty() {
                     continue;
                 }
@@ -115,8 +134,9 @@ impl Incoming {
                 return match &mut self.inflate {
                     // The last bytes may come out only now, and the checksum is judged.
                     Some(inflate) if !inflate.is_finished() => {
-                        let plain =
-                            inflate.finish().map_err(|error| unreadable(error, self.limit))?;
+                        let plain = inflate
+                            .finish()
+                            .map_err(|error| unreadable(error, self.rule, self.limit))?;
                         Ok(Some(Bytes::from(plain)).filter(|plain| !plain.is_empty()))
                     }
                     Some(_) | None => Ok(None),
@@ -129,7 +149,10 @@ impl Incoming {
                 self.waiting = chunk;
                 continue;
             }
-            self.left = self.left.checked_sub(chunk.len()).ok_or_else(|| too_large(self.limit))?;
+            self.left = self
+                .left
+                .checked_sub(chunk.len())
+                .ok_or_else(|| too_large(self.rule, self.limit, self.declared))?;
             return Ok(Some(chunk));
         }
     }
@@ -174,7 +197,7 @@ fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
     }
     let kinds = match rule {
         BodyRule::Batch => "`Content-Type: application/json` or `application/x-ndjson`",
-        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task => {
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task | BodyRule::Change => {
             "`Content-Type: application/json`"
         }
     };
@@ -198,9 +221,9 @@ fn is_compressed(headers: &HeaderMap) -> Result<bool, Problem> {
     Ok(compressed)
 }
 
-fn unreadable(error: InflateError, limit: usize) -> Problem {
+fn unreadable(error: InflateError, rule: BodyRule, limit: usize) -> Problem {
     match error {
-        InflateError::TooLarge => too_large(limit),
+        InflateError::TooLarge => too_large(rule, limit, None),
         InflateError::NotGzip => Problem::new(
             Code::InvalidJson,
             "The body is not the gzip that its Content-Encoding says, or it ended before it was complete.",
@@ -208,6 +231,27 @@ fn unreadable(error: InflateError, limit: usize) -> Problem {
     }
 }
 
-fn too_large(limit: usize) -> Problem {
-    Problem::new(Code::PayloadTooLarge, format!("The body may have {limit} bytes at most."))
+/// Which limit was passed, and by how much. Of one task the caller says more: the limit may be its plan's.
+fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
+    let seen = Seen(seen.and_then(|seen| usize::try_from(seen).ok()));
+    let what = match rule {
+        BodyRule::Batch => {
+            format!("{limit} bytes at most (`api.max_batch_bytes` of this installation)")
+        }
+        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task | BodyRule::Change => {
+            format!("{limit} bytes at most")
+        }
+    };
+    Problem::new(
+        Code::PayloadTooLarge,
+        format!("The body of this request may have {what}; this one has {seen}."),
+    )
+}
+
+/// How large a body is, where its headers say so: not where it is compressed.
+pub(crate) fn plain_length(request: &HttpRequest) -> Option<usize> {
+    let headers = request.headers();
+    let plain = is_compressed(headers).is_ok_and(|compressed| !compressed);
+    let declared = declared_length(headers).ok().flatten().filter(|_| plain);
+    declared.and_then(|length| usize::try_from(length).ok())
 }

@@ -9,11 +9,13 @@ mod idempotency;
 mod inflate;
 pub mod json;
 mod lines;
+mod mismatch;
 mod objects;
 mod peer;
 mod query;
 mod repeatable;
 
+pub(crate) use body::plain_length;
 pub use body::{BodyRule, Incoming, Media};
 pub use call::{Call, OpenCall, OperatorCall, SignInCall};
 pub use id::RequestId;

@@ -41,6 +41,8 @@ pub struct LimitsView {
     submits_per_hour: u32,
     /// Largest body of one task, bytes.
     payload_bytes: usize,
+    /// Which limit that is: the `plan`'s `payload_bytes`, or the `installation`'s `api.max_task_bytes`, whichever is smaller.
+    payload_bytes_of: &'static str,
     /// Days that ended tasks are shown.
     retention_days: u32,
     /// Share where customers compete for room.
@@ -107,6 +109,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let (caller, state) = (&call.caller, &call.state);
     let (limits, scope) = (caller.limits(), call.scope());
+    let size = state.task_limit(Some(limits));
     let holding = state.backlog.holding(caller).await?;
     let kept = store::output::kept(&state.api, &scope).await?;
     // One more than the plan allows says as well as all that it is over.
@@ -139,7 +142,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         submits_per_second: limits.submits_per_second,
         submit_burst: limits.submit_burst,
         submits_per_hour: limits.submits_per_hour,
-        payload_bytes: state.task_limit(Some(limits)),
+        payload_bytes: size.bytes,
+        payload_bytes_of: if size.is_plans { "plan" } else { "installation" },
         retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
         weight: limits.weight,
         flexible: limits.flexible,

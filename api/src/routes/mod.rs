@@ -15,3 +15,4 @@ pub mod table;
 pub mod task;
 pub mod usage;
 pub mod users;
+pub mod who_am_i;

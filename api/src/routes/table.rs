@@ -5,7 +5,7 @@
 
 use super::{
     admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
-    task, usage, users,
+    task, usage, users, who_am_i,
 };
 use crate::auth::{OperatorScope, Permission};
 use crate::openapi::Doc;
@@ -118,12 +118,13 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 60] = routes! {
+pub static TABLE: [Endpoint; 62] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
     Get "/v1/tasks/{id}" "task.get", Tenant(ReadTasks), None, task::get => handle, DOC;
     Post "/v1/tasks/{id}/cancel" "task.cancel", Tenant(SubmitTasks), Empty, task::cancel => handle, DOC;
+    Post "/v1/tasks/{id}/rerun" "task.rerun", Tenant(SubmitTasks), Change, task::rerun => handle, DOC;
     Get "/v1/tasks/{id}/attempts" "task.attempts", Tenant(ReadTasks), None, task::attempts => handle, DOC;
     Get "/v1/tasks/{id}/explain" "task.explain", Tenant(ReadTasks), None, task::explain => handle, DOC;
     Get "/v1/tasks/{id}/logs" "task.logs", Tenant(ReadTasks), None, task::logs => handle, DOC;
@@ -144,6 +145,7 @@ pub static TABLE: [Endpoint; 60] = routes! {
     Post "/v1/schedules/{name}/backfill" "schedule.backfill", Tenant(SubmitTasks), Small, schedules::backfill => handle, DOC;
     Get "/v1/schedules/{name}/fires" "schedule.fires", Tenant(ReadTasks), None, schedules::fires => handle, DOC;
     Get "/v1/schedules/{name}/preview" "schedule.preview", Tenant(ReadTasks), None, schedules::preview => stored, STORED_DOC;
+    Get "/v1/whoami" "self.read", Tenant(ReadSelf), None, who_am_i => handle, DOC;
     Get "/v1/keys" "key.list", Tenant(OwnKeys), None, keys::list => handle, DOC;
     Post "/v1/keys" "key.create", Tenant(OwnKeys), Small, keys::create => handle, DOC;
     Post "/v1/keys/{id}/rotate" "key.rotate", Tenant(OwnKeys), Empty, keys::rotate => handle, DOC;

@@ -11,6 +11,7 @@ use crate::limit::Meter;
 use crate::problem::{Code, Problem};
 use crate::request::{
     BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId, SignInCall, peer,
+    plain_length,
 };
 use crate::routes::table::{Access, Endpoint};
 use crate::unguarded;
@@ -115,20 +116,34 @@ async fn handle(
             let limits = caller.limits();
             let read = body_of(endpoint, &state, Some(limits), &request, payload).await;
             let (body, lines) = match read {
-                Err(problem) if is_plans(&problem, endpoint, &state, limits) => {
-                    return Err(state.refusals.too_large(&caller).await);
+                Err(problem) if is_of_a_task(&problem, endpoint) => {
+                    let size = state.task_limit(Some(limits));
+                    return Err(state.refusals.too_large(size, plain_length(&request)).await);
                 }
                 read => read?,
             };
             let peer = from;
-            handler(Call { state, caller, meter, request, body, lines, id, trace, peer }).await
+            let asked = request.clone();
+            let call = Call { state, caller, meter, request, body, lines, id, trace, peer };
+            handler(call).await.map_err(|problem| naming(problem, &asked))
         }
         Access::Operator(scope, handler) => {
             let operator = state.operators.authenticate(request.headers(), from).await?;
             operator.require(scope)?;
             let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
-            handler(OperatorCall { state, operator, request, body, id, trace }).await
+            let asked = request.clone();
+            let call = OperatorCall { state, operator, request, body, id, trace };
+            handler(call).await.map_err(|problem| naming(problem, &asked))
         }
+    }
+}
+
+/// What does not exist is named as the path names it.
+fn naming(problem: Problem, request: &HttpRequest) -> Problem {
+    let path = request.match_info();
+    match ["id", "name", "key"].into_iter().find_map(|part| path.get(part)) {
+        Some(name) => problem.called(name),
+        None => problem,
     }
 }
 
@@ -145,7 +160,7 @@ async fn body_of(
     }
     let task = state.task_limit(limits);
     let limit = match endpoint.body {
-        BodyRule::Task => task,
+        BodyRule::Task | BodyRule::Change => task.bytes,
         BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Batch => {
             state.body_limit(endpoint.body)
         }
@@ -153,15 +168,14 @@ async fn body_of(
     let incoming = Incoming::open(request, payload, endpoint.body, limit)?;
     Ok(match incoming.media {
         Media::Json => (incoming.whole().await?, None),
-        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, task))),
+        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, task.bytes))),
     })
 }
 
-/// A task was too large for its tenant's plan, and not for the installation.
-fn is_plans(problem: &Problem, endpoint: &Endpoint, state: &State, limits: &PlanLimits) -> bool {
+/// A task was too large: which limit says so depends on the tenant's plan.
+fn is_of_a_task(problem: &Problem, endpoint: &Endpoint) -> bool {
     problem.code() == Code::PayloadTooLarge
-        && endpoint.body == BodyRule::Task
-        && state.task_limit(Some(limits)) < state.max_task_bytes
+        && matches!(endpoint.body, BodyRule::Task | BodyRule::Change)
 }
 
 /// The client's trace, one step on, and its own step; a new one where it sent none that can be read.

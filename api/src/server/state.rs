@@ -8,7 +8,7 @@ use crate::cursor::Sealer;
 use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
-use crate::quota::{Backlog, Refusals};
+use crate::quota::{Backlog, Refusals, TaskSize};
 use crate::request::{BodyRule, RequestIds};
 use crate::server::StartError;
 use crate::submit::{Intake, Pools};
@@ -208,10 +208,9 @@ impl State {
         self.closing.subscribe()
     }
 
-    /// Largest body of one task, bytes: the plan's limit where it is less than the installation's.
-    pub(crate) fn task_limit(&self, limits: Option<&PlanLimits>) -> usize {
-        let plans = limits.map_or(u32::MAX, |limits| limits.payload_bytes);
-        self.max_task_bytes.min(usize::try_from(plans).unwrap_or(usize::MAX))
+    /// Largest body of one task: the plan's limit where it is less than the installation's.
+    pub(crate) fn task_limit(&self, limits: Option<&PlanLimits>) -> TaskSize {
+        TaskSize::of(self.max_task_bytes, limits)
     }
 
     /// Largest body under this rule, bytes.
@@ -220,7 +219,7 @@ impl State {
             BodyRule::None => 0,
             BodyRule::Empty => EMPTY_BODY,
             BodyRule::Small => SMALL_BODY,
-            BodyRule::Task => self.max_task_bytes,
+            BodyRule::Task | BodyRule::Change => self.max_task_bytes,
             BodyRule::Batch => self.max_batch_bytes,
         }
     }

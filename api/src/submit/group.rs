@@ -169,6 +169,7 @@ pub(super) mod tests {
             traceparent: None,
             key_id: String::new(),
             schedule: None,
+            rerun_of: None,
             idempotency: key.map(|(key, body)| IdempotencyKey {
                 route: "POST /v1/tasks".to_owned(),
                 key: key.to_owned(),

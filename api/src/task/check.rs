@@ -146,6 +146,7 @@ impl Rules<'_> {
             traceparent: Some(origin.traceparent),
             key_id: origin.key_id,
             schedule: None,
+            rerun_of: None,
             idempotency: origin.idempotency,
         }))
     }

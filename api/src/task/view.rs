@@ -77,6 +77,9 @@ pub struct TaskView<'a> {
     /// The schedule that made it: `schedule_` and 32 hex digits; null where none did.
     #[schema(value_type = Option<String>)]
     schedule: Option<ScheduleId>,
+    /// The task that it runs again: see `POST /v1/tasks/{id}/rerun`; null where it runs none.
+    #[schema(value_type = Option<String>)]
+    rerun_of: Option<TaskId>,
 }
 
 /// The least one needs to know of a task.
@@ -150,6 +153,7 @@ impl<'a> TaskView<'a> {
             exit_code: task.exit_code,
             executor: task.executor.as_deref(),
             schedule: task.schedule,
+            rerun_of: task.rerun_of,
         })
     }
 

@@ -18,7 +18,7 @@ pub struct AttemptsArguments {
 }
 
 const COLUMNS: [&str; 8] =
-    ["ATTEMPT", "STATE", "COUNTS", "EXECUTOR", "PLACED", "TOOK", "EXIT", "REASON"];
+    ["ATTEMPT", "STATE", "COUNTS TO LIMIT", "EXECUTOR", "PLACED", "TOOK", "EXIT", "REASON"];
 
 /// Shows all tries of a task, in order.
 pub async fn run(connection: &Connection, arguments: &AttemptsArguments) -> Result<(), Failure> {

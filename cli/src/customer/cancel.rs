@@ -1,24 +1,61 @@
 //! `berth cancel`.
+//!
+//! Each task is asked for by itself, in the order given, and each answer is printed as it comes. What fails for one does not keep the
+//! others from being cancelled, but for a server that cannot be reached.
 
 use super::connection::Connection;
 use super::failure::failure;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
-use client::CancelDone;
+use client::{Answer, CancelDone, Cancelled};
 use domain::id::TaskId;
 
-/// Which task.
+/// Which tasks.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth cancel task_0190a6f3c1d27a3e8b1f0c2d4e5f6071")]
+#[command(after_help = "Examples:\n  berth cancel task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n  \
+                  berth cancel $(berth list --label batch=42 --all --output json | jq -r '.data[].id')\n\n\
+                  With several, the exit code is the worst of theirs.")]
 pub struct CancelArguments {
-    /// Id of the task.
-    pub id: TaskId,
+    /// Ids of the tasks.
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<TaskId>,
 }
 
-/// Cancels a task, or asks it to stop.
+/// Cancels tasks, or asks them to stop.
 pub async fn run(connection: &Connection, arguments: &CancelArguments) -> Result<(), Failure> {
-    let answer = connection.client.cancel(arguments.id).await.map_err(|error| failure(&error))?;
-    match connection.format {
+    let mut failed: Vec<Failure> = Vec::new();
+    for id in &arguments.ids {
+        match connection.client.cancel(*id).await {
+            Ok(answer) => show(connection.format, *id, &answer)?,
+            Err(error) => {
+                let failure = failure(&error);
+                let unreachable = failure.exit() == Exit::Unreachable;
+                if arguments.ids.len() > 1 && !unreachable {
+                    output::complain(&failure);
+                }
+                failed.push(failure);
+                if unreachable {
+                    break;
+                }
+            }
+        }
+    }
+    worst(failed, arguments.ids.len())
+}
+
+/// The failure to end with: the only one as it is, of several the worst code.
+fn worst(mut failed: Vec<Failure>, asked: usize) -> Result<(), Failure> {
+    let number = failed.len();
+    let at = (0..number).max_by_key(|at| failed[*at].exit() as u8);
+    let Some(worst) = at.map(|at| failed.swap_remove(at)) else { return Ok(()) };
+    if asked == 1 || worst.exit() == Exit::Unreachable {
+        return Err(worst);
+    }
+    Err(Failure::new(worst.exit(), format!("{number} of {asked} could not be cancelled")))
+}
+
+fn show(format: Format, id: TaskId, answer: &Answer<Cancelled>) -> Result<(), Failure> {
+    match format {
         Format::Json => output::document(answer.json()),
         Format::Table => {
             let done = match answer.cancel {
@@ -31,7 +68,24 @@ pub async fn run(connection: &Connection, arguments: &CancelArguments) -> Result
                 }
                 CancelDone::AlreadyEnded => format!("had ended before: {}", answer.task.state),
             };
-            output::line(&format!("{} {done}", arguments.id))
+            output::line(&format!("{id} {done}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_failures_the_worst_code_is_the_commands() {
+        let of = |exits: &[Exit], asked| {
+            let failed = exits.iter().map(|exit| Failure::new(*exit, "x")).collect();
+            worst(failed, asked).map_err(|failure| failure.exit())
+        };
+        assert_eq!(of(&[], 3), Ok(()));
+        assert_eq!(of(&[Exit::NotFound], 1), Err(Exit::NotFound));
+        assert_eq!(of(&[Exit::Failed, Exit::NotFound, Exit::Failed], 3), Err(Exit::NotFound));
+        assert_eq!(of(&[Exit::NotFound, Exit::Unreachable], 4), Err(Exit::Unreachable));
     }
 }

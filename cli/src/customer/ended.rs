@@ -16,15 +16,38 @@ pub(super) fn ended(
         State::Cancelled | State::Expired | State::Skipped => Exit::NotRun,
         _ => Exit::Failed,
     };
-    let mut text = format!("{task} ended {state}");
+    let said = how(state, exit_code, reason);
+    Err(Failure::new(exit, format!("{task} {said}. See `berth attempts {task}`")))
+}
+
+/// How a task ended, as in "failed with exit code 3".
+pub(super) fn how(state: State, exit_code: Option<i32>, reason: Option<&str>) -> String {
+    let mut text = verb(state).to_owned();
     if let Some(code) = exit_code {
         text.push_str(&format!(" with exit code {code}"));
     }
-    if let Some(reason) = reason {
+    // The reason of an ordinary end is its exit code, which is said already.
+    let said = |reason: &&str| {
+        exit_code.is_some_and(|code| *reason == format!("ended with exit code {code}"))
+    };
+    if let Some(reason) = reason.filter(|reason| !said(reason)) {
         text.push_str(&format!(": {}", crate::output::cell::plain(reason)));
     }
-    text.push_str(&format!(". See `berth attempts {task}`"));
-    Err(Failure::new(exit, text))
+    text
+}
+
+/// What a terminal state says of a task, as a verb.
+const fn verb(state: State) -> &'static str {
+    match state {
+        State::Succeeded => "succeeded",
+        State::Failed => "failed",
+        State::Aborted => "was aborted",
+        State::Killed => "was killed",
+        State::Cancelled => "was cancelled",
+        State::Expired => "expired",
+        State::Skipped => "was skipped",
+        _ => "has not ended",
+    }
 }
 
 #[cfg(test)]
@@ -46,6 +69,18 @@ mod tests {
         }
         assert!(ended(task, State::Succeeded, Some(0), None).is_ok());
         let text = ended(task, State::Failed, Some(3), Some("exit")).unwrap_err().to_string();
-        assert!(text.contains("with exit code 3: exit"), "{text}");
+        assert!(text.contains("failed with exit code 3: exit"), "{text}");
+    }
+
+    #[test]
+    fn an_exit_code_is_said_once() {
+        let reason = Some("ended with exit code 3");
+        assert_eq!(how(State::Failed, Some(3), reason), "failed with exit code 3");
+        assert_eq!(
+            how(State::Aborted, Some(4), reason),
+            "was aborted with exit code 4: ended with exit code 3"
+        );
+        assert_eq!(how(State::Killed, None, Some("ran for 1s")), "was killed: ran for 1s");
+        assert_eq!(how(State::Expired, None, None), "expired");
     }
 }

@@ -27,6 +27,16 @@ pub(crate) fn failure(error: &ClientError) -> Failure {
     }
 }
 
+/// The same where no API key was sent, but a password or an invitation: then that is what is wrong.
+pub(super) fn of_a_guest(error: &ClientError) -> Failure {
+    match error {
+        ClientError::Api(problem) if problem.status == 401 => {
+            Failure::new(Exit::NotAllowed, problem.detail.clone())
+        }
+        _ => failure(error),
+    }
+}
+
 fn exit(problem: &ApiError) -> Exit {
     match problem.status {
         401 | 403 => Exit::NotAllowed,

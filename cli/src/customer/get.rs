@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::ended::ended;
 use super::failure::failure;
+use super::script;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
 use client::Task;
@@ -42,13 +43,7 @@ pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<()
 }
 
 fn details(task: &Task, now: Timestamp) -> String {
-    let at = |at: Timestamp| {
-        format!(
-            "{} ({})",
-            at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true),
-            age::ago(at, now)
-        )
-    };
+    let at = |at: Timestamp| format!("{} ({})", exact(at), age::ago(at, now));
     let mut details = Details::default();
     details.row("id", task.id);
     details.some("name", task.name.as_deref());
@@ -60,6 +55,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.row("pool", &task.pool);
     details.some("executor", task.executor.as_deref());
     details.some("schedule", task.schedule);
+    details.some("rerun of", task.rerun_of);
     let (failed, most) = (task.failures, task.max_attempts);
     details.row("attempts", format!("{} ({failed} of at most {most} failed)", task.attempts));
     details.row("delivery", task.delivery);
@@ -73,8 +69,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     }
     details.row("created", at(task.created_at));
     details.row("due", at(task.run_at));
-    let late = if task.expire_if_late { "; then it expires" } else { "" };
-    details.row("start by", format!("{}{late}", at(task.start_deadline)));
+    details.row("start by", start_by(task, at(task.start_deadline)));
     details.some("started", task.started_at.map(at));
     details.some("finished", task.finished_at.map(at));
     details.row("cap", format_duration(task.execution_cap));
@@ -84,13 +79,35 @@ fn details(task: &Task, now: Timestamp) -> String {
 /// What a task runs, on one line. Its environment and input are left to `--output json`: they may be secret.
 pub(super) fn runs(run: &Value) -> String {
     if let Some(argv) = run.pointer("/command/argv").and_then(Value::as_array) {
-        let words: Vec<String> = argv.iter().filter_map(Value::as_str).map(cell::word).collect();
-        return words.join(" ");
+        let argv: Vec<&str> = argv.iter().filter_map(Value::as_str).collect();
+        let words = || argv.iter().map(|word| cell::word(word)).collect::<Vec<_>>().join(" ");
+        return script::typed(&argv).unwrap_or_else(words);
+    }
+    if let Some(url) = run.pointer("/http/url").and_then(Value::as_str) {
+        let method = run.pointer("/http/method").and_then(Value::as_str).unwrap_or("GET");
+        return format!("{method} {}", cell::plain(url));
     }
     if let Some(sleep) = run.pointer("/noop/sleep").and_then(Value::as_str) {
         return format!("noop for {sleep}");
     }
     run.as_object().and_then(|run| run.keys().next()).cloned().unwrap_or_default()
+}
+
+/// Until when it should start; how far that lies ahead only where it is still to start.
+fn start_by(task: &Task, deadline: String) -> String {
+    let started = task.started_at.is_some();
+    match task.state {
+        state if state.is_terminal() && !started => {
+            format!("{}; it did not start", exact(task.start_deadline))
+        }
+        state if state.is_terminal() || state.is_leased() => exact(task.start_deadline),
+        _ if task.expire_if_late && !started => format!("{deadline}; then it expires"),
+        _ => deadline,
+    }
+}
+
+fn exact(at: Timestamp) -> String {
+    at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
 }
 
 fn resources(task: &Task) -> String {

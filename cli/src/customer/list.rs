@@ -1,10 +1,11 @@
 //! `berth list`.
 
 use super::connection::Connection;
+use super::moment::moment;
 use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::{Table, age};
-use client::{PageRequest, Task, TaskFilter};
+use client::{LabelFilter, PageRequest, Task, TaskFilter};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
@@ -13,7 +14,8 @@ use runtime::clock;
 /// Which tasks.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  berth list --state ready,running --label team=media\n  berth list --schedule report --state failed"
+    after_help = "Examples:\n  berth list --state ready,running --label team=media --label env!=prod\n  berth list --since 2h --state failed\n  \
+                  berth list --schedule report --since 2030-01-01 --until 2030-02-01 --all"
 )]
 pub struct ListArguments {
     /// In one of these states, with commas or given several times.
@@ -25,18 +27,24 @@ pub struct ListArguments {
     /// Of exactly this name.
     #[arg(long)]
     pub name: Option<String>,
-    /// With this label.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = super::task_arguments::pair)]
-    pub label: Option<(String, String)>,
+    /// With this label, or without it (KEY!=VALUE); may be repeated, and all must hold.
+    #[arg(long = "label", value_name = "KEY=VALUE")]
+    pub labels: Vec<LabelFilter>,
     /// Made by the schedule of this name or id.
     #[arg(long, value_name = "NAME_OR_ID")]
     pub schedule: Option<String>,
+    /// Submitted at this time or later: a time (2030-01-31T12:00:00Z, 2030-01-31), or how long ago (2h, 7d).
+    #[arg(long, value_name = "TIME|AGE", value_parser = moment)]
+    pub since: Option<Timestamp>,
+    /// Submitted before this time.
+    #[arg(long, value_name = "TIME|AGE", value_parser = moment)]
+    pub until: Option<Timestamp>,
     /// Which pages.
     #[command(flatten)]
     pub pages: PageArguments,
 }
 
-const COLUMNS: [&str; 6] = ["ID", "NAME", "STATE", "TIER", "ATTEMPTS", "AGE"];
+const COLUMNS: [&str; 7] = ["ID", "NAME", "STATE", "TIER", "ATTEMPTS", "AGE", "REASON"];
 
 /// Shows tasks, newest first.
 pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(), Failure> {
@@ -44,22 +52,30 @@ pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(
         states: arguments.states.clone(),
         tier: arguments.tier,
         name: arguments.name.clone(),
-        label: arguments.label.clone(),
+        labels: arguments.labels.clone(),
         schedule: arguments.schedule.clone(),
-        ..TaskFilter::default()
+        created_from: arguments.since,
+        created_before: arguments.until,
     };
     let table = Table::new(COLUMNS).with_states();
     let ask = async |page: &PageRequest| connection.client.list(&filter, page).await;
     arguments.pages.show(connection.format, table, ask, |task| row(task, clock::wall())).await
 }
 
-fn row(task: &Task, now: Timestamp) -> [String; 6] {
+fn row(task: &Task, now: Timestamp) -> [String; 7] {
     [
         task.id.to_string(),
         task.name.clone().unwrap_or_default(),
         task.state.to_string(),
         task.tier.map(|tier| tier.to_string()).unwrap_or_default(),
-        format!("{}/{}", task.attempts, task.max_attempts),
+        attempts(task),
         age::short(now - task.created_at),
+        task.reason.clone().unwrap_or_default(),
     ]
+}
+
+/// How often a task was started. Not beside its limit: an attempt that was lost with its executor does not count against that, so there
+/// may be more of them.
+pub(super) fn attempts(task: &Task) -> String {
+    task.attempts.to_string()
 }

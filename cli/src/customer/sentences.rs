@@ -2,6 +2,7 @@
 //!
 //! Times are told as they lie from the moment of the answer, by the server's clock: this machine's may be another.
 
+use super::ended::how;
 use crate::output::age;
 use domain::explain::{Basis, Explanation, KeyUse, Reason, Turn};
 use domain::time::Timestamp;
@@ -71,9 +72,9 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
         Reason::Stopping { executor, .. } => {
             format!("It was asked to stop, and {} has to confirm.", on(executor))
         }
-        Reason::Ended { at, because, .. } => {
-            let because = because.as_ref().map(|text| format!(": {text}"));
-            format!("It ended {} {}{}.", explanation.state, when(at), because.unwrap_or_default())
+        Reason::Ended { at, exit_code, because } => {
+            let how = how(explanation.state, *exit_code, because.as_deref());
+            format!("It {how} ({}).", when(at))
         }
     }
 }

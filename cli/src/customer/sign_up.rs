@@ -9,8 +9,9 @@ use super::secret_line;
 use crate::failure::Failure;
 use crate::output;
 use client::{Client, RetryPolicy};
-use domain::access::Scope;
+use domain::access::{Permission, Scope};
 use runtime::config::SecretString;
+use std::time::Duration;
 
 /// What the first key is called.
 const KEY_NAME: &str = "berth sign-up";
@@ -49,9 +50,9 @@ pub async fn run(
     let client = client.map_err(|error| failure(&error))?;
     let session = client.sign_up(tenant, email, &password).await;
     let session = session.map_err(|error| failure(&error))?;
-    let api_key = first_key(&server, session.access_token.clone()).await.map_err(|failed| {
+    let api_key = key_of(&server, session.access_token.clone(), KEY_NAME, None).await.map_err(|failed| {
         failed.adding(&format!(
-            " The tenant `{tenant}` is there, and has no key yet: sign in with POST /v1/sessions, and make one with POST /v1/keys."
+            " The tenant `{tenant}` is there, and has no key yet: sign in with `berth sign-in {email} --tenant {tenant}`, which makes one."
         ))
     })?;
     let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
@@ -62,10 +63,23 @@ pub async fn run(
     Ok(())
 }
 
-async fn first_key(server: &str, access_token: String) -> Result<SecretString, Failure> {
+/// A key that whoever is signed in makes for themselves: with every scope that their role can give, for ever or for so long.
+pub(super) async fn key_of(
+    server: &str,
+    access_token: String,
+    name: &str,
+    life: Option<Duration>,
+) -> Result<SecretString, Failure> {
     let client = Client::builder(server).api_key(access_token).build();
     let client = client.map_err(|error| failure(&error))?;
-    let made = client.create_key(KEY_NAME, &Scope::ALL, None).await;
+    let own = client.who_am_i().await.map_err(|error| failure(&error))?;
+    let may = |scope: &Scope| {
+        let mut needed =
+            Permission::ALL.into_iter().filter(|one| scope.permissions().contains(*one));
+        needed.all(|one| own.permissions.iter().any(|held| held == one.as_str()))
+    };
+    let scopes: Vec<Scope> = Scope::ALL.into_iter().filter(may).collect();
+    let made = client.create_key(name, &scopes, life).await;
     let made = made.map_err(|error| failure(&error))?.into_value();
     let lost = || Failure::failed("a key was made, but the answer with its text was lost.");
     made.key.map(SecretString::from).ok_or_else(lost)

@@ -8,28 +8,33 @@ use super::connection::Connection;
 use super::failure::failure;
 use super::follow::follow;
 use super::logs::Reader;
-use super::submit_file;
 use super::task_arguments::{FIELDS, TaskArguments};
+use super::{size, submit_file};
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::time::{Timestamp, parse_duration};
+use serde::Serialize;
 use std::io::Read;
 use std::time::Duration;
 
 /// What to submit.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "berth submit [OPTIONS] -- COMMAND [ARGS]...\n       berth submit [OPTIONS] --http URL\n       \
+    override_usage = "berth submit [OPTIONS] -- COMMAND [ARGS]...\n       berth submit [OPTIONS] --script FILE [-- ARGS]...\n       \
+                      berth submit [OPTIONS] --http URL\n       \
                       berth submit [OPTIONS] --noop [DURATION]\n       \
                       berth submit [--idempotency-key KEY] --json FILE\n       \
                       berth submit [--idempotency-key KEY] --file FILE",
     after_help = "Examples:\n  berth submit --name hello --tier basic --delay 10s -- bash -c 'echo hi'\n  \
                   berth submit --follow -- bash -c 'echo hi'      # its output, and its end as exit code\n  \
+                  berth submit -- ./job.sh one two                # a script of this machine is sent with the task\n  \
+                  sort names | berth submit --stdin - --env-file job.env -- ./job.sh\n  \
                   berth submit --http https://example.com/hook --header 'Content-Type: application/json' --data '{}'\n  \
                   berth submit --json task.json\n  \
                   berth submit --file tasks.ndjson                # a task a line; ids in order",
-    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json", "file"]).required(true)
+    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json", "file"]),
+    group = clap::ArgGroup::new("given").args(["command", "script", "http", "noop", "json", "file"]).required(true).multiple(true)
 )]
 pub struct SubmitArguments {
     /// The task.
@@ -62,10 +67,12 @@ pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<
         return submit_file::run(connection, file, &key).await;
     }
     let follows = arguments.follow;
-    let answer = match &arguments.json {
-        Some(file) => connection.client.submit_json(read(file)?, key.clone()).await,
-        None => connection.client.submit_with_key(&task(arguments), key.clone()).await,
+    let body = match &arguments.json {
+        Some(file) => read(file)?,
+        None => written(&task(arguments)?)?,
     };
+    size::check(connection, body.len()).await?;
+    let answer = connection.client.submit_json(body, key.clone()).await;
     let task = answer.map_err(|error| not_submitted(&error, &key))?;
     if follows {
         output::remark(&format!("berth: {} is submitted", task.id));
@@ -75,7 +82,7 @@ pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<
     show(connection.format, &task)
 }
 
-fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
+pub(super) fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(task.json()),
         Format::Table => {
@@ -100,7 +107,7 @@ fn is_open(error: &ClientError) -> bool {
     }
 }
 
-fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
+pub(super) fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
     let failure = failure(error);
     if !is_open(error) {
         return failure;
@@ -108,9 +115,15 @@ fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failure {
     failure.adding(&format!("\nIt may have been stored or not. To go on safely, repeat the command with --idempotency-key {key}"))
 }
 
-fn task(arguments: SubmitArguments) -> NewTask {
+fn task(arguments: SubmitArguments) -> Result<NewTask, Failure> {
     let (delay, run_at) = (arguments.delay, arguments.run_at);
-    NewTask { delay, run_at, ..arguments.task.into_task() }
+    Ok(NewTask { delay, run_at, ..arguments.task.into_task()? })
+}
+
+/// A body of a request.
+pub(super) fn written(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    serde_json::to_vec(value)
+        .map_err(|error| Failure::failed(format!("cannot write the request: {error}")))
 }
 
 pub(super) fn read(file: &str) -> Result<Vec<u8>, Failure> {

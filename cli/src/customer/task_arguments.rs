@@ -1,5 +1,7 @@
 //! What a task is, as flags: of `berth submit`, and of `berth schedule put`, whose fires make such tasks.
 
+use super::{env_file, input, script};
+use crate::failure::Failure;
 use client::NewTask;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::resources::Tier;
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Every flag but those that say what runs: they do not go together with a file.
-pub const FIELDS: [&str; 19] = [
+pub const FIELDS: [&str; 21] = [
     "name",
     "tier",
     "delay_tolerance",
@@ -26,7 +28,9 @@ pub const FIELDS: [&str; 19] = [
     "unique_key",
     "labels",
     "env",
+    "env_file",
     "stdin",
+    "script",
     "method",
     "headers",
     "data",
@@ -78,11 +82,18 @@ pub struct TaskArguments {
     /// A variable of the command's environment; may be repeated. Nothing else is inherited.
     #[arg(long = "env", value_name = "KEY=VALUE", value_parser = pair)]
     pub env: Vec<(String, String)>,
-    /// What the command reads on its standard input.
-    #[arg(long, value_name = "TEXT")]
+    /// Variables from a file, KEY=VALUE a line, as docker's --env-file reads it; may be repeated. --env goes before it.
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Vec<String>,
+    /// What the command reads on its standard input: a text, @FILE, or - for what is piped into this command.
+    #[arg(long, value_name = "TEXT|@FILE|-")]
     pub stdin: Option<String>,
+    /// Send this file of this machine, and run it by the interpreter of its `#!` line; what follows -- are its arguments.
+    /// A command that begins with ./ or ../ is sent as well.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "noop"])]
+    pub script: Option<String>,
     /// Call this URL. The task's exit code is the status of the answer, its output the answer's body.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["env", "stdin"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["env", "env_file", "stdin"])]
     pub http: Option<String>,
     /// How the URL is called; POST with --data, else GET.
     #[arg(long, value_name = "METHOD", requires = "http")]
@@ -98,7 +109,7 @@ pub struct TaskArguments {
     pub success: Option<SuccessRule>,
     /// Do nothing, for a while: to measure and to try things out.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
-        conflicts_with_all = ["env", "stdin"])]
+        conflicts_with_all = ["env", "env_file", "stdin"])]
     pub noop: Option<Duration>,
     /// Program and arguments; no shell is involved unless it is the program.
     #[arg(last = true, value_name = "COMMAND")]
@@ -106,8 +117,8 @@ pub struct TaskArguments {
 }
 
 impl TaskArguments {
-    /// The task, due at once.
-    pub fn into_task(self) -> NewTask {
+    /// The task, due at once. Reads the files that it names.
+    pub fn into_task(self) -> Result<NewTask, Failure> {
         let usual = if self.data.is_some() { HttpMethod::Post } else { HttpMethod::Get };
         let run = match (self.http, self.noop) {
             (Some(url), _) => Run::Http(HttpRun {
@@ -120,13 +131,17 @@ impl TaskArguments {
                 timeout: None,
             }),
             (None, Some(sleep)) => Run::Noop(NoopRun { sleep }),
-            (None, None) => Run::Command(CommandRun {
-                argv: self.command,
-                env: self.env.into_iter().collect(),
-                stdin: self.stdin,
-            }),
+            (None, None) => {
+                let mut env = env_file::read(&self.env_file)?;
+                env.extend(self.env);
+                Run::Command(CommandRun {
+                    argv: script::sent(self.command, self.script.as_deref())?,
+                    env,
+                    stdin: self.stdin.as_deref().map(input::text).transpose()?,
+                })
+            }
         };
-        NewTask {
+        Ok(NewTask {
             name: self.name,
             tier: self.tier,
             delay_tolerance: self.delay_tolerance,
@@ -141,7 +156,7 @@ impl TaskArguments {
             unique_key: self.unique_key,
             labels: BTreeMap::from_iter(self.labels),
             ..NewTask::new(run)
-        }
+        })
     }
 }
 

@@ -22,7 +22,7 @@ pub struct UsageArguments {
 }
 
 const COLUMNS: [&str; 7] =
-    ["DAY", "TIER", "ATTEMPTS", "CHARGED", "RUN TIME", "CORE HOURS", "GIB HOURS"];
+    ["DAY", "TIER", "ATTEMPTS", "BILLED", "RUN TIME", "CORE HOURS", "GIB HOURS"];
 
 /// Shows what was used, by day and tier.
 pub async fn run(connection: &Connection, arguments: &UsageArguments) -> Result<(), Failure> {
@@ -79,9 +79,9 @@ mod tests {
         .unwrap();
         assert_eq!(
             table(&usage),
-            "DAY         TIER   ATTEMPTS  CHARGED  RUN TIME  CORE HOURS  GIB HOURS\n\
-             2030-01-02  basic  2         1        1h        0.250       0.500\n\
-             total              2         1        1h        0.250       0.500\n"
+            "DAY         TIER   ATTEMPTS  BILLED  RUN TIME  CORE HOURS  GIB HOURS\n\
+             2030-01-02  basic  2         1       1h        0.250       0.500\n\
+             total              2         1       1h        0.250       0.500\n"
         );
     }
 }

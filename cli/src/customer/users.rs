@@ -2,17 +2,18 @@
 
 use super::connection::Connection;
 use super::failure::failure;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
 use client::{PageRequest, User};
 use domain::access::Role;
 use domain::id::UserId;
 use runtime::clock;
+use std::str::FromStr;
 
 /// A user to invite.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth users invite ann@example.com --role developer\n\n\
-                  The user sets a password with POST /v1/sessions/accept and the token that is printed.")]
+                  The user sets a password with `berth accept` and the token that is printed.")]
 pub struct UsersInviteArguments {
     /// The address to sign in with.
     pub email: String,
@@ -23,20 +24,63 @@ pub struct UsersInviteArguments {
 
 /// A user to give another role.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth users role user_0197… viewer")]
+#[command(after_help = "Example:\n  berth users role ann@example.com viewer")]
 pub struct UsersRoleArguments {
-    /// The user's id, as `berth users list` shows it.
-    pub id: UserId,
+    /// The user's e-mail address, or id.
+    #[arg(value_name = "EMAIL|ID")]
+    pub user: Which,
     /// What the user may do from now on: owner, admin, developer, billing or viewer.
     pub role: Role,
 }
 
 /// A user to remove.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  berth users remove user_0197…")]
+#[command(after_help = "Example:\n  berth users remove ann@example.com")]
 pub struct UsersRemoveArguments {
-    /// The user's id, as `berth users list` shows it.
-    pub id: UserId,
+    /// The user's e-mail address, or id.
+    #[arg(value_name = "EMAIL|ID")]
+    pub user: Which,
+}
+
+/// One user, as people name them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// By id.
+    Id(UserId),
+    /// By e-mail address, in lower case.
+    Email(String),
+}
+
+impl FromStr for Which {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse() {
+            Ok(id) => Ok(Self::Id(id)),
+            Err(_) if text.contains('@') => Ok(Self::Email(text.trim().to_lowercase())),
+            Err(_) => Err("expected an e-mail address, or an id such as user_0190a6f3…"),
+        }
+    }
+}
+
+/// The id of a user who is named.
+async fn id_of(connection: &Connection, user: &Which) -> Result<UserId, Failure> {
+    let email = match user {
+        Which::Id(id) => return Ok(*id),
+        Which::Email(email) => email,
+    };
+    let mut request = Some(PageRequest { limit: Some(200), cursor: None });
+    while let Some(page) = request {
+        let users = connection.client.users(&page).await.map_err(|error| failure(&error))?;
+        if let Some(found) = users.data.iter().find(|user| user.email == *email) {
+            return Ok(found.id);
+        }
+        request = users.next(&page);
+    }
+    Err(Failure::new(
+        Exit::NotFound,
+        format!("there is no user `{email}` in your tenant; see `berth users list`"),
+    ))
 }
 
 /// Shows every user.
@@ -86,7 +130,8 @@ pub async fn invite(
 
 /// Gives a user another role.
 pub async fn role(connection: &Connection, arguments: &UsersRoleArguments) -> Result<(), Failure> {
-    let changed = connection.client.change_user(arguments.id, arguments.role).await;
+    let id = id_of(connection, &arguments.user).await?;
+    let changed = connection.client.change_user(id, arguments.role).await;
     let changed = changed.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(changed.json()),
@@ -99,7 +144,8 @@ pub async fn remove(
     connection: &Connection,
     arguments: &UsersRemoveArguments,
 ) -> Result<(), Failure> {
-    let removed = connection.client.remove_user(arguments.id).await;
+    let id = id_of(connection, &arguments.user).await?;
+    let removed = connection.client.remove_user(id).await;
     let removed = removed.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(removed.json()),

@@ -5,6 +5,7 @@
 use super::connection::Connection;
 use super::ended::ended;
 use super::failure::failure;
+use super::list::attempts;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table, age};
 use client::{PageRequest, Task, TaskFilter};
@@ -90,7 +91,7 @@ fn row(task: &Task, now: Timestamp) -> [String; 6] {
         task.id.to_string(),
         task.name.clone().unwrap_or_default(),
         task.state.to_string(),
-        format!("{}/{}", task.attempts, task.max_attempts),
+        attempts(task),
         age::short(task.finished_at.unwrap_or(now) - task.created_at),
         task.executor.clone().unwrap_or_default(),
     ]

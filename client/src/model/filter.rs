@@ -3,6 +3,44 @@
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a label must be, or must not be. As text it is `key=value` or `key!=value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelFilter {
+    /// The label's key.
+    pub key: String,
+    /// The value that it is compared with.
+    pub value: String,
+    /// It has that value; else it has another value, or the task has no such label.
+    pub equal: bool,
+}
+
+/// A text is no condition on a label.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected KEY=VALUE or KEY!=VALUE")]
+pub struct ParseLabelFilterError;
+
+impl FromStr for LabelFilter {
+    type Err = ParseLabelFilterError;
+
+    fn from_str(text: &str) -> Result<Self, ParseLabelFilterError> {
+        let (key, value) = text.split_once('=').ok_or(ParseLabelFilterError)?;
+        let (key, equal) = key.strip_suffix('!').map_or((key, true), |key| (key, false));
+        if key.is_empty() {
+            return Err(ParseLabelFilterError);
+        }
+        Ok(Self { key: key.to_owned(), value: value.to_owned(), equal })
+    }
+}
+
+impl fmt::Display for LabelFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let compares = if self.equal { "=" } else { "!=" };
+        write!(f, "{}{compares}{}", self.key, self.value)
+    }
+}
 
 /// Which tasks a list shows: those that fit all that is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,8 +51,8 @@ pub struct TaskFilter {
     pub tier: Option<Tier>,
     /// Of exactly this name.
     pub name: Option<String>,
-    /// With this label: key and value.
-    pub label: Option<(String, String)>,
+    /// With all of these labels.
+    pub labels: Vec<LabelFilter>,
     /// Made by the schedule of this name or id.
     pub schedule: Option<String>,
     /// Submitted at or after this time.
@@ -24,19 +62,37 @@ pub struct TaskFilter {
 }
 
 impl TaskFilter {
-    pub(crate) fn parameters(&self) -> [(&'static str, Option<String>); 7] {
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         let states: Vec<&str> = self.states.iter().map(|state| state.as_str()).collect();
         let time = |at: Option<Timestamp>| {
             at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true))
         };
-        [
+        let mut parameters = vec![
             ("state", (!states.is_empty()).then(|| states.join(","))),
             ("tier", self.tier.map(|tier| tier.to_string())),
             ("name", self.name.clone()),
-            ("label", self.label.as_ref().map(|(key, value)| format!("{key}={value}"))),
             ("schedule", self.schedule.clone()),
             ("created_from", time(self.created_from)),
             ("created_before", time(self.created_before)),
-        ]
+        ];
+        parameters.extend(self.labels.iter().map(|label| ("label", Some(label.to_string()))));
+        parameters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_on_a_label_reads_as_it_is_written() {
+        for text in ["team=media", "team!=media", "team=", "team!=", "a=b=c", "a!=b!=c"] {
+            let label: LabelFilter = text.parse().unwrap();
+            assert_eq!(label.to_string(), text);
+            assert_eq!(label.equal, !text.contains("!="));
+        }
+        for text in ["", "team", "=x", "!=x"] {
+            assert_eq!(text.parse::<LabelFilter>(), Err(ParseLabelFilterError), "{text}");
+        }
     }
 }

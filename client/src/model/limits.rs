@@ -18,6 +18,9 @@ pub struct Limits {
     pub submits_per_hour: u32,
     /// Largest body of one task, bytes.
     pub payload_bytes: u64,
+    /// Which limit that is: `plan` or `installation`.
+    #[serde(default)]
+    pub payload_bytes_of: String,
     /// Days that ended tasks are shown.
     pub retention_days: u32,
     /// Share where customers compete for room.

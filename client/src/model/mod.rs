@@ -25,7 +25,7 @@ pub use audit::{AuditActor, AuditEntry, AuditFilter, AuditTarget};
 pub use batch::{BatchItem, BatchResult, BatchSummary, BatchTask};
 pub use cancel::{CancelDone, Cancelled};
 pub use concurrency::ConcurrencyLimit;
-pub use filter::TaskFilter;
+pub use filter::{LabelFilter, ParseLabelFilterError, TaskFilter};
 pub use follow::{FollowEvent, FollowedState};
 pub use key::{ApiKey, NewApiKey, RotatedApiKey};
 pub use limits::{LimitWarning, Limits, QuotaUse, RateUse};
@@ -36,7 +36,7 @@ pub use schedule::{
     BackfillPlan, BackfillRange, DeletedSchedule, Fire, NewSchedule, Schedule, ScheduleDue,
     SchedulePaused, SchedulePreview,
 };
-pub use session::Session;
+pub use session::{AcceptedUser, Session, WhichKey, WhichUser, WhoAmI};
 pub use task::Task;
 pub use usage::{Amounts, Usage, UsageOfDay};
 pub use user::{NewUser, User};

@@ -73,4 +73,7 @@ pub struct Task {
     pub executor: Option<String>,
     /// The schedule that made it.
     pub schedule: Option<ScheduleId>,
+    /// The task that it runs again.
+    #[serde(default)]
+    pub rerun_of: Option<TaskId>,
 }

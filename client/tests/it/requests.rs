@@ -71,7 +71,7 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
         states: vec![State::Running, State::Ready],
         tier: Some(Tier::Basic),
         name: Some("a b".to_owned()),
-        label: Some(("team".to_owned(), "x=y".to_owned())),
+        labels: vec!["team=x=y".parse().unwrap(), "env!=prod".parse().unwrap()],
         schedule: Some("a.b".to_owned()),
         ..TaskFilter::default()
     };
@@ -80,7 +80,7 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
     assert_eq!(first.data[0].state, State::Running);
     let second = client.list(&filter, &first.next(&request).unwrap()).await.unwrap();
     assert_eq!(second.next(&request), None);
-    let query = "state=running%2Cready&tier=basic&name=a+b&label=team%3Dx%3Dy&schedule=a.b&limit=1";
+    let query = "state=running%2Cready&tier=basic&name=a+b&schedule=a.b&label=team%3Dx%3Dy&label=env%21%3Dprod&limit=1";
     let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line).collect();
     assert_eq!(
         lines,

@@ -25,11 +25,13 @@ pub enum Permission {
     ReadAudit,
     /// See where one is signed in oneself, sign out, change the own password. Every user may; no key, role or scope gives it.
     OwnSignIns,
+    /// See which tenant, key or user one is. Whoever has a good credential may; no role or scope gives it.
+    ReadSelf,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ReadTasks,
         Self::SubmitTasks,
         Self::ReadUsage,
@@ -40,6 +42,7 @@ impl Permission {
         Self::ManageOwners,
         Self::ReadAudit,
         Self::OwnSignIns,
+        Self::ReadSelf,
     ];
 
     /// Its name, in documents and refusals.
@@ -56,6 +59,7 @@ impl Permission {
             Self::ManageOwners => "owners.manage",
             Self::ReadAudit => "audit.read",
             Self::OwnSignIns => "sessions.own",
+            Self::ReadSelf => "self.read",
         }
     }
 
@@ -79,6 +83,8 @@ impl PermissionSet {
     pub const NONE: Self = Self(0);
     /// What every user may, whatever their role.
     pub const OF_EVERY_USER: Self = Self::of(&[Permission::OwnSignIns]);
+    /// What every good credential may, of a key or of a user.
+    pub const OF_EVERYBODY: Self = Self::of(&[Permission::ReadSelf]);
 
     /// These.
     #[must_use]

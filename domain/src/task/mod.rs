@@ -1,5 +1,6 @@
 //! The life of a task: its states, the events that move it, what it runs, how it retries.
 
+mod change;
 mod event;
 mod http;
 mod malformed;
@@ -11,6 +12,7 @@ mod state;
 mod success;
 mod transition;
 
+pub use change::change;
 pub use event::Event;
 pub use http::{
     HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,

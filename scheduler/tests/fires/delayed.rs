@@ -41,6 +41,7 @@ fn delayed(tenant: TenantId, delay: Duration) -> NewTask {
         traceparent: None,
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
+        rerun_of: None,
         idempotency: None,
     }
 }

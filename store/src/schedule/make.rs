@@ -56,6 +56,7 @@ pub(crate) fn task(of: Maker<'_>, id: TaskId, delay: Duration) -> Result<NewTask
         traceparent: None,
         key_id: key_id.to_owned(),
         schedule: Some(schedule),
+        rerun_of: None,
         idempotency: None,
     })
 }

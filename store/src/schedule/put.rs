@@ -217,6 +217,7 @@ async fn update(
     new: &PutSchedule,
 ) -> Result<PutAnswer, StoreError> {
     let before = stored.told();
+    let runs_other = stored.template.run != new.template.run;
     let mut record = stored;
     let pauses = new.paused.is_some_and(|paused| paused != record.paused.is_some());
     if pauses {
@@ -249,7 +250,12 @@ async fn update(
     if !same {
         change(&mut *tx, &record).await?;
     }
-    let act = Act::new("schedule.put", "schedule", &record.name).from(before).to(record.told());
+    let mut after = record.told();
+    // What it runs is not shown, but that it is another thing now is.
+    if runs_other {
+        after["task"]["run_changed"] = true.into();
+    }
+    let act = Act::new("schedule.put", "schedule", &record.name).from(before).to(after);
     audit::told(&mut *tx, scope, act).await?;
     Ok(PutAnswer::Updated(Box::new(record)))
 }

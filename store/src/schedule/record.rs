@@ -254,11 +254,14 @@ impl ScheduleRecord {
         Some(Coming { fire_at, due_at })
     }
 
-    /// What the audit shows of one. Not what it runs: that may hold what only its owner may see.
+    /// What the audit shows of one. Not what its task runs: that may hold what only its owner may see.
     pub(super) fn told(&self) -> Value {
+        let mut task = serde_json::to_value(&self.template).unwrap_or_default();
+        task["run"] = Value::from(self.template.run.driver());
         json!({
             "version": self.version,
             "timing": self.timing,
+            "task": task,
             "overlap": self.overlap,
             "misfire": self.misfire,
             "pause_after_failures": self.pause_after_failures,

@@ -24,8 +24,8 @@ pub struct TaskFilter {
     pub tier: Option<Tier>,
     /// Of exactly this name.
     pub name: Option<String>,
-    /// With this label of this value.
-    pub label: Option<(String, String)>,
+    /// With all of these labels.
+    pub labels: Vec<LabelFilter>,
     /// Made by this schedule.
     pub schedule: Option<ScheduleId>,
     /// Submitted at or after this.
@@ -38,19 +38,30 @@ pub struct TaskFilter {
     pub before: Option<TaskId>,
 }
 
+/// What a label must be, or must not be.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LabelFilter {
+    /// The label's key.
+    pub key: String,
+    /// The value that it is compared with.
+    pub value: String,
+    /// It has that value; else it has another value, or the task has no such label.
+    pub equal: bool,
+}
+
 const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, coalesce(s.run, '') as run, s.retry, s.labels::text,
     least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
     least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
-    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id";
+    (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id, s.rerun_of";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, coalesce(s.run, '') as run, s.retry, s.labels::text,
     least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
     least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
-    t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id";
+    t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of";
 
 /// How often a page is filled up that had rows nobody can read.
 const FILLS: usize = 3;
@@ -186,12 +197,10 @@ fn push_conditions(
     if let Some(name) = &filter.name {
         query.push(" and s.name = ").push_bind(name.clone());
     }
-    if let Some((key, value)) = &filter.label {
-        query
-            .push(" and s.labels ->> ")
-            .push_bind(key.clone())
-            .push(" = ")
-            .push_bind(value.clone());
+    for label in &filter.labels {
+        let compares = if label.equal { " = " } else { " is distinct from " };
+        query.push(" and s.labels ->> ").push_bind(label.key.clone());
+        query.push(compares).push_bind(label.value.clone());
     }
     if let Some(schedule) = filter.schedule {
         query.push(" and s.schedule_id = ").push_bind(schedule.uuid());

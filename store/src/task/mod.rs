@@ -14,7 +14,7 @@ mod wake;
 
 pub use candidates::{CandidateRow, Look, Seen, StrandRows, candidates};
 pub use explain::explain;
-pub use find::{TaskFilter, find};
+pub use find::{LabelFilter, TaskFilter, find};
 pub use get::get;
 pub use held::held;
 pub use malformed::malformed_of_pages;

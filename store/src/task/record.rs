@@ -75,6 +75,8 @@ pub struct TaskRecord {
     pub traceparent: Option<String>,
     /// The schedule that made it.
     pub schedule: Option<ScheduleId>,
+    /// The task that it runs again.
+    pub rerun_of: Option<TaskId>,
 }
 
 impl TaskRecord {
@@ -113,6 +115,7 @@ impl TaskRecord {
             executor: None,
             traceparent: task.traceparent.clone(),
             schedule: task.schedule,
+            rerun_of: task.rerun_of,
         }
     }
 }
@@ -154,6 +157,7 @@ pub(super) struct Row {
     pub executor: Option<String>,
     pub traceparent: Option<String>,
     pub schedule_id: Option<Uuid>,
+    pub rerun_of: Option<Uuid>,
 }
 
 impl TryFrom<Row> for TaskRecord {
@@ -203,6 +207,7 @@ impl TryFrom<Row> for TaskRecord {
             executor: row.executor,
             traceparent: row.traceparent,
             schedule: row.schedule_id.map(ScheduleId),
+            rerun_of: row.rerun_of.map(TaskId),
         })
     }
 }

@@ -56,6 +56,16 @@ pub async fn prune_events(
     Ok(patient("tenant.prune_events", query.execute(db.pool())).await?.rows_affected())
 }
 
+/// A tenant's name.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn name(db: &ApiDb, scope: &TenantScope) -> Result<Option<String>, StoreError> {
+    let mut tx = crate::task::scoped_read(db, scope).await?;
+    let query = sqlx::query_scalar!("select name from tenant where id = $1", scope.tenant().uuid());
+    named("tenant.name", query.fetch_optional(&mut *tx)).await.map(Option::flatten)
+}
+
 /// The plan a tenant is on, by name.
 ///
 /// # Errors

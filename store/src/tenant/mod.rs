@@ -15,7 +15,7 @@ mod watch;
 pub use change::{Changed, TenantChange, change};
 pub use count::{Count, Holding, count_slice};
 pub use create::{Created, NewTenant, create};
-pub use event::{TenantEvent, events, plan_name, prune_events};
+pub use event::{TenantEvent, events, name, plan_name, prune_events};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::holding;
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};

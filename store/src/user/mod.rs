@@ -3,6 +3,7 @@
 mod accept;
 mod change;
 mod create;
+mod get;
 mod info;
 mod list;
 mod password;
@@ -10,6 +11,7 @@ mod password;
 pub use accept::{Accepted, accept, invited};
 pub use change::{Change, Changed, change};
 pub use create::{Created, Entry, NewUser, create};
+pub use get::get;
 pub use info::{UserInfo, UserState};
 pub use list::list;
 pub use password::{change_password, password_hash};

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::submit::NewTask;
-use store::task::{TaskFilter, find, get, transition};
+use store::task::{LabelFilter, TaskFilter, find, get, transition};
 use tokio::task::JoinSet;
 
 async fn ids(world: &World, tenant: TenantId, filter: TaskFilter) -> Vec<TaskId> {
@@ -88,12 +88,26 @@ async fn each_filter_keeps_just_what_it_names() {
     for (key, value, found) in
         [("team", "media", 1), ("team", "medi", 0), ("odd'key\"", "o'clock", 1), ("none", "x", 0)]
     {
-        let label = Some((key.to_owned(), value.to_owned()));
-        assert_eq!(
-            ids(&world, tenant, TaskFilter { label, ..all() }).await.len(),
-            found,
-            "{key}={value}"
-        );
+        let with = async |equal| {
+            let (key, value) = (key.to_owned(), value.to_owned());
+            let labels = vec![LabelFilter { key, value, equal }];
+            ids(&world, tenant, TaskFilter { labels, ..all() }).await.len()
+        };
+        assert_eq!((with(true).await, with(false).await), (found, 15 - found), "{key}={value}");
+    }
+    let label = |key: &str, value: &str, equal| LabelFilter {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        equal,
+    };
+    for (other, found) in [
+        (label("odd'key\"", "o'clock", true), 1),
+        (label("odd'key\"", "o'clock", false), 0),
+        (label("none", "x", false), 1),
+        (label("none", "x", true), 0),
+    ] {
+        let labels = vec![label("team", "media", true), other];
+        assert_eq!(ids(&world, tenant, TaskFilter { labels, ..all() }).await.len(), found);
     }
     assert_eq!(ids(&world, tenant, all()).await.len(), 15);
     assert_eq!(ids(&world, tenant, TaskFilter { before: Some(marked), ..all() }).await.len(), 13);

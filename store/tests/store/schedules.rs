@@ -5,7 +5,7 @@ use domain::audit::By;
 use domain::id::{PlanName, ScheduleId, TaskId, TenantId};
 use domain::plan::PlanLimits;
 use domain::schedule::{Outcome, Overlap, Spec, Timing};
-use domain::task::State;
+use domain::task::{NoopRun, Run, State};
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
@@ -73,6 +73,17 @@ async fn the_same_put_again_changes_nothing_and_another_is_a_new_version() {
     assert_eq!(schedule::get(&world.api, &scope, "weekly").await.unwrap(), None);
     let audited = "select count(*) from audit where action = 'schedule.put'";
     assert_eq!(world.number(audited).await, 2, "what changed nothing is not told");
+    other.template.run = Run::Noop(NoopRun { sleep: Duration::from_secs(77) });
+    other.template.execution_cap = Duration::from_secs(7);
+    assert!(matches!(
+        schedule::put(&world.api, &scope, &other).await.unwrap(),
+        PutAnswer::Updated(_)
+    ));
+    let told = "select concat_ws(' ', before->'task'->>'execution_cap', after->'task'->>'execution_cap', after->'task'->>'run',
+            after->'task'->>'run_changed', before->>'version', after->>'version', position('1m17s' in after::text) > 0)
+        from audit where action = 'schedule.put' order by id desc limit 1";
+    let caps = format!("{} 7s", domain::time::format_duration(first.template.execution_cap));
+    assert_eq!(world.text(told).await.unwrap(), format!("{caps} noop true 2 3 f"));
 }
 
 #[tokio::test]

@@ -76,7 +76,9 @@ pub async fn for_operator(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let db = &call.state.admin;
     let tenant = match &tenant {
         None => PLATFORM,
-        Some(text) => named(db, text).await?.ok_or_else(|| Problem::no_such("tenant"))?,
+        Some(text) => {
+            named(db, text).await?.ok_or_else(|| Problem::no_such("tenant").called(text))?
+        }
     };
     // Not the cursors of the tenant itself, though it is the same list.
     let context = context(&filter, "operator");

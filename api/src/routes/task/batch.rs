@@ -8,7 +8,7 @@ use crate::answer::ShownProblem;
 use crate::auth::Caller;
 use crate::limit::{Admission, Meter, Shortage, of_item};
 use crate::problem::{Code, Problem};
-use crate::quota::Room;
+use crate::quota::{Room, TaskSize};
 use crate::request::{Call, json};
 use crate::server::State;
 use crate::submit::{REPEATS, Work};
@@ -164,11 +164,16 @@ impl Sender {
         judged
     }
 
-    fn judge_one(&self, rules: &Rules<'_>, piece: Piece, most: usize) -> Result<NewTask, Problem> {
+    fn judge_one(
+        &self,
+        rules: &Rules<'_>,
+        piece: Piece,
+        most: TaskSize,
+    ) -> Result<NewTask, Problem> {
         let Piece { base, text, .. } = piece;
-        let Some(text) = text.filter(|text| text.len() <= most) else {
-            let detail = format!("a task may have {most} bytes at most");
-            return Err(Problem::at(Code::PayloadTooLarge, base, detail));
+        let seen = text.as_ref().map(Bytes::len);
+        let Some(text) = text.filter(|text| text.len() <= most.bytes) else {
+            return Err(Problem::at(Code::PayloadTooLarge, base, most.refuses(seen)));
         };
         let spec = json::parse_at::<TaskSpec>(&text, &base)?;
         rules.check(spec, base, self.origin.clone())

@@ -7,6 +7,7 @@ use crate::request::Call;
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use domain::id::TaskId;
 use store::task::TaskRecord;
 
 /// The document's words.
@@ -24,10 +25,18 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
+    let task = read(&call, id).await?;
+    Ok(raw_json(StatusCode::OK, TaskView::json(&task)?))
+}
+
+/// The task, where it is one of the caller's and its plan still keeps it.
+///
+/// # Errors
+/// As [`handle`].
+pub(super) async fn read(call: &Call, id: TaskId) -> Result<TaskRecord, Problem> {
     let task = store::task::get(&call.state.api, &call.scope(), id).await?;
     let from = call.ended_from(runtime::clock::wall());
     let shown =
         |task: &TaskRecord| task.finished_at.is_none_or(|at| from.is_none_or(|from| at >= from));
-    let task = task.filter(shown).ok_or_else(Problem::not_found)?;
-    Ok(raw_json(StatusCode::OK, TaskView::json(&task)?))
+    task.filter(shown).ok_or_else(Problem::not_found)
 }

@@ -14,7 +14,10 @@ use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
-use store::task::TaskFilter;
+use store::task::{LabelFilter, TaskFilter};
+
+/// As many as a task has labels.
+const MOST_LABELS: usize = 32;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -23,7 +26,10 @@ pub const DOC: Doc = Doc {
         Param { name: "state", text: "In this state; several with commas or given several times" },
         Param { name: "tier", text: "Of this tier" },
         Param { name: "name", text: "Of exactly this name" },
-        Param { name: "label", text: "With this label, as `key=value`" },
+        Param {
+            name: "label",
+            text: "With this label, as `key=value`, or without it, as `key!=value`; given several times, all must hold",
+        },
         Param {
             name: "schedule",
             text: "Made by this schedule: its name, or its id, by which tasks of a deleted one are found too",
@@ -80,19 +86,13 @@ fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {
     }
     let (created_from, created_before) =
         (time_parameter(query, "created_from")?, time_parameter(query, "created_before")?);
-    let label = match query.one("label")? {
-        None => None,
-        Some(text) => match text.split_once('=') {
-            Some((key, value)) if !key.is_empty() => Some((key.to_owned(), value.to_owned())),
-            _ => return Err(wrong_parameter("label", "must be of the form key=value")),
-        },
-    };
+    let labels = labels(query.all("label"))?;
     let tier = query.parsed::<Tier>("tier", "basic, regular or premium")?;
     Ok(TaskFilter {
         states,
         tier,
         name: query.one("name")?,
-        label,
+        labels,
         schedule: None,
         created_from,
         created_before,
@@ -107,7 +107,23 @@ async fn schedule_of(call: &Call, text: &str) -> Result<ScheduleId, Problem> {
         return Ok(id);
     }
     let found = store::schedule::find_id(&call.state.api, &call.scope(), text).await?;
-    found.ok_or_else(no_such_schedule)
+    found.ok_or_else(|| no_such_schedule().called(text))
+}
+
+/// What labels must be, or must not be. A key holds no `!`, so what stands before `!=` is one.
+fn labels(texts: Vec<String>) -> Result<Vec<LabelFilter>, Problem> {
+    if texts.len() > MOST_LABELS {
+        let detail = format!("must be given {MOST_LABELS} times at most");
+        return Err(wrong_parameter("label", &detail));
+    }
+    let read = |text: String| {
+        let (key, value) = text.split_once('=')?;
+        let (key, equal) = key.strip_suffix('!').map_or((key, true), |key| (key, false));
+        let (key, value) = (key.to_owned(), value.to_owned());
+        (!key.is_empty()).then_some(LabelFilter { key, value, equal })
+    };
+    let wrong = || wrong_parameter("label", "must be of the form key=value or key!=value");
+    texts.into_iter().map(|text| read(text).ok_or_else(wrong)).collect()
 }
 
 /// All filters but the cursor itself.
@@ -117,19 +133,24 @@ fn context(filter: &TaskFilter) -> Context {
     let time =
         |at: Option<Timestamp>| at.map(|at| at.timestamp_micros().to_string()).unwrap_or_default();
     let some = |text: Option<&str>| text.map(|text| format!("={text}")).unwrap_or_default();
-    let (states, label) = (states.join(","), filter.label.as_ref());
+    let mut labels: Vec<&LabelFilter> = filter.labels.iter().collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let states = states.join(",");
     let schedule = filter.schedule.map(|id| id.to_string());
     let parts = [
         states,
         some(filter.tier.map(Tier::as_str)),
         some(filter.name.as_deref()),
-        some(label.map(|(key, _)| key.as_str())),
-        some(label.map(|(_, value)| value.as_str())),
         some(schedule.as_deref()),
         time(filter.created_from),
         time(filter.created_before),
     ];
-    Context::new(List::Tasks, parts.iter().map(String::as_str))
+    let of_labels = labels.into_iter().flat_map(|label| {
+        let compares = if label.equal { "=" } else { "!=" };
+        [label.key.as_str(), compares, label.value.as_str()]
+    });
+    Context::new(List::Tasks, parts.iter().map(String::as_str).chain(of_labels))
 }
 
 #[cfg(test)]
@@ -143,11 +164,16 @@ mod tests {
     #[test]
     fn filters_are_read() {
         let filter = parsed(
-            "state=ready,queued&state=running&tier=basic&name=a&label=team=a=b&created_from=2030-01-31T12:00:00%2B02:00",
+            "state=ready,queued&state=running&tier=basic&name=a&label=team=a=b&label=env!=prod&created_from=2030-01-31T12:00:00%2B02:00",
         )
         .unwrap();
         assert_eq!(filter.states, [State::Ready, State::Queued, State::Running]);
-        assert_eq!(filter.label, Some(("team".to_owned(), "a=b".to_owned())));
+        let label = |key: &str, value: &str, equal| LabelFilter {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            equal,
+        };
+        assert_eq!(filter.labels, [label("team", "a=b", true), label("env", "prod", false)]);
         assert_eq!(filter.created_from.unwrap().to_rfc3339(), "2030-01-31T10:00:00+00:00");
         assert!(
             parsed("created_before=2030-01-31T12:00:00+02:00").is_ok(),
@@ -163,6 +189,8 @@ mod tests {
             ("tier=gold", "query:tier"),
             ("label=team", "query:label"),
             ("label==x", "query:label"),
+            ("label=!=x", "query:label"),
+            ("label=a=b&label=team", "query:label"),
             ("created_from=yesterday", "query:created_from"),
             ("created_before=%2B99999-01-01T00:00:00Z", "query:created_before"),
             ("created_before=2900-01-01T00:00:00Z", "query:created_before"),
@@ -175,15 +203,25 @@ mod tests {
 
     #[test]
     fn any_other_filter_is_another_context() {
-        let contexts: Vec<Context> =
-            ["", "state=ready", "tier=basic", "name=basic", "label=a=b", "label=a=", "name="]
-                .iter()
-                .map(|text| context(&parsed(text).unwrap()))
-                .collect();
+        let contexts: Vec<Context> = [
+            "",
+            "state=ready",
+            "tier=basic",
+            "name=basic",
+            "label=a=b",
+            "label=a=",
+            "name=",
+            "label=a!=b",
+            "label=a=b&label=c=d",
+        ]
+        .iter()
+        .map(|text| context(&parsed(text).unwrap()))
+        .collect();
         for (at, one) in contexts.iter().enumerate() {
             assert!(contexts.iter().skip(at + 1).all(|other| other != one));
         }
         let order = |text| context(&parsed(text).unwrap());
         assert_eq!(order("state=ready,queued"), order("state=queued,ready"));
+        assert_eq!(order("label=a=b&label=c!=d"), order("label=c!=d&label=a=b"));
     }
 }

@@ -10,6 +10,7 @@ pub mod list;
 mod log_range;
 pub mod logs;
 mod raw_logs;
+pub mod rerun;
 pub mod submit;
 pub mod submit_batch;
 pub mod submit_lines;

@@ -49,7 +49,18 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;
-    let spec: TaskSpec = json::parse(&call.body)?;
+    submit(&call, json::parse(&call.body)?, None).await
+}
+
+/// Stores the task that `spec` asks for, and answers. `rerun_of` is the task that it runs again.
+///
+/// # Errors
+/// As [`handle`].
+pub(super) async fn submit(
+    call: &Call,
+    spec: TaskSpec,
+    rerun_of: Option<TaskId>,
+) -> Result<HttpResponse, Problem> {
     let pools = call.state.pools.current().await?;
     let rules = Rules {
         limits: &call.state.limits,
@@ -61,9 +72,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         tenant: call.caller.tenant(),
         key_id: call.caller.actor().to_string(),
         traceparent: call.trace.to_string(),
-        idempotency: idempotency_key(&call)?,
+        idempotency: idempotency_key(call)?,
     };
-    let task = rules.check(spec, String::new(), origin)?;
+    let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin)? };
     let asked = Asked::of(&task);
     let limiter = &call.state.limiter;
     let admission = limiter.admit(&call.meter, u64::from(!unguarded::is_on())).await;
@@ -72,7 +83,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     {
         return Err(limiter.refuse(shortage, &call.caller));
     }
-    let stored = store_in_backlog(&call, task).await;
+    let stored = store_in_backlog(call, task).await;
     if is_for_nothing(&stored) {
         limiter.give_back(&call.meter, admission.admitted);
     }
@@ -80,9 +91,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         Verdict::Created(task, created) => {
             answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)
         }
-        Verdict::Existing(id) => answer(StatusCode::OK, &read(&call, id).await?, false),
+        Verdict::Existing(id) => answer(StatusCode::OK, &read(call, id).await?, false),
         Verdict::Replayed(id) => {
-            answer(StatusCode::CREATED, &asked.as_answered(read(&call, id).await?), true)
+            answer(StatusCode::CREATED, &asked.as_answered(read(call, id).await?), true)
         }
         Verdict::KeyReused => Err(key_reused()),
     }

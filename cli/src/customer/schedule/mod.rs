@@ -1,8 +1,10 @@
-//! `berth schedule`: put, get, list, delete, pause, resume, trigger, backfill, fires, preview.
+//! `berth schedule`: put, edit, get, list, delete, pause, resume, trigger, backfill, fires, preview.
 
 mod backfill;
 mod calendar;
 mod change;
+mod diff;
+mod edit;
 mod fires;
 mod list;
 mod preview;
@@ -15,6 +17,7 @@ pub use backfill::{BackfillArguments, run as backfill};
 pub use change::{
     DeleteArguments, NameArguments, PauseArguments, delete, get, pause, resume, trigger,
 };
+pub use edit::{EditArguments, run as edit};
 pub use fires::{FiresArguments, run as fires};
 pub use list::{ScheduleListArguments, run as list};
 pub use preview::{PreviewArguments, run as preview};

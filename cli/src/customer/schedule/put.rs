@@ -4,8 +4,11 @@
 
 use super::super::connection::Connection;
 use super::super::failure::failure;
-use super::super::submit::read;
+use super::super::size;
+use super::super::submit::{read, written};
 use super::super::task_arguments::{FIELDS as TASK_FIELDS, TaskArguments};
+use super::diff::{storable, tell};
+use super::edit::read as shown;
 use super::show::{changed, name};
 use super::timing::{FIELDS, TimingArguments, WHEN, word};
 use crate::failure::Failure;
@@ -18,13 +21,16 @@ use domain::time::parse_duration;
 #[command(
     override_usage = "berth schedule put NAME [WHEN]... [OPTIONS] -- COMMAND [ARGS]...\n       \
                       berth schedule put NAME [WHEN]... [OPTIONS] --http URL\n       \
-                      berth schedule put NAME --json FILE",
+                      berth schedule put NAME --file FILE",
     after_help = "Examples:\n  berth schedule put report --cron '30 2 * * mon-fri' --zone Europe/Berlin -- bash -c 'echo hi'\n  \
                   berth schedule put poll --every 90s --overlap allow --http https://example.com/poll\n  \
                   berth schedule put month-end --monthly last@23:00 --misfire catch_up:3:72h -- /opt/close-books\n  \
-                  berth schedule put report --json report.json      # as the API takes it",
-    group = clap::ArgGroup::new("when").args(WHEN).args(["json"]).required(true).multiple(true),
-    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json"]).required(true)
+                  berth schedule get report --output json > report.json && berth schedule put report --file report.json\n\n\
+                  It stores the whole schedule: what is not named has its default. To change a part, use `berth schedule edit`.\n\
+                  What differs from before is written to standard error",
+    group = clap::ArgGroup::new("when").args(WHEN).args(["file"]).required(true).multiple(true),
+    group = clap::ArgGroup::new("what").args(["command", "http", "noop", "file"]),
+    group = clap::ArgGroup::new("given").args(["command", "script", "http", "noop", "file"]).required(true).multiple(true)
 )]
 pub struct PutArguments {
     /// Its name: 1 to 100 of a-z A-Z 0-9 _ . -
@@ -48,10 +54,10 @@ pub struct PutArguments {
     /// Only where it is in this version.
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..), help_heading = "How it is stored")]
     pub if_version: Option<i64>,
-    /// Store the schedule in this file as the API takes it; `-` is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with_all = WHEN, conflicts_with_all = FIELDS, conflicts_with_all = TASK_FIELDS,
+    /// Store the schedule in this file: as the API takes it, or as `berth schedule get --output json` shows it; `-` is standard input.
+    #[arg(long, alias = "json", value_name = "FILE", conflicts_with_all = WHEN, conflicts_with_all = FIELDS, conflicts_with_all = TASK_FIELDS,
         conflicts_with_all = ["overlap", "misfire", "pause_after_failures", "paused"], help_heading = "How it is stored")]
-    pub json: Option<String>,
+    pub file: Option<String>,
     /// What each fire makes.
     #[command(flatten, next_help_heading = "Task")]
     pub task: TaskArguments,
@@ -60,24 +66,47 @@ pub struct PutArguments {
 /// Stores a schedule.
 pub async fn run(connection: &Connection, arguments: PutArguments) -> Result<(), Failure> {
     let (client, version) = (&connection.client, arguments.if_version);
-    let stored = match &arguments.json {
-        Some(file) => client.put_schedule_json(&arguments.schedule, read(file)?, version).await,
+    let name = arguments.schedule.clone();
+    let body = match &arguments.file {
+        Some(file) => from_file(file)?,
         None => {
             let schedule = NewSchedule {
                 overlap: arguments.overlap,
                 misfire: arguments.misfire,
                 pause_after_failures: arguments.pause_after_failures,
                 paused: arguments.paused,
-                ..NewSchedule::new(arguments.timing.timing(), arguments.task.into_task())
+                ..NewSchedule::new(arguments.timing.timing(), arguments.task.into_task()?)
             };
-            client.put_schedule(&arguments.schedule, &schedule, version).await
+            written(&schedule)?
         }
     };
-    changed(connection.format, &stored.map_err(|error| failure(&error))?)
+    size::check(connection, body.len()).await?;
+    // A key that may submit and not read cannot see what was there before.
+    let before = client.schedule(&name).await;
+    let stored = client.put_schedule_json(&name, body, version).await;
+    let stored = stored.map_err(|error| failure(&error))?;
+    match before {
+        Ok(before) => tell(&name, Some(&shown(before.json())?), &shown(stored.json())?),
+        Err(error) if error.api().is_some_and(|problem| problem.status == 404) => {
+            tell(&name, None, &shown(stored.json())?);
+        }
+        Err(_) => {}
+    }
+    changed(connection.format, &stored)
+}
+
+/// A schedule in a file: as the API takes it, or as it shows it, without what only the server says.
+fn from_file(file: &str) -> Result<Vec<u8>, Failure> {
+    let text = read(file)?;
+    match serde_json::from_slice(&text) {
+        Ok(schedule) => written(&storable(schedule)),
+        // The server says what is wrong with it, and where.
+        Err(_) => Ok(text),
+    }
 }
 
 /// A word, or `catch_up` with its numbers.
-fn misfire(text: &str) -> Result<Misfire, String> {
+pub(super) fn misfire(text: &str) -> Result<Misfire, String> {
     const FORM: &str = "expected fire_now, fire_next_soon, skip, or catch_up:COUNT:MAX_AGE[:PER_SECOND] such as catch_up:10:24h";
     let Some(numbers) = text.strip_prefix("catch_up:") else {
         return match text {

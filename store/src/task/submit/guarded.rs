@@ -20,6 +20,7 @@ pub(super) async fn insert(
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
     let rows: Vec<Row<'_>> = tasks.iter().map(Row::from).collect();
+    let reruns = reruns(tasks);
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
@@ -49,9 +50,9 @@ pub(super) async fn insert(
                 returning id
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id)
+                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id, rerun_of)
                 select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
-                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id
+                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id, ($2::uuid[])[i.ordinality::int]
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
             select i.created_at as "created_at!", i.run_at as "run_at!",
@@ -59,7 +60,8 @@ pub(super) async fn insert(
                 i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
                 coalesce(i.id in (select l.id from live l), false) as "stored!"
             from input i order by i.ordinality"#,
-        &rows as &[Row<'_>]
+        &rows as &[Row<'_>],
+        &reruns as &[Option<Uuid>]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;
     // Holders first: a later task of this slice with the same idempotency key must read the holder, too.
@@ -88,6 +90,16 @@ pub(super) async fn insert(
             }
         })
         .collect()
+}
+
+/// Which task each of `tasks` runs again; nothing at all where none does, as in every batch.
+fn reruns(tasks: &[NewTask]) -> Vec<Option<Uuid>> {
+    let of = |task: &NewTask| task.rerun_of.map(|id| id.uuid());
+    if tasks.iter().any(|task| task.rerun_of.is_some()) {
+        tasks.iter().map(of).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// For tasks whose idempotency key was used before: what it stands for.

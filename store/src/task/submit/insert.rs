@@ -39,6 +39,9 @@ pub(crate) async fn in_transaction(
     }
 }
 
+/// A rerun is rare, and so the statement without keys has no column for it.
 fn needs_guard(tasks: &[NewTask]) -> bool {
-    tasks.iter().any(|task| task.unique_key.is_some() || task.idempotency.is_some())
+    tasks.iter().any(|task| {
+        task.unique_key.is_some() || task.idempotency.is_some() || task.rerun_of.is_some()
+    })
 }

@@ -70,6 +70,8 @@ pub struct NewTask {
     pub key_id: String,
     /// The schedule that makes it.
     pub schedule: Option<ScheduleId>,
+    /// The task that it runs again.
+    pub rerun_of: Option<TaskId>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
 }

@@ -47,6 +47,7 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         traceparent: None,
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
+        rerun_of: None,
         idempotency: None,
     }
 }

@@ -34,6 +34,6 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
             );
             Err(Problem::new(Code::Conflict, detail))
         }
-        Deleted::NotFound => Err(Problem::new(Code::NotFound, "There is no such plan.")),
+        Deleted::NotFound => Err(Problem::no_such("plan")),
     }
 }

@@ -88,6 +88,6 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     })?;
     let made = store::plan::put(&call.state.admin, &name, &limits, call.by()).await?;
     let plan = store::plan::find(&call.state.admin, &name).await?;
-    let plan = plan.ok_or_else(|| Problem::new(Code::NotFound, "There is no such plan."))?;
+    let plan = plan.ok_or_else(|| Problem::no_such("plan"))?;
     json(if made { StatusCode::CREATED } else { StatusCode::OK }, &PlanView::from(plan))
 }

@@ -72,7 +72,7 @@ pub(super) async fn answer(
 }
 
 pub(super) fn unknown() -> Problem {
-    Problem::new(Code::NotFound, "There is no such tenant.")
+    Problem::no_such("tenant")
 }
 
 /// The named plan does not exist.

@@ -1,0 +1,101 @@
+//! `POST /v1/tasks/{id}/rerun`: a new task that runs another one again, and points back to it.
+//!
+//! What was submitted the first time is submitted anew, through the same checks and limits; the body says what differs. The first
+//! task stays as it is, whatever its state.
+
+use super::get::read;
+use super::submit::submit;
+use crate::answer::to_json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::{Call, json};
+use crate::task::TaskSpec;
+use actix_web::HttpResponse;
+use serde_json::{Map, Value, json as value};
+use store::task::TaskRecord;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Run a task again, as a new task",
+    description: "The new task is what the first one was when it was submitted, with what the body changes, and `rerun_of` names the first. \
+                  It is due at once unless the body says `delay` or `run_at`. The first task may be in any state and is not changed. \
+                  With a `unique_key` that a task of yours which has not ended holds, that task is the answer, with status 200.",
+    request: Some("TaskRerun"),
+    answers: &[
+        AnswerDoc { status: 201, text: "The new task", content: Content::Json("Task") },
+        AnswerDoc {
+            status: 200,
+            text: "The task that holds the `unique_key`",
+            content: Content::Json("Task"),
+        },
+    ],
+    problems: &[
+        Code::NotFound,
+        Code::NotAvailable,
+        Code::TenantSuspended,
+        Code::QuotaExceeded,
+        Code::OutcomeUnknown,
+    ],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`, also where the task's day was dropped from history; then as for a submit.
+pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
+    call.caller.require_active()?;
+    let id = call.task_id()?;
+    call.query()?.finish()?;
+    let change = change(&call.body)?;
+    let mut spec = submitted(&read(&call, id).await?);
+    domain::task::change(&mut spec, change);
+    // The defaults that stand in it now are no bytes of the client's.
+    let (size, most) =
+        (to_json(&spec["run"])?.len(), call.state.task_limit(Some(call.caller.limits())));
+    if size > most.bytes {
+        return Err(call.state.refusals.too_large(most, Some(size)).await);
+    }
+    let spec: TaskSpec = json::parse(&to_json(&spec)?)?;
+    submit(&call, spec, Some(id)).await
+}
+
+/// What the body changes; nothing where it is empty.
+fn change(body: &[u8]) -> Result<Map<String, Value>, Problem> {
+    if body.is_empty() { Ok(Map::new()) } else { json::parse(body) }
+}
+
+/// The task in the form in which it is submitted, without when it was due.
+fn submitted(task: &TaskRecord) -> Value {
+    let stored = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
+    let mut spec = value!({
+        "run": stored(&task.run_json),
+        "delay_tolerance": domain::time::format_duration(task.delay_tolerance),
+        "execution_cap": domain::time::format_duration(task.execution_cap),
+        "expire_if_late": task.expire_if_late,
+        "priority": task.priority,
+        "flexible": task.flexible,
+        "max_attempts": task.max_attempts,
+        "delivery": task.delivery,
+        "pool": task.pool,
+    });
+    match task.tier {
+        Some(tier) => spec["tier"] = value!(tier),
+        None => spec["resources"] = value!(task.resources),
+    }
+    if let Some(name) = &task.name {
+        spec["name"] = value!(name);
+    }
+    if let Some(key) = &task.concurrency_key {
+        spec["concurrency_key"] = value!(key.as_str());
+    }
+    if let Some(key) = &task.unique_key {
+        spec["unique_key"] = value!(key);
+    }
+    for (field, json) in [("retry", &task.retry_json), ("labels", &task.labels_json)] {
+        if let Some(json) = json {
+            spec[field] = stored(json);
+        }
+    }
+    spec
+}

@@ -1,0 +1,234 @@
+//! `berth schedule edit`: changes what is named of a schedule, and nothing else.
+//!
+//! Reads the schedule, changes that, and stores it in the version that was read: a change by somebody else in between is refused and
+//! not lost.
+
+use super::super::connection::Connection;
+use super::super::failure::failure;
+use super::super::set::{self, Setting};
+use super::super::submit::written;
+use super::super::task_arguments::TaskArguments;
+use super::super::task_change;
+use super::diff::{storable, tell};
+use super::put::misfire;
+use super::show::{changed, name};
+use super::timing::TimingArguments;
+use crate::failure::Failure;
+use domain::merge_patch;
+use domain::schedule::{Misfire, Overlap};
+use serde_json::{Map, Value, json};
+
+/// What changes of a schedule.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "berth schedule edit NAME [OPTIONS] [-- COMMAND [ARGS]...]",
+    after_help = "Examples:\n  berth schedule edit report --zone Europe/Berlin --execution-cap 2h\n  \
+                  berth schedule edit report --env A=2 --unset env.B --label team=media\n  \
+                  berth schedule edit report --cron '0 4 * * *' --unset timing.end_at\n  \
+                  berth schedule edit report -- ./report.sh --full\n\n\
+                  What is not named stays as it is. What says when it is due (--cron, --every and so on) replaces all that said so before.\n\
+                  The difference is written to standard error."
+)]
+pub struct EditArguments {
+    /// Its name.
+    #[arg(value_name = "NAME", value_parser = name)]
+    pub schedule: String,
+    /// When it is due.
+    #[command(flatten)]
+    pub timing: TimingArguments,
+    /// While an earlier task of it has not ended: skip, buffer_one, buffer_all, cancel_other or allow.
+    #[arg(long, help_heading = "Policies")]
+    pub overlap: Option<Overlap>,
+    /// What becomes of overdue times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
+    #[arg(long, value_parser = misfire, help_heading = "Policies")]
+    pub misfire: Option<Misfire>,
+    /// Pause it when so many of its tasks in a row did not succeed; `--unset pause_after_failures`: never.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Policies")]
+    pub pause_after_failures: Option<u32>,
+    /// Another field of its task, such as retry.initial=3s; may be repeated.
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = set::setting, help_heading = "Policies")]
+    pub set: Vec<Setting>,
+    /// What has its default again, such as timing.end_at, pause_after_failures, env.A or labels.team; may be repeated.
+    #[arg(long = "unset", value_name = "FIELD", help_heading = "Policies")]
+    pub unset: Vec<String>,
+    /// What each fire makes.
+    #[command(flatten, next_help_heading = "Task")]
+    pub task: TaskArguments,
+}
+
+/// Changes a schedule and shows what changed.
+pub async fn run(connection: &Connection, arguments: EditArguments) -> Result<(), Failure> {
+    let (client, name) = (&connection.client, arguments.schedule.clone());
+    let change = change(arguments)?;
+    if change.as_object().is_none_or(Map::is_empty) {
+        return Err(Failure::usage(
+            "nothing is named that would change; see `berth schedule edit --help`",
+        ));
+    }
+    let before = client.schedule(&name).await.map_err(|error| failure(&error))?;
+    let shown: Value = read(before.json())?;
+    let body = written(&edited(shown.clone(), change))?;
+    let stored = client.put_schedule_json(&name, body, Some(before.version)).await;
+    let stored = stored.map_err(|error| {
+        let failed = failure(&error);
+        match error.api() {
+            Some(problem) if problem.status == 412 => failed.adding(
+                " Somebody changed it in between; repeat the command to change what it is now.",
+            ),
+            _ => failed,
+        }
+    })?;
+    tell(&name, Some(&shown), &read(stored.json())?);
+    changed(connection.format, &stored)
+}
+
+/// What the server shows, as any JSON.
+pub(super) fn read(json: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(json)
+        .map_err(|error| Failure::failed(format!("cannot read the server's answer: {error}")))
+}
+
+/// The schedule to store: as it is shown, but for what changes.
+fn edited(shown: Value, change: Value) -> Value {
+    let mut schedule = storable(shown);
+    let Value::Object(mut change) = change else { return schedule };
+    if let (Some(task), Some(Value::Object(of_task))) =
+        (schedule.get_mut("task"), change.remove("task"))
+    {
+        domain::task::change(task, of_task);
+    }
+    merge_patch::apply(&mut schedule, Value::Object(change));
+    schedule
+}
+
+/// The merge patch that the flags stand for.
+fn change(arguments: EditArguments) -> Result<Value, Failure> {
+    let mut change = Map::new();
+    let timing = timing(&arguments.timing);
+    if !timing.is_empty() {
+        change.insert("timing".to_owned(), Value::Object(timing));
+    }
+    let policies = [
+        ("overlap", arguments.overlap.map(|overlap| json!(overlap))),
+        ("misfire", arguments.misfire.map(|misfire| json!(misfire))),
+        ("pause_after_failures", arguments.pause_after_failures.map(|most| json!(most))),
+    ];
+    for (name, value) in policies {
+        change.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    let mut task = task_change::change(arguments.task)?;
+    merge_patch::merge(&mut task, set::patch(&arguments.set));
+    let mut change = Value::Object(change);
+    if task.as_object().is_some_and(|task| !task.is_empty()) {
+        change["task"] = task;
+    }
+    for field in &arguments.unset {
+        let setting = unset(field).map_err(Failure::usage)?;
+        merge_patch::merge(&mut change, set::patch([&setting]));
+    }
+    Ok(change)
+}
+
+/// A field of the schedule itself, or of its task.
+fn unset(field: &str) -> Result<Setting, String> {
+    let own = field.split('.').next().unwrap_or_default();
+    match field.strip_prefix("task.") {
+        None if ["timing", "pause_after_failures", "misfire", "overlap"].contains(&own) => {
+            set::unset(field)
+        }
+        of_task => set::unset(of_task.unwrap_or(field)).map(|setting| setting.within("task")),
+    }
+}
+
+/// What is named of the timing.
+fn timing(given: &TimingArguments) -> Map<String, Value> {
+    let whole = json!(given.timing());
+    let named = [
+        ("specs", !given.is_empty()),
+        ("zone", given.zone.is_some()),
+        ("start_at", given.start_at.is_some()),
+        ("end_at", given.end_at.is_some()),
+        ("max_fires", given.max_fires.is_some()),
+        ("exclude", !given.exclude.is_empty()),
+        ("jitter", given.jitter.is_some()),
+        ("gap", given.gap.is_some()),
+        ("repeat", given.repeat.is_some()),
+    ];
+    let named = named.into_iter().filter(|(_, named)| *named);
+    named.map(|(name, _)| (name.to_owned(), whole[name].clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        edit: EditArguments,
+    }
+
+    fn edit(line: &[&str]) -> Value {
+        let line = ["berth", "report"].iter().chain(line);
+        change(Typed::try_parse_from(line).unwrap().edit).unwrap()
+    }
+
+    fn shown() -> Value {
+        json!({"id": "schedule_1", "version": 3, "timing": {"specs": [{"cron": "@daily"}], "zone": "Europe/Berlin", "end_at": "2031-01-01T00:00:00Z"},
+            "task": {"tier": "premium", "execution_cap": "2h", "labels": {"team": "x", "run": "1"},
+                "run": {"command": {"argv": ["a"], "env": {"A": "1", "B": "2"}, "stdin": "in"}}},
+            "overlap": "allow", "misfire": "skip", "pause_after_failures": 5, "paused": null})
+    }
+
+    #[test]
+    fn only_what_is_named_changes() {
+        assert_eq!(edited(shown(), edit(&["--zone", "UTC"]))["timing"]["zone"], "UTC");
+        for (line, pointer, value) in [
+            (&["--zone", "UTC"][..], "/timing/zone", json!("UTC")),
+            (&["--cron", "0 4 * * *"], "/timing/specs", json!([{"cron": "0 4 * * *"}])),
+            (&["--execution-cap", "5m"], "/task/execution_cap", json!("5m")),
+            (&["--env", "A=3"], "/task/run/command/env/A", json!("3")),
+            (&["--label", "team=y"], "/task/labels/team", json!("y")),
+            (&["--overlap", "skip"], "/overlap", json!("skip")),
+            (&["--", "b", "c"], "/task/run/command/argv", json!(["b", "c"])),
+            (&["--set", "retry.initial=3s"], "/task/retry", json!({"initial": "3s"})),
+        ] {
+            let mut wanted = storable(shown());
+            let (above, last) = pointer.rsplit_once('/').unwrap();
+            wanted.pointer_mut(above).unwrap()[last] = value;
+            assert_eq!(edited(shown(), edit(line)), wanted, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_unset_has_its_default_again_and_another_driver_takes_the_place() {
+        let line = [
+            "--unset",
+            "timing.end_at",
+            "--unset",
+            "pause_after_failures",
+            "--unset",
+            "env.B",
+            "--unset",
+            "task.labels.team",
+            "--unset",
+            "stdin",
+        ];
+        let schedule = edited(shown(), edit(&line));
+        assert_eq!(
+            schedule["timing"],
+            json!({"specs": [{"cron": "@daily"}], "zone": "Europe/Berlin"})
+        );
+        assert_eq!(schedule.get("pause_after_failures"), None);
+        assert_eq!(schedule["task"]["run"]["command"], json!({"argv": ["a"], "env": {"A": "1"}}));
+        assert_eq!(schedule["task"]["labels"], json!({"run": "1"}));
+        let http = edited(shown(), edit(&["--http", "https://example.com/"]));
+        assert_eq!(http["task"]["run"], json!({"http": {"url": "https://example.com/"}}));
+    }
+
+    #[test]
+    fn nothing_named_is_no_change() {
+        assert_eq!(edit(&[]), json!({}));
+    }
+}

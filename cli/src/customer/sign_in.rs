@@ -1,0 +1,103 @@
+//! `berth sign-in` and `berth accept`: what a user of a tenant begins with.
+//!
+//! Signing in gives a token that is good for minutes, so it is used at once to make an API key with what the user's role may do, and that
+//! is kept as `berth login` keeps one. The key goes when the user is removed.
+
+use super::connection::ConnectionArguments;
+use super::failure::{failure, of_a_guest};
+use super::profile::{Kept, Profile};
+use super::secret_line;
+use super::sign_up::key_of;
+use crate::failure::{Exit, Failure};
+use crate::output;
+use client::{Client, RetryPolicy};
+use runtime::config::SecretString;
+use std::time::Duration;
+
+/// What the key is called.
+const KEY_NAME: &str = "berth sign-in";
+/// How long it is good.
+const KEY_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Who signs in.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  berth sign-in ann@example.com --tenant acme --server https://berth.example.com\n\n\
+                  The password is asked for, or read from standard input. An API key with what your role may do, good for 30 days, is\n\
+                  made and kept as `berth login` keeps one; `berth keys list` shows it."
+)]
+pub struct SignInArguments {
+    /// The address you were invited with.
+    pub email: String,
+    /// Name of the tenant.
+    #[arg(long, value_name = "NAME")]
+    pub tenant: String,
+}
+
+/// An invitation.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  berth accept berthinvite_… --server https://berth.example.com\n  berth accept --server https://berth.example.com < token-and-password.txt\n\n\
+                  The token is what `berth users invite` printed; without one it is asked for. Then a password is asked for: 12\n\
+                  characters or more."
+)]
+pub struct AcceptArguments {
+    /// The token of the invitation. Better left out and typed when asked: arguments show in the list of processes.
+    #[arg(value_name = "TOKEN")]
+    pub token: Option<String>,
+}
+
+/// Signs in and keeps the server with a key of the user.
+pub async fn sign_in(
+    connection: &ConnectionArguments,
+    arguments: &SignInArguments,
+) -> Result<(), Failure> {
+    let mut kept = Kept::read()?;
+    let (name, server) = kept.choose(connection);
+    let SignInArguments { email, tenant } = arguments;
+    let password = secret_line::ask(&format!("The password of {email} at {server}"))?;
+    let session = guest(&server)?.sign_in(tenant, email, &password).await;
+    let session = session.map_err(|error| of_a_guest(&error))?;
+    let token = session.access_token.clone();
+    let (api_key, what) = match key_of(&server, token.clone(), KEY_NAME, Some(KEY_LIFE)).await {
+        Ok(key) => (key, "A key, good for 30 days,"),
+        // Some roles make no keys. What they have is the token.
+        Err(refused) if refused.exit() == Exit::NotAllowed => (
+            SecretString::from(token),
+            "Your role makes no keys, so a token that is good for some minutes",
+        ),
+        Err(failed) => return Err(failed),
+    };
+    let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
+    output::remark(&format!(
+        "{email} of `{tenant}` is signed in at {server}. {what} is profile `{name}` now, and in use; kept in {}.",
+        path.display()
+    ));
+    Ok(())
+}
+
+/// Accepts an invitation: sets the password.
+pub async fn accept(
+    connection: &ConnectionArguments,
+    arguments: &AcceptArguments,
+) -> Result<(), Failure> {
+    let (_, server) = Kept::read()?.choose(connection);
+    let token = match &arguments.token {
+        Some(token) => SecretString::from(token.clone()),
+        None => secret_line::ask("The token of the invitation")?,
+    };
+    let password = secret_line::ask(&format!("A password at {server}, 12 characters or more"))?;
+    let accepted = guest(&server)?.accept_invitation(&token, &password).await;
+    let accepted = accepted.map_err(|error| of_a_guest(&error))?;
+    output::remark(&format!(
+        "The password of {} is set. Now sign in: berth sign-in {} --tenant NAME --server {server}",
+        accepted.email, accepted.email
+    ));
+    Ok(())
+}
+
+/// A client without a credential, which repeats nothing.
+fn guest(server: &str) -> Result<Client, Failure> {
+    let client = Client::builder(server).retry(RetryPolicy::NEVER).build();
+    client.map_err(|error| failure(&error))
+}
