@@ -37,6 +37,12 @@ pub fn format_duration(duration: Duration) -> String {
     if text.is_empty() { "0s".to_owned() } else { text }
 }
 
+/// `at` as RFC 3339 in UTC, with as many digits of a second as it takes: `2030-01-31T02:30:00Z`.
+#[must_use]
+pub fn format_time(at: Timestamp) -> String {
+    at.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)
+}
+
 /// `duration` in whole milliseconds, at most `i64::MAX`.
 #[must_use]
 pub fn millis(duration: Duration) -> i64 {

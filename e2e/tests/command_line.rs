@@ -2,7 +2,11 @@
 
 use anyhow::Context;
 use e2e::{Cluster, Customer, Shape};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::process::{Output, Stdio};
+use std::time::Duration;
+use testkit::poll::until_some;
 use tokio::io::AsyncWriteExt;
 
 struct Shell {
@@ -76,6 +80,86 @@ async fn a_script_gets_output_ends_and_refusals_where_it_looks_for_them() -> any
     shell.berth(&["cancel", id.trim()], "").await?;
     let (code, _, err) = shell.berth(&["logs", "-f", id.trim()], "").await?;
     assert_eq!(code, 6, "{err}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backfill_of_ten_days_runs_ten_days_and_each_task_is_told_its_own() -> anyhow::Result<()>
+{
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let script = "echo \"$BERTH_SCHEDULE for $BERTH_DUE_AT\"; cd && touch \"$HOME/mine\" && ls";
+    let timing =
+        ["--cron", "30 2 * * *", "--start-at", "2020-01-01T00:00:00Z", "--overlap", "allow"];
+    let put =
+        [&["schedule", "put", "nightly"], &timing[..], &["--", "bash", "-c", script]].concat();
+    let (code, _, err) = shell.berth(&put, "").await?;
+    assert_eq!(code, 0, "{err}");
+    let range = ["--from", "2025-01-01T00:00:00Z", "--to", "2025-01-11T00:00:00Z"];
+    let (code, _, err) =
+        shell.berth(&[&["schedule", "backfill", "nightly"], &range[..]].concat(), "").await?;
+    assert_eq!(code, 0, "{err}");
+
+    let list = ["list", "--schedule", "nightly", "--output", "json"];
+    let ten = async || {
+        let tasks: Value = serde_json::from_str(&shell.berth(&list, "").await.ok()?.1).ok()?;
+        let tasks = tasks["data"].as_array()?.clone();
+        (tasks.len() == 10).then_some(tasks)
+    };
+    let tasks = until_some("ten tasks", Duration::from_secs(30), ten).await?;
+    let mut days = BTreeSet::new();
+    for task in &tasks {
+        let (id, due) = (task["id"].as_str(), task["due_at"].as_str());
+        let (id, due) = (id.context("an id")?, due.context("a due time")?);
+        let (code, said, err) = shell.berth(&["logs", "--follow", id], "").await?;
+        assert_eq!((code, said), (0, format!("nightly for {due}\nmine\n")), "{err}");
+        let (_, shown, _) = shell.berth(&["get", id], "").await?;
+        assert!(shown.contains("nightly (schedule_") && shown.contains("to run"), "{shown}");
+        days.insert(due.to_owned());
+    }
+    let wanted = (1..=10).map(|day| format!("2025-01-{day:02}T02:30:00Z")).collect();
+    assert_eq!(days, wanted);
+    let (_, table, _) = shell.berth(&["list", "--schedule", "nightly"], "").await?;
+    assert!(days.iter().all(|due| table.contains(due)) && table.contains("SCHEDULE"), "{table}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_killed_over_its_cap_is_tried_again_on_request_and_ends_killed()
+-> anyhow::Result<()> {
+    let cluster = Cluster::start(Shape::default()).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let attempts = async |flags: &[&str], command: &[&str]| {
+        let line = [&["submit", "--max-attempts", "2"], flags, &["--"], command];
+        let (_, id, err) = shell.berth(&line.concat(), "").await?;
+        let id = id.trim();
+        anyhow::ensure!(!id.is_empty(), "{line:?}: {err}");
+        let (_, task, _) = shell.berth(&["get", "--wait", id, "--output", "json"], "").await?;
+        let task: Value = serde_json::from_str(&task)?;
+        let (_, tries, _) = shell.berth(&["attempts", id, "--output", "json"], "").await?;
+        let tries: Value = serde_json::from_str(&tries)?;
+        let tries = tries["data"].as_array().context("attempts")?;
+        let states: Vec<_> = tries.iter().filter_map(|one| one["state"].as_str()).collect();
+        anyhow::Ok(format!("{} {} {}", task["state"], task["failures"], states.join(" ")))
+    };
+    let (cap, sleep) = (["--execution-cap", "500ms"], ["sleep", "60"]);
+    let usual = attempts(&cap, &sleep).await?;
+    assert_eq!(usual, "\"killed\" 1 killed_cap");
+    let again = attempts(&[&cap[..], &["--retry-on", "failure,cap"]].concat(), &sleep).await?;
+    assert_eq!(again, "\"killed\" 2 killed_cap killed_cap");
+    // A failure is not tried again where only the cap is named.
+    let failure = attempts(&["--retry-on", "cap"], &["false"]).await?;
+    assert_eq!(failure, "\"failed\" 1 failed");
+    // A signal of its own is 128 and its number on the list of those that abort.
+    let task = json!({"run": {"command": {"argv": ["bash", "-c", "kill -SEGV $$"]}}, "max_attempts": 3,
+        "retry": {"abort_on_exit_codes": [139]}});
+    let (_, id, err) = shell.berth(&["submit", "--json", "-"], &task.to_string()).await?;
+    let (_, shown, _) = shell.berth(&["get", "--wait", id.trim(), "--output", "json"], "").await?;
+    let shown: Value = serde_json::from_str(&shown).context(err)?;
+    let ended = (&shown["state"], &shown["attempts"], &shown["reason"]);
+    assert_eq!(ended, (&json!("aborted"), &json!(1), &json!("ended by signal 11")));
     Ok(())
 }
 

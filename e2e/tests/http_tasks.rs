@@ -103,6 +103,12 @@ async fn a_busy_server_is_called_again_when_it_asked_for_it() -> anyhow::Result<
     assert_eq!([of(one, "Berth-Attempt"), of(two, "Berth-Attempt")], [Some("1"), Some("2")]);
     assert_eq!(of(one, "Idempotency-Key"), done["id"].as_str());
     assert_eq!(of(two, "Idempotency-Key"), done["id"].as_str());
+    for head in [one, two] {
+        // The retry came later, and is for the same due time.
+        assert_eq!(of(head, "Berth-Due-At"), done["due_at"].as_str());
+        assert_eq!(of(head, "Berth-Schedule"), None);
+    }
+    assert_ne!(done["run_at"], done["due_at"]);
     // One trace, another span for each request.
     let trace =
         |head: &str| of(head, "Traceparent").and_then(|trace| trace.get(..36).map(str::to_owned));

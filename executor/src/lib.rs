@@ -11,9 +11,10 @@
 //!
 //! # What a command gets
 //!
-//! Exactly the environment its task gives, plus `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `TRACEPARENT` when the
-//! task is traced, and `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` when it has ports. `PATH` is set to the
-//! usual system folders when the task gives none; nothing is inherited. Its standard input is the task's,
+//! Exactly the environment its task gives, plus `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `BERTH_DUE_AT`, `BERTH_SCHEDULE` when a
+//! schedule made the task, `TRACEPARENT` when it is traced, and `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` when it has ports.
+//! Where the task gives none, `PATH` is the usual system folders and `HOME` the work folder; nothing is inherited. Its
+//! standard input is the task's,
 //! else empty. It starts in an empty folder of its own, which is removed afterwards, in its own process
 //! group, without a terminal, without a way to gain privileges, and, when the executor is root, as
 //! `executor.run_as_user` without any other group.
@@ -36,6 +37,7 @@ mod capacity;
 mod cgroup;
 mod command;
 mod data_dir;
+mod due;
 mod http;
 mod identity;
 mod isolation;

@@ -256,6 +256,13 @@ pub struct Assignment {
     /// W3C traceparent of the submit; handed to a command as TRACEPARENT, its child sent with an HTTP call.
     #[prost(string, tag = "6")]
     pub traceparent: ::prost::alloc::string::String,
+    /// The due time the task is for, in microseconds since 1970: of the schedule's fire that made it, else when it first became due.
+    /// Handed to a command as BERTH_DUE_AT, sent with an HTTP call as Berth-Due-At.
+    #[prost(int64, optional, tag = "7")]
+    pub due_at_us: ::core::option::Option<i64>,
+    /// Name of the schedule that made the task, at that time; absent: none did. BERTH_SCHEDULE and Berth-Schedule.
+    #[prost(string, optional, tag = "8")]
+    pub schedule: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Tells which assignments were taken up (the attempt is accepted: it will have a usage record).
 #[allow(clippy::all)]

@@ -1,15 +1,17 @@
 //! The whole document.
 
+use super::defaults;
 use super::operation::{operation, tag_of};
 use super::schemas::components;
 use crate::routes::table::{TABLE, Verb};
+use runtime::config::LimitsConfig;
 use utoipa::openapi::path::{HttpMethod, PathItem, PathsBuilder};
 use utoipa::openapi::tag::Tag;
 use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
 
-/// Every route of the table, as OpenAPI.
+/// Every route of the table, as OpenAPI, with the defaults of an installation that has these settings.
 #[must_use]
-pub fn document() -> OpenApi {
+pub fn document(limits: &LimitsConfig) -> OpenApi {
     let info = InfoBuilder::new()
         .title("Berth")
         .version("1")
@@ -34,11 +36,13 @@ pub fn document() -> OpenApi {
         };
         paths = paths.path(endpoint.path, PathItem::new(method, operation(endpoint)));
     }
+    let mut components = components();
+    defaults::add(&mut components, limits);
     OpenApiBuilder::new()
         .info(info)
         .tags(Some(tags))
         .paths(paths.build())
-        .components(Some(components()))
+        .components(Some(components))
         .build()
 }
 
@@ -50,7 +54,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn json() -> Value {
-        serde_json::to_value(document()).unwrap()
+        let config = runtime::config::load_from(None, []).unwrap();
+        serde_json::to_value(document(&config.limits)).unwrap()
     }
 
     fn refs(value: &Value, found: &mut BTreeSet<String>) {

@@ -3,6 +3,7 @@
 //! Each verb's file says in a `Doc` what it takes and answers; parameters, scopes and problems that follow from the
 //! table are added here. `words` shows the domain's own names, taken from the domain.
 
+mod defaults;
 mod doc;
 mod document;
 mod explanation;

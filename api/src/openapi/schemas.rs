@@ -85,6 +85,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::State>()
         .schema_from::<words::Delivery>()
         .schema_from::<words::Backoff>()
+        .schema_from::<words::RetryOn>()
         .schema_from::<words::HttpMethod>()
         .schema_from::<words::AttemptState>()
         .schema_from::<words::Cancel>()

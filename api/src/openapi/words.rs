@@ -50,6 +50,11 @@ word!(
     ["constant", "linear", "exponential"]
 );
 word!(
+    /// An end of an attempt after which there may be another.
+    RetryOn,
+    domain::task::RetryOn::ALL.map(domain::task::RetryOn::as_str)
+);
+word!(
     /// A part of what an API key may do.
     Scope,
     domain::access::Scope::ALL.map(domain::access::Scope::as_str)

@@ -1,10 +1,11 @@
 //! A schedule and its fires as they are shown.
 
+use crate::task::RetryView;
 use domain::batch::Priority;
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
 use domain::schedule::{Misfire, Outcome, Overlap, TaskTemplate, Timing};
-use domain::task::{Delivery, RetryPolicy, Run};
+use domain::task::{Delivery, Run};
 use domain::time::{Timestamp, text};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,7 +120,7 @@ struct TemplateView<'a> {
     flexible: bool,
     max_attempts: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    retry: Option<&'a RetryPolicy>,
+    retry: Option<RetryView>,
     delivery: Delivery,
     pool: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,7 +200,7 @@ impl<'a> From<&'a TaskTemplate> for TemplateView<'a> {
             priority: task.priority,
             flexible: task.flexible,
             max_attempts: task.max_attempts,
-            retry: task.retry.as_ref(),
+            retry: task.retry.clone().map(RetryView::from),
             delivery: task.delivery,
             pool: task.pool.as_str(),
             concurrency_key: task.concurrency_key.as_deref(),

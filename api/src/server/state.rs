@@ -142,7 +142,8 @@ impl State {
             Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
             None => None,
         };
-        let openapi = serde_json::to_vec(&document()).map_err(|_| StartError::Document)?;
+        let openapi =
+            serde_json::to_vec(&document(&config.limits)).map_err(|_| StartError::Document)?;
         Ok(Self {
             sign_in: parts.sign_in,
             attempts: Attempts::new(&hasher),

@@ -11,11 +11,11 @@ use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, RetryPolicy};
+use domain::task::{Delivery, RetryOn, RetryPolicy};
 use domain::time::Timestamp;
 use runtime::config::LimitsConfig;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use store::idempotency::IdempotencyKey;
@@ -28,6 +28,9 @@ const MAX_LABEL_VALUE: usize = 200;
 const MAX_EXIT_CODES: usize = 256;
 /// Exit codes of commands go to 255, statuses of answers to 599.
 const EXIT_CODES: RangeInclusive<i32> = 0..=599;
+/// Nothing starts at the very instant at which it becomes due.
+const NO_TIME_TO_START: &str = "must be above 0 together with `expire_if_late`: the task would always expire before it could start; \
+                                give it the time it may take to start, or leave `expire_if_late` out";
 const HOUR: Duration = Duration::from_secs(3600);
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Ten years, for `delay` and `run_at`: beyond it is a typing mistake.
@@ -115,6 +118,10 @@ impl Rules<'_> {
             cap,
             limits.default_execution_cap,
         );
+        let expire_if_late = spec.expire_if_late.unwrap_or(false);
+        if expire_if_late && delay_tolerance.is_zero() {
+            f.wrong("/delay_tolerance", NO_TIME_TO_START);
+        }
         let priority = priority(f, spec.priority);
         let concurrency_key = concurrency_key(f, spec.concurrency_key.as_deref());
         let retry = spec.retry.map(|retry| policy(f, retry));
@@ -134,7 +141,7 @@ impl Rules<'_> {
             run_at,
             delay_tolerance,
             execution_cap,
-            expire_if_late: spec.expire_if_late.unwrap_or(false),
+            expire_if_late,
             priority,
             flexible: spec.flexible.unwrap_or(self.flexible),
             concurrency_key,
@@ -271,6 +278,7 @@ fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {
         max,
         jitter: spec.jitter.unwrap_or(usual.jitter),
         abort_on_exit_codes: codes,
+        on: spec.on.map_or_else(RetryOn::usual, BTreeSet::from_iter),
     }
 }
 

@@ -12,4 +12,4 @@ pub use check::{Origin, Rules};
 pub use findings::Findings;
 pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
 pub(crate) use text::{duration, short_text, time};
-pub use view::{StateView, TaskView};
+pub use view::{RetryView, StateView, TaskView};

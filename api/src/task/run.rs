@@ -4,7 +4,7 @@ use super::findings::Findings;
 use super::http::http;
 use super::spec::{CommandSpec, NoopSpec, Pairs, RunSpec};
 use super::text::{duration, put_once, without_nul};
-use domain::task::{CommandRun, NoopRun, Run};
+use domain::task::{CommandRun, NoopRun, Run, check_argument, check_command_size, check_variable};
 use runtime::config::LimitsConfig;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -38,21 +38,20 @@ fn command(findings: &mut Findings, limits: &LimitsConfig, spec: CommandSpec) ->
         findings
             .wrong("/run/command/argv", format!("must have {} entries at most", limits.max_argv));
     } else {
-        if argv[0].is_empty() {
-            findings.wrong("/run/command/argv/0", "must name a program");
-        }
-        for (at, argument) in argv.iter().enumerate().filter(|(_, text)| text.contains('\0')) {
-            without_nul(findings, &format!("/run/command/argv/{at}"), argument);
+        for (at, argument) in argv.iter().enumerate() {
+            if let Err(problem) = check_argument(at, argument) {
+                findings.wrong(&format!("/run/command/argv/{at}"), problem.to_string());
+            }
         }
     }
     if let Some(stdin) = &spec.stdin {
         without_nul(findings, "/run/command/stdin", stdin);
     }
-    CommandRun {
-        argv,
-        env: environment(findings, limits, spec.env.unwrap_or_default()),
-        stdin: spec.stdin,
+    let env = environment(findings, limits, spec.env.unwrap_or_default());
+    if let Err(problem) = check_command_size(&argv, &env) {
+        findings.wrong("/run/command", problem.to_string());
     }
+    CommandRun { argv, env, stdin: spec.stdin }
 }
 
 fn environment(
@@ -67,10 +66,8 @@ fn environment(
         return env;
     }
     for (name, value) in pairs.0 {
-        if name.is_empty() || name.contains(['=', '\0']) {
-            findings.wrong_entry(AT, &name, "must have a name without `=` and NUL");
-        } else if value.contains('\0') {
-            findings.wrong_entry(AT, &name, "must not contain a NUL character");
+        if let Err(problem) = check_variable(&name, &value) {
+            findings.wrong_entry(AT, &name, problem.to_string());
         } else if let Some((name, _)) = put_once(&mut env, name, value) {
             findings.wrong_entry(AT, &name, "is given twice");
         }

@@ -4,7 +4,7 @@
 //! Texts that have a form of their own stay texts here, so that several mistakes can be told at once.
 
 use domain::resources::Tier;
-use domain::task::{Backoff, Delivery};
+use domain::task::{Backoff, Delivery, RetryOn};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct TaskSpec {
     /// What you call it; need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// A name for a resource vector; `basic` when neither this nor `resources` is given.
+    /// A name for a resource vector, whose sizes the schema `Tier` says; `basic` when neither this nor `resources` is given.
     #[schema(value_type = Option<super::super::openapi::words::Tier>)]
     pub tier: Option<Tier>,
     /// What it needs, instead of a tier.
@@ -37,7 +37,7 @@ pub struct TaskSpec {
     pub delay_tolerance: Option<String>,
     /// The longest one attempt may run; then it is killed.
     pub execution_cap: Option<String>,
-    /// End as `expired` when it could not start in time. Default false.
+    /// End as `expired` when it could not start in time; false when left out. Needs a `delay_tolerance` above 0.
     pub expire_if_late: Option<bool>,
     /// 0 when left out. It goes before others of yours as if it had to start that many minutes earlier; below 0, later.
     #[schema(minimum = -10, maximum = 10)]
@@ -47,7 +47,7 @@ pub struct TaskSpec {
     /// Attempts that count, at most.
     #[schema(minimum = 1)]
     pub max_attempts: Option<u32>,
-    /// What to do when an attempt fails.
+    /// What to do when an attempt fails, as far as `max_attempts` allows another; each field has a default of its own.
     pub retry: Option<RetrySpec>,
     /// What a lost attempt means; `at_least_once` when left out.
     #[schema(value_type = Option<super::super::openapi::words::Delivery>)]
@@ -83,7 +83,7 @@ pub struct ResourcesSpec {
     pub disk_mib: Option<u32>,
     /// Disk operations per second; 0 when left out.
     pub iops: Option<u32>,
-    /// TCP ports; 0 when left out.
+    /// TCP ports, at most 64512; 0 when left out. The first and their number are in `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT`.
     pub ports: Option<u32>,
 }
 
@@ -105,18 +105,20 @@ pub struct RunSpec {
 #[serde(deny_unknown_fields)]
 #[schema(as = CommandRun)]
 pub struct CommandSpec {
-    /// Program and arguments.
+    /// Program and arguments; each at most 131071 bytes, as the system takes no more.
     #[schema(min_items = 1, required, nullable = false)]
     pub argv: Option<Vec<String>>,
-    /// The whole environment: nothing else is inherited.
+    /// The whole environment: nothing is inherited. Added are `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `BERTH_DUE_AT` (the due time it is for,
+    /// RFC 3339), `BERTH_SCHEDULE` (where a schedule made it), `TRACEPARENT`, `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` (where it has ports);
+    /// and, unless given here, `PATH` and `HOME` (its work folder). `NAME=value` has at most 131071 bytes.
     #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
     pub env: Option<Pairs>,
     /// What it reads on standard input.
     pub stdin: Option<String>,
 }
 
-/// A URL to call. Sent besides the headers given: `Berth-Task-Id`, `Berth-Attempt`, `Idempotency-Key` (the task's id)
-/// and `traceparent`. Up to 5 redirects are followed; addresses that are not public are refused unless the pool
+/// A URL to call. Sent besides the headers given: `Berth-Task-Id`, `Berth-Attempt`, `Berth-Due-At` (the due time it is for, RFC 3339),
+/// `Berth-Schedule` (where a schedule made it), `Idempotency-Key` (the task's id) and `traceparent`. Up to 5 redirects are followed; addresses that are not public are refused unless the pool
 /// allows them. `exit_code` of the attempt is the status of the answer, its output the answer's body.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -169,8 +171,14 @@ pub struct RetrySpec {
     pub max: Option<String>,
     /// Spread the wait evenly from 0 to the back-off; true when left out.
     pub jitter: Option<bool>,
-    /// Exit codes, or statuses of an HTTP task's answer, after which there is no other attempt.
+    /// Exit codes, or statuses of an HTTP task's answer, after which there is no other attempt: the task ends `aborted`. As in shells
+    /// 128 + N stands for signal N: 139 also means a command that ended by signal 11. None when left out.
     pub abort_on_exit_codes: Option<Vec<i32>>,
+    /// Ends of an attempt after which there is another: `failure` (it failed by itself), `cap` (killed over `execution_cap`), `resources`
+    /// (killed over its resources). `["failure"]` when left out. Without another attempt the task ends `failed` after a failure, and
+    /// `killed` after a kill. An attempt lost with its executor is no end: `delivery` says what follows.
+    #[schema(value_type = Option<Vec<super::super::openapi::words::RetryOn>>)]
+    pub on: Option<Vec<RetryOn>>,
 }
 
 /// An object of texts, as given: doubled keys are still there, to be refused by name.

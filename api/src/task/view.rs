@@ -5,11 +5,11 @@ use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, RetryPolicy, State};
+use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy, State};
 use domain::time::{Timestamp, text};
 use serde::Serialize;
-use serde::ser::Serializer;
 use serde_json::value::RawValue;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use store::task::TaskRecord;
 use utoipa::ToSchema;
@@ -57,7 +57,7 @@ pub struct TaskView<'a> {
     /// Attempts that failed and count against `max_attempts`.
     failures: u32,
     #[schema(value_type = super::RetrySpec)]
-    retry: Retry<'a>,
+    retry: RetryView,
     #[schema(value_type = super::super::openapi::words::Delivery)]
     delivery: Delivery,
     unique_key: Option<&'a str>,
@@ -80,6 +80,11 @@ pub struct TaskView<'a> {
     /// The task that it runs again: see `POST /v1/tasks/{id}/rerun`; null where it runs none.
     #[schema(value_type = Option<String>)]
     rerun_of: Option<TaskId>,
+    /// The name that the schedule had when it made it; it stays when the schedule is deleted.
+    schedule_name: Option<&'a str>,
+    /// The due time it is for: of its schedule, also in a backfill; else when it was first due. Retries do not change it.
+    #[schema(value_type = String, format = DateTime)]
+    due_at: Timestamp,
 }
 
 /// The least one needs to know of a task.
@@ -97,19 +102,24 @@ pub struct StateView {
     pub existing: bool,
 }
 
-/// The policy as stored, or the default one.
-#[derive(Debug)]
-enum Retry<'a> {
-    Stored(&'a RawValue),
-    Usual,
+/// A retry policy with all its fields: what is stored leaves out some that are as usual.
+#[derive(Debug, Serialize)]
+pub struct RetryView {
+    backoff: Backoff,
+    #[serde(with = "text")]
+    initial: Duration,
+    factor: f64,
+    #[serde(with = "text")]
+    max: Duration,
+    jitter: bool,
+    abort_on_exit_codes: Vec<i32>,
+    on: BTreeSet<RetryOn>,
 }
 
-impl Serialize for Retry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Stored(json) => json.serialize(serializer),
-            Self::Usual => RetryPolicy::default().serialize(serializer),
-        }
+impl From<RetryPolicy> for RetryView {
+    fn from(policy: RetryPolicy) -> Self {
+        let RetryPolicy { backoff, initial, factor, max, jitter, abort_on_exit_codes, on } = policy;
+        Self { backoff, initial, factor, max, jitter, abort_on_exit_codes, on }
     }
 }
 
@@ -141,8 +151,8 @@ impl<'a> TaskView<'a> {
             attempts: task.attempts,
             failures: task.failures,
             retry: match &task.retry_json {
-                Some(json) => stored(json).map_or(Retry::Usual, Retry::Stored),
-                None => Retry::Usual,
+                Some(json) => serde_json::from_str::<RetryPolicy>(json).unwrap_or_default().into(),
+                None => RetryPolicy::default().into(),
             },
             delivery: task.delivery,
             unique_key: task.unique_key.as_deref(),
@@ -154,6 +164,8 @@ impl<'a> TaskView<'a> {
             executor: task.executor.as_deref(),
             schedule: task.schedule,
             rerun_of: task.rerun_of,
+            schedule_name: task.schedule_name.as_deref(),
+            due_at: task.due_at,
         })
     }
 

@@ -2,8 +2,8 @@
 
 use crate::client::{request, send};
 use crate::mistakes::{command, mistakes, noop_with};
-use crate::server::Server;
-use serde_json::json;
+use crate::server::{SCHEDULE, Server};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn every_mistake_is_a_422_that_says_where_and_stores_nothing() {
@@ -20,6 +20,61 @@ async fn every_mistake_is_a_422_that_says_where_and_stores_nothing() {
         assert_eq!(answer.json()["retryable"], false);
     }
     assert_eq!(server.stored().await, 0);
+}
+
+#[tokio::test]
+async fn what_could_never_run_is_refused_on_every_way_in() {
+    let server = Server::start().await;
+    let key = server.key.clone();
+    let long = "a".repeat(131_072);
+    for (task, place) in [
+        (command(json!({"argv": ["x", &long]})), "/run/command/argv/1"),
+        (command(json!({"argv": ["x"], "env": {"A": &long}})), "/run/command/env/A"),
+        (command(json!({"argv": ["a".repeat(256)]})), "/run/command/argv/0"),
+        (
+            json!({"run": {"noop": {}}, "expire_if_late": true, "delay_tolerance": "0s"}),
+            "/delay_tolerance",
+        ),
+    ] {
+        let single = server.post("/v1/tasks", task.to_string()).await;
+        assert_eq!((single.status, single.pointers()), (422, vec![place.to_owned()]));
+        let batch = json!({"tasks": [task]}).to_string();
+        let batch = server.post("/v1/tasks/batch", batch).await.json();
+        let error = &batch["results"][0]["error"]["errors"][0];
+        assert_eq!(error["pointer"], format!("/tasks/0{place}"), "{batch}");
+        let bearer = format!("Bearer {key}");
+        let headers =
+            [("Authorization", bearer.as_str()), ("Content-Type", "application/x-ndjson")];
+        let line = task.to_string();
+        let path = "/v1/tasks/batch";
+        let lines = request(server.addr, "POST", path, &headers, line.as_bytes()).await;
+        let line = lines.body.split(|byte| *byte == b'\n').next().unwrap();
+        let line: Value = serde_json::from_slice(line).unwrap();
+        assert_eq!(line["error"]["errors"][0]["pointer"], place, "{line}");
+        let mut schedule: Value = serde_json::from_str(SCHEDULE).unwrap();
+        schedule["task"] = task;
+        let put = server.put_as(&key, "/v1/schedules/s", &[], schedule.to_string()).await;
+        assert_eq!((put.status, put.pointers()), (422, vec![format!("/task{place}")]));
+    }
+    assert_eq!(server.stored().await, 0);
+}
+
+#[tokio::test]
+async fn the_largest_command_is_counted_with_all_of_its_entries() {
+    let settings = [("BERTH_API__MAX_TASK_BYTES", "4000000")];
+    let server = Server::start_with(&settings).await;
+    // Nine bytes more than its text for each entry, of which `x` is one.
+    let full = |last: usize| {
+        let mut argv = vec!["x".to_owned()];
+        argv.extend((0..14).map(|_| "a".repeat(131_071)));
+        argv.push("b".repeat(last));
+        command(json!({"argv": argv})).to_string()
+    };
+    let left = domain::task::MAX_COMMAND_BYTES - 14 * (131_071 + 9) - 10 - 9;
+    let taken = server.post("/v1/tasks", full(left)).await;
+    assert_eq!(taken.status, 201, "{:?}", taken.pointers());
+    let refused = server.post("/v1/tasks", full(left + 1)).await;
+    assert_eq!((refused.status, refused.pointers()), (422, vec!["/run/command".to_owned()]));
 }
 
 #[tokio::test]

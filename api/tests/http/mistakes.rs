@@ -59,6 +59,13 @@ fn runs() -> Vec<Mistake> {
         (command(json!({"argv": ["x"], "env": {"A": 1}})), vec!["/run/command/env/A"]),
         (command(json!({"argv": ["x"], "env": texts(257)})), vec!["/run/command/env"]),
         (command(json!({"argv": ["x"], "stdin": "\u{0}"})), vec!["/run/command/stdin"]),
+        (command(json!({"argv": ["x", "y", "a".repeat(131_072)]})), vec!["/run/command/argv/2"]),
+        (command(json!({"argv": ["a".repeat(256)]})), vec!["/run/command/argv/0"]),
+        (command(json!({"argv": ["/d".repeat(2048)]})), vec!["/run/command/argv/0"]),
+        (
+            command(json!({"argv": ["x"], "env": {"A": "v".repeat(131_070), "B": "v".repeat(9)}})),
+            vec!["/run/command/env/A"],
+        ),
         (command(json!({"argv": ["x"], "cwd": "/"})), vec!["/run/command/cwd"]),
     ]
 }
@@ -101,6 +108,8 @@ fn calls() -> Vec<Mistake> {
         (http(json!({"headers": {"A": "1", "a": "2"}})), vec!["/run/http/headers/a"]),
         header("Host", "x", "/run/http/headers/Host"),
         header("berth-task-id", "x", "/run/http/headers/berth-task-id"),
+        header("Berth-Due-At", "x", "/run/http/headers/Berth-Due-At"),
+        header("Berth-Schedule", "x", "/run/http/headers/Berth-Schedule"),
         header("Idempotency-Key", "x", "/run/http/headers/Idempotency-Key"),
         header("Transfer-Encoding", "chunked", "/run/http/headers/Transfer-Encoding"),
         header("A b", "x", "/run/http/headers/A b"),
@@ -129,6 +138,16 @@ fn nested() -> Vec<Mistake> {
         (
             noop_with("retry", json!({"abort_on_exit_codes": [-1]})),
             vec!["/retry/abort_on_exit_codes/0"],
+        ),
+        (noop_with("retry", json!({"on": "cap"})), vec!["/retry/on"]),
+        (noop_with("retry", json!({"on": ["failure", "timeout"]})), vec!["/retry/on/1"]),
+        (
+            json!({"run": {"noop": {}}, "expire_if_late": true, "delay_tolerance": "0s"}),
+            vec!["/delay_tolerance"],
+        ),
+        (
+            noop_with("resources", json!({"cpu_millis": 1, "memory_mib": 1, "ports": 64_513})),
+            vec!["/resources/ports"],
         ),
         (noop_with("resources", json!({})), vec!["/resources/cpu_millis", "/resources/memory_mib"]),
         (

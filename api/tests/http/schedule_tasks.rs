@@ -77,6 +77,37 @@ async fn tasks_are_listed_by_the_name_or_the_id_of_their_schedule_and_name_it() 
 }
 
 #[tokio::test]
+async fn a_task_shows_which_due_time_it_is_for_and_whose_even_when_the_schedule_is_gone() {
+    let server = Server::start().await;
+    let (body, key) = (serde_json::from_str::<Value>(SCHEDULE).unwrap(), server.key.clone());
+    put(&server, &key, &body).await;
+    let task = trigger(&server, &key).await;
+    let fire = server.get("/v1/schedules/s/fires").await.json()["data"][0].clone();
+    assert_eq!(fire["task"], json!(task));
+    let shown = server.get(&format!("/v1/tasks/{task}")).await.json();
+    assert_eq!((&shown["due_at"], &shown["schedule_name"]), (&fire["due_at"], &json!("s")));
+    let listed = server.get("/v1/tasks?schedule=s").await.json()["data"][0].clone();
+    assert_eq!(listed, shown);
+    let bearer = format!("Bearer {key}");
+    let headers = [("Authorization", bearer.as_str())];
+    crate::client::request(server.addr, "DELETE", "/v1/schedules/s", &headers, b"").await;
+    let gone = server.get(&format!("/v1/tasks/{task}")).await.json();
+    assert_eq!((&gone["due_at"], &gone["schedule_name"]), (&fire["due_at"], &json!("s")));
+    // Without a schedule: when it was first due. A retry moves its `run_at` and not this.
+    let delayed = json!({"run": {"noop": {}}, "delay": "1h"}).to_string();
+    let made = server.post("/v1/tasks", delayed).await.json();
+    assert_eq!((&made["due_at"], &made["schedule_name"]), (&made["run_at"], &Value::Null));
+    server.db.sql("update task set run_at = run_at + interval '1 day'").await.unwrap();
+    let read = server.get(&format!("/v1/tasks/{}", made["id"].as_str().unwrap())).await.json();
+    assert_ne!(read["run_at"], made["run_at"]);
+    assert_eq!(read["due_at"], made["due_at"]);
+    // One from before due times were kept.
+    server.db.sql("update task_spec set due_at = null, schedule_name = null").await.unwrap();
+    let old = server.get(&format!("/v1/tasks/{task}")).await.json();
+    assert_eq!((&old["due_at"], &old["schedule_name"]), (&shown["run_at"], &Value::Null));
+}
+
+#[tokio::test]
 async fn how_many_failures_pause_a_schedule_is_stored_and_in_its_range() {
     let server = Server::start().await;
     let key = server.key.clone();

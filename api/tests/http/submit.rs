@@ -52,7 +52,7 @@ async fn everything_a_task_asked_for_is_kept() {
         "max_attempts": 100, "delivery": "at_most_once", "pool": "default", "unique_key": "only-one",
         "priority": -10, "flexible": true, "concurrency_key": "exports/größe", "labels": {"team": "media", "a.b-c_D": "", "z": "ü"}, "depends_on": [],
         "retry": {"backoff": "linear", "initial": "2s", "factor": 1.5, "max": "10m", "jitter": false,
-                  "abort_on_exit_codes": [0, 255]}
+                  "abort_on_exit_codes": [0, 255], "on": ["failure", "cap"]}
     });
     let answer = server.post("/v1/tasks", body.to_string()).await;
     assert_eq!(answer.status, 201, "{answer:?}");

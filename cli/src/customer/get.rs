@@ -54,7 +54,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.row("resources", resources(task));
     details.row("pool", &task.pool);
     details.some("executor", task.executor.as_deref());
-    details.some("schedule", task.schedule);
+    details.some("schedule", schedule(task));
     details.some("rerun of", task.rerun_of);
     let (failed, most) = (task.failures, task.max_attempts);
     details.row("attempts", format!("{} ({failed} of at most {most} failed)", task.attempts));
@@ -68,12 +68,23 @@ fn details(task: &Task, now: Timestamp) -> String {
         details.row("label", format!("{key}={value}"));
     }
     details.row("created", at(task.created_at));
-    details.row("due", at(task.run_at));
+    details.row("due", at(task.due_at.unwrap_or(task.run_at)));
+    // Later than its due time: in a backfill, after a jitter, and again after a failure.
+    details.some("to run", task.due_at.filter(|due| *due != task.run_at).map(|_| at(task.run_at)));
     details.row("start by", start_by(task, at(task.start_deadline)));
     details.some("started", task.started_at.map(at));
     details.some("finished", task.finished_at.map(at));
     details.row("cap", format_duration(task.execution_cap));
     details.to_string()
+}
+
+/// The schedule that made it, by name where that is known.
+pub(super) fn schedule(task: &Task) -> Option<String> {
+    let id = task.schedule?;
+    Some(match &task.schedule_name {
+        Some(name) => format!("{name} ({id})"),
+        None => id.to_string(),
+    })
 }
 
 /// What a task runs, on one line. Its environment and input are left to `--output json`: they may be secret.

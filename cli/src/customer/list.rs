@@ -5,6 +5,7 @@ use super::moment::moment;
 use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::{Table, age};
+use chrono::SecondsFormat;
 use client::{LabelFilter, PageRequest, Task, TaskFilter};
 use domain::resources::Tier;
 use domain::task::State;
@@ -44,7 +45,8 @@ pub struct ListArguments {
     pub pages: PageArguments,
 }
 
-const COLUMNS: [&str; 7] = ["ID", "NAME", "STATE", "TIER", "ATTEMPTS", "AGE", "REASON"];
+const COLUMNS: [&str; 9] =
+    ["ID", "NAME", "STATE", "TIER", "ATTEMPTS", "AGE", "DUE", "SCHEDULE", "REASON"];
 
 /// Shows tasks, newest first.
 pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(), Failure> {
@@ -62,7 +64,7 @@ pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(
     arguments.pages.show(connection.format, table, ask, |task| row(task, clock::wall())).await
 }
 
-fn row(task: &Task, now: Timestamp) -> [String; 7] {
+fn row(task: &Task, now: Timestamp) -> [String; 9] {
     [
         task.id.to_string(),
         task.name.clone().unwrap_or_default(),
@@ -70,6 +72,8 @@ fn row(task: &Task, now: Timestamp) -> [String; 7] {
         task.tier.map(|tier| tier.to_string()).unwrap_or_default(),
         attempts(task),
         age::short(now - task.created_at),
+        task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default(),
+        task.schedule_name.clone().unwrap_or_default(),
         task.reason.clone().unwrap_or_default(),
     ]
 }

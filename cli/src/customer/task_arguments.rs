@@ -6,14 +6,15 @@ use client::NewTask;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::resources::Tier;
 use domain::task::{
-    CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, Run, SuccessRule, check_header,
+    CommandRun, Delivery, HttpMethod, HttpRun, NoopRun, RetryOn, RetryPolicy, Run, SuccessRule,
+    check_header,
 };
 use domain::time::parse_duration;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Every flag but those that say what runs: they do not go together with a file.
-pub const FIELDS: [&str; 21] = [
+pub const FIELDS: [&str; 22] = [
     "name",
     "tier",
     "delay_tolerance",
@@ -23,6 +24,7 @@ pub const FIELDS: [&str; 21] = [
     "flexible",
     "concurrency_key",
     "max_attempts",
+    "retry_on",
     "delivery",
     "pool",
     "unique_key",
@@ -43,19 +45,19 @@ pub struct TaskArguments {
     /// What to call the task; need not be unique.
     #[arg(long)]
     pub name: Option<String>,
-    /// What it needs: basic, regular or premium.
+    /// What it needs: basic (0.25 cores, 512 MiB; the default), regular (1 core, 2 GiB) or premium (4 cores, 8 GiB).
     #[arg(long)]
     pub tier: Option<Tier>,
-    /// How long after it became due it may start and still be on time.
+    /// How long after it became due it may start and still be on time; 5m when left out, unless the server is set otherwise.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub delay_tolerance: Option<Duration>,
-    /// The longest one attempt may run; then it is killed.
+    /// The longest one attempt may run; then it is killed. 1m when left out, unless the server is set otherwise.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub execution_cap: Option<Duration>,
-    /// Let it expire when it could not start in time.
+    /// Let it expire when it could not start in time, which its delay tolerance says.
     #[arg(long)]
     pub expire_if_late: bool,
-    /// From -10 to 10: it goes before others of yours as if it had to start that many minutes earlier, or later.
+    /// From -10 to 10, 0 when left out: it goes before others of yours as if it had to start that many minutes earlier, or later.
     #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
     pub priority: Option<Priority>,
     /// Run only where room is spare, until its tolerance is nearly used up; `--flexible false` where the plan says otherwise.
@@ -64,13 +66,16 @@ pub struct TaskArguments {
     /// Of your tasks with this key one runs at a time, or as many as `berth concurrency set` says.
     #[arg(long, value_name = "KEY")]
     pub concurrency_key: Option<ConcurrencyKey>,
-    /// Attempts that count, at most.
+    /// Attempts that count, at most; 1 when left out, unless the server is set otherwise. The waits between them grow from 1s to 5m.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_attempts: Option<u32>,
-    /// What a lost attempt means: at_least_once runs it again, at_most_once does not.
+    /// Which ends of an attempt are tried again, with commas: failure (the default), cap (killed over its cap), resources.
+    #[arg(long, value_name = "ENDS", value_delimiter = ',')]
+    pub retry_on: Vec<RetryOn>,
+    /// What a lost attempt means: at_least_once (the default) runs it again, at_most_once does not.
     #[arg(long)]
     pub delivery: Option<Delivery>,
-    /// Group of executors to run on.
+    /// Group of executors to run on; default when left out.
     #[arg(long)]
     pub pool: Option<String>,
     /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
@@ -151,6 +156,7 @@ impl TaskArguments {
             flexible: self.flexible,
             concurrency_key: self.concurrency_key.map(|key| key.to_string()),
             max_attempts: self.max_attempts,
+            retry: retry(self.retry_on),
             delivery: self.delivery,
             pool: self.pool,
             unique_key: self.unique_key,
@@ -158,6 +164,12 @@ impl TaskArguments {
             ..NewTask::new(run)
         })
     }
+}
+
+/// The usual policy but for the ends that it retries; none where these are not given.
+fn retry(on: Vec<RetryOn>) -> Option<RetryPolicy> {
+    let on = (!on.is_empty()).then(|| on.into_iter().collect());
+    on.map(|on| RetryPolicy { on, ..RetryPolicy::default() })
 }
 
 /// `KEY=VALUE`; the value may hold further `=`.
@@ -176,4 +188,92 @@ fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = (name.trim(), value.trim());
     check_header(name, value).map_err(|problem| problem.to_string())?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+    use domain::time::format_duration;
+    use serde_json::Value;
+
+    /// The task's flags alone, as `berth submit` and `berth schedule put` have them.
+    #[derive(Debug, clap::Parser)]
+    struct Alone {
+        #[command(flatten)]
+        task: TaskArguments,
+    }
+
+    /// What `--help` says of a flag.
+    fn help(flag: &str) -> String {
+        let alone = Alone::command();
+        let argument = alone.get_arguments().find(|argument| argument.get_id() == flag);
+        argument.unwrap().get_help().unwrap().to_string()
+    }
+
+    #[test]
+    fn help_openapi_and_settings_agree_on_what_is_left_out() {
+        let limits = runtime::config::load_from(None, []).unwrap().limits;
+        let document = serde_json::to_value(api::openapi::document(&limits)).unwrap();
+        let of = |schema: &str, field: &str| {
+            document["components"]["schemas"][schema]["properties"][field]["default"].clone()
+        };
+        let (tolerance, cap) = (
+            format_duration(limits.default_delay_tolerance),
+            format_duration(limits.default_execution_cap),
+        );
+        let attempts = limits.default_max_attempts.to_string();
+        let retry = RetryPolicy::default();
+        let waits = format!(
+            "grow from {} to {}",
+            format_duration(retry.initial),
+            format_duration(retry.max)
+        );
+        let set =
+            |value: &str| format!("{value} when left out, unless the server is set otherwise");
+        for (flag, default, said) in [
+            ("delay_tolerance", Value::from(tolerance.as_str()), set(&tolerance)),
+            ("execution_cap", Value::from(cap.as_str()), set(&cap)),
+            ("max_attempts", limits.default_max_attempts.into(), set(&attempts)),
+            ("max_attempts", limits.default_max_attempts.into(), waits),
+            ("tier", "basic".into(), "MiB; the default)".to_owned()),
+            ("priority", 0.into(), "0 when left out".to_owned()),
+            ("delivery", "at_least_once".into(), "at_least_once (the default)".to_owned()),
+            ("pool", "default".into(), "default when left out".to_owned()),
+        ] {
+            assert_eq!(of("TaskSubmit", flag), default, "{flag}");
+            assert!(help(flag).contains(&said), "{flag}: {}", help(flag));
+        }
+        assert_eq!(of("Retry", "on"), serde_json::json!(RetryOn::usual()));
+        assert_eq!(of("Retry", "initial"), format_duration(retry.initial));
+        assert_eq!(of("Retry", "max"), format_duration(retry.max));
+        assert!(help("retry_on").contains("failure (the default)"));
+        for tier in Tier::ALL {
+            let size = tier.resources();
+            let cores = f64::from(size.cpu_millis) / 1000.0;
+            let memory = match size.memory_mib {
+                mib if mib % 1024 == 0 => format!("{} GiB", mib / 1024),
+                mib => format!("{mib} MiB"),
+            };
+            let said =
+                format!("{tier} ({cores} core{}, {memory}", if cores == 1.0 { "" } else { "s" });
+            assert!(help("tier").contains(&said), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_ends_to_retry_make_a_policy_that_is_usual_otherwise() {
+        let retry = |flags: &[&str]| {
+            let words = ["berth", "--noop"].iter().chain(flags);
+            Some(Alone::try_parse_from(words).ok()?.task.into_task().retry)
+        };
+        assert_eq!(retry(&[]), Some(None));
+        let on = |ends: &[RetryOn]| {
+            let on = ends.iter().copied().collect();
+            Some(Some(RetryPolicy { on, ..RetryPolicy::default() }))
+        };
+        assert_eq!(retry(&["--retry-on", "failure"]), on(&[RetryOn::Failure]));
+        assert_eq!(retry(&["--retry-on", "cap,failure"]), on(&[RetryOn::Failure, RetryOn::Cap]));
+        assert_eq!(retry(&["--retry-on", "timeout"]), None);
+    }
 }

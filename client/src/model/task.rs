@@ -76,4 +76,10 @@ pub struct Task {
     /// The task that it runs again.
     #[serde(default)]
     pub rerun_of: Option<TaskId>,
+    /// The name that the schedule had then; none where no schedule made it.
+    #[serde(default)]
+    pub schedule_name: Option<String>,
+    /// The due time it is for, which no retry changes; `None` where an older server does not say.
+    #[serde(default)]
+    pub due_at: Option<Timestamp>,
 }

@@ -17,13 +17,13 @@ pub enum Event {
     Placed,
     /// The attempt ended well (executor's report).
     Completed,
-    /// The attempt failed and another may follow (executor's report).
+    /// The attempt failed, or was killed where its policy retries that, and another may follow (executor's report).
     AttemptFailed,
-    /// The attempt failed and no other may follow: attempts used up (executor's report).
+    /// The attempt failed and no other may follow: attempts used up, or failures are not retried (executor's report).
     AttemptsExhausted,
     /// The attempt failed with an error marked as not retryable (executor's report).
     AttemptAborted,
-    /// The attempt was killed, over its cap or its resources (executor's report).
+    /// The attempt was killed, over its cap or its resources, and no other may follow (executor's report).
     AttemptKilled,
     /// The lease ended without a report: the executor is gone, or did not list it (resource manager).
     LeaseLapsed,

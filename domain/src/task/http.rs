@@ -188,6 +188,8 @@ mod tests {
             "Upgrade",
             "Proxy-Authorization",
             "Berth-Task-Id",
+            "Berth-Due-At",
+            "berth-schedule",
             "BERTH-anything",
             "Idempotency-Key",
             "traceparent",

@@ -1,6 +1,7 @@
 //! The life of a task: its states, the events that move it, what it runs, how it retries.
 
 mod change;
+mod command;
 mod event;
 mod http;
 mod malformed;
@@ -13,6 +14,10 @@ mod success;
 mod transition;
 
 pub use change::change;
+pub use command::{
+    CommandProblem, MAX_COMMAND_BYTES, MAX_STRING, check_argument, check_command_size,
+    check_variable,
+};
 pub use event::Event;
 pub use http::{
     HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,
@@ -20,7 +25,10 @@ pub use http::{
 };
 pub use malformed::{DRIVERS, Malformed, Unusable, read_run};
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
-pub use retry::{Backoff, Delivery, ParseDeliveryError, RetryDecision, RetryPolicy, decide_retry};
+pub use retry::{
+    AttemptEnd, Backoff, Delivery, ParseDeliveryError, ParseRetryOnError, RetryDecision, RetryOn,
+    RetryPolicy, decide_retry,
+};
 pub use retry_after::{MAX_RETRY_AFTER, parse_http_date, parse_retry_after};
 pub use run::{CommandRun, NoopRun, Run};
 pub use state::{ParseStateError, State};

@@ -44,7 +44,7 @@ impl RetryDecision {
             Self::After(wait) => {
                 Self::After(wait.max(asked.unwrap_or_default().min(MAX_RETRY_AFTER)))
             }
-            Self::Exhausted | Self::Abort => self,
+            Self::Exhausted | Self::Abort | Self::Killed => self,
         }
     }
 }

@@ -9,6 +9,7 @@ use super::finish::Finished;
 use super::state::Agent;
 use super::work::{Kind, NewCommand, NewHttp, Running};
 use crate::command::UNABLE_HOLD;
+use crate::due::Due;
 use crate::spool::ResultKey;
 use domain::task::{AttemptOutcome, NoopRun, Run, Unusable, read_run};
 use protocol::{Assignment, Assignments, LeaseKey};
@@ -40,7 +41,7 @@ impl Agent {
         }
     }
 
-    fn take_up(&mut self, lease: LeaseKey, assignment: Assignment, now: Instant) {
+    fn take_up(&mut self, lease: LeaseKey, mut assignment: Assignment, now: Instant) {
         let key = ResultKey { session: self.session.id, lease };
         if self.work.running.contains_key(&lease) || self.outbox.contains(&key) {
             tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` is held already", lease.attempt, lease.task);
@@ -63,6 +64,7 @@ impl Agent {
         self.accepted.push(lease);
         tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` starts", lease.attempt, lease.task);
         let cap = Duration::from_millis(assignment.cap_ms).min(MAX_CAP);
+        let due = Due::of(&mut assignment);
         match run {
             Err(reason) => {
                 self.settle(
@@ -76,6 +78,7 @@ impl Agent {
                     lease,
                     run,
                     traceparent: assignment.traceparent,
+                    due,
                     policy: self.session.policy.into(),
                     received: now,
                     cap,
@@ -87,6 +90,7 @@ impl Agent {
                     lease,
                     run,
                     traceparent: assignment.traceparent,
+                    due,
                     resources: assignment.resources.unwrap_or_default(),
                     received: now,
                     cap,

@@ -3,6 +3,7 @@
 use super::ending::Why;
 use super::event::Event;
 use crate::command::{self, Assigned, Spawner, WorkFolders};
+use crate::due::Due;
 use crate::http::{self, Direct, Tls};
 use crate::isolation::Isolation;
 use crate::metrics::RUNNING;
@@ -55,6 +56,7 @@ pub(super) struct NewHttp {
     pub(super) lease: LeaseKey,
     pub(super) run: HttpRun,
     pub(super) traceparent: String,
+    pub(super) due: Due,
     pub(super) policy: TargetPolicy,
     pub(super) received: Instant,
     pub(super) cap: Duration,
@@ -65,6 +67,7 @@ pub(super) struct NewCommand {
     pub(super) lease: LeaseKey,
     pub(super) run: CommandRun,
     pub(super) traceparent: String,
+    pub(super) due: Due,
     pub(super) resources: Capacity,
     pub(super) received: Instant,
     pub(super) cap: Duration,
@@ -106,6 +109,7 @@ impl Work {
             run: new.run,
             measures: self.isolation.measures(&new.resources, new.network),
             traceparent: new.traceparent,
+            due: new.due,
             resources: new.resources,
             received: new.received,
             began: None,
@@ -142,6 +146,7 @@ impl Work {
             lease,
             run: new.run,
             traceparent: new.traceparent,
+            due: new.due,
             policy: new.policy,
             cap_until: new.received + new.cap,
             network: Arc::clone(&self.network),

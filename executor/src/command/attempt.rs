@@ -9,7 +9,8 @@ use super::folder::{WorkFolders, name, remove};
 use super::leftovers;
 use super::spawner::{Spawner, Supervisor, Turn};
 use crate::cgroup;
-use crate::isolation::Measures;
+use crate::due::Due;
+use crate::isolation::{Measures, WORK};
 use crate::metrics::START_SECONDS;
 use crate::output::{AttemptOutput, OutputQueue, Which, pump};
 use crate::supervise::{Decoder, Ended, Job, NotStarted, Order, Report, encode};
@@ -39,6 +40,7 @@ pub(crate) struct Assigned {
     pub(crate) lease: LeaseKey,
     pub(crate) run: CommandRun,
     pub(crate) traceparent: String,
+    pub(crate) due: Due,
     pub(crate) resources: Capacity,
     pub(crate) received: Instant,
     /// When its turn to start had come. The customer does not pay for the wait.
@@ -166,6 +168,9 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
         task: assigned.lease.task.to_string(),
         attempt: assigned.lease.attempt,
         traceparent: &assigned.traceparent,
+        due: &assigned.due,
+        // As the command itself finds it.
+        home: if assigned.measures.sandbox.is_some() { Some(WORK) } else { folder.to_str() },
         resources: &assigned.resources,
     };
     let (run, measures) = (&mut assigned.run, &assigned.measures);

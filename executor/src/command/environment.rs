@@ -1,8 +1,9 @@
 //! A command's environment: exactly what the task gives, plus what Berth tells it.
 //!
-//! Nothing is inherited from the agent, whose environment holds its secret. `PATH` is set only when the
-//! task has none, because a program without one finds nothing.
+//! Nothing is inherited from the agent, whose environment holds its secret. `PATH` and `HOME` are set only when the
+//! task has none: a program without the first finds nothing, and many will not start without the second.
 
+use crate::due::Due;
 use protocol::Capacity;
 use std::collections::BTreeMap;
 
@@ -16,6 +17,9 @@ pub(super) struct Facts<'a> {
     pub(super) attempt: u32,
     /// W3C trace context; empty: none.
     pub(super) traceparent: &'a str,
+    pub(super) due: &'a Due,
+    /// The work folder as the command sees it; none where it has no name in UTF-8.
+    pub(super) home: Option<&'a str>,
     pub(super) resources: &'a Capacity,
 }
 
@@ -23,6 +27,16 @@ pub(super) struct Facts<'a> {
 pub(super) fn build(given: BTreeMap<String, String>, facts: &Facts<'_>) -> Vec<(String, String)> {
     let mut env = given;
     env.entry("PATH".to_owned()).or_insert_with(|| DEFAULT_PATH.to_owned());
+    if let Some(home) = facts.home {
+        env.entry("HOME".to_owned()).or_insert_with(|| home.to_owned());
+    }
+    let due = [("BERTH_DUE_AT", &facts.due.at), ("BERTH_SCHEDULE", &facts.due.schedule)];
+    for (name, value) in due {
+        match value {
+            Some(value) => env.insert(name.to_owned(), value.clone()),
+            None => env.remove(name),
+        };
+    }
     let mut set = |name: &str, value: String| env.insert(name.to_owned(), value);
     set("BERTH_TASK_ID", facts.task.clone());
     set("BERTH_ATTEMPT", facts.attempt.to_string());
@@ -40,21 +54,38 @@ pub(super) fn build(given: BTreeMap<String, String>, facts: &Facts<'_>) -> Vec<(
 mod tests {
     use super::*;
 
-    fn names(given: &[(&str, &str)], resources: &Capacity) -> String {
+    fn names(given: &[(&str, &str)], due: &Due, resources: &Capacity) -> String {
         let given = given.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let facts = Facts { task: "task_1".to_owned(), attempt: 2, traceparent: "", resources };
+        let (task, home) = ("task_1".to_owned(), Some("/work"));
+        let facts = Facts { task, attempt: 2, traceparent: "", due, home, resources };
         let env = build(given, &facts);
         env.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn the_environment_is_what_was_given_and_what_berth_says() {
-        let none = Capacity::default();
-        let text = names(&[("A", "1"), ("PATH", "/x"), ("BERTH_ATTEMPT", "9")], &none);
-        assert_eq!(text, "A=1 BERTH_ATTEMPT=2 BERTH_TASK_ID=task_1 PATH=/x");
+        let (none, no_due) = (Capacity::default(), Due::default());
+        let given = [("A", "1"), ("PATH", "/x"), ("BERTH_ATTEMPT", "9"), ("HOME", "")];
+        let text = names(&given, &no_due, &none);
+        assert_eq!(text, "A=1 BERTH_ATTEMPT=2 BERTH_TASK_ID=task_1 HOME= PATH=/x");
         let ports = Capacity { port_first: 20_000, port_count: 2, ..none };
-        let text = names(&[], &ports);
+        let text = names(&[], &no_due, &ports);
         assert!(text.contains("BERTH_PORT_COUNT=2 BERTH_PORT_FIRST=20000"), "{text}");
-        assert!(text.contains(&format!("PATH={DEFAULT_PATH}")), "{text}");
+        assert!(text.contains(&format!("HOME=/work PATH={DEFAULT_PATH}")), "{text}");
+    }
+
+    #[test]
+    fn the_due_time_and_the_schedule_are_berths_to_say() {
+        let none = Capacity::default();
+        let at = Some("2030-01-31T02:30:00Z".to_owned());
+        let due = Due { at: at.clone(), schedule: Some("report".to_owned()) };
+        let given = [("BERTH_DUE_AT", "tomorrow"), ("BERTH_SCHEDULE", "mine"), ("PATH", "/x")];
+        assert_eq!(
+            names(&given, &due, &none),
+            "BERTH_ATTEMPT=2 BERTH_DUE_AT=2030-01-31T02:30:00Z BERTH_SCHEDULE=report BERTH_TASK_ID=task_1 HOME=/work PATH=/x"
+        );
+        // Of a task that no schedule made there is no name, whatever it says itself.
+        let text = names(&given, &Due { at, schedule: None }, &none);
+        assert!(!text.contains("BERTH_SCHEDULE"), "{text}");
     }
 }

@@ -9,6 +9,7 @@ use super::exchange::{Exchange, Failure};
 use super::network::Network;
 use super::tls::Tls;
 use super::transcript::Transcript;
+use crate::due::Due;
 use crate::metrics::{HTTP_CALLS, HTTP_SECONDS};
 use crate::output::{AttemptOutput, OutputQueue};
 use crate::supervise::monotonic_ns;
@@ -26,6 +27,7 @@ pub(crate) struct Assigned<N> {
     pub(crate) lease: LeaseKey,
     pub(crate) run: HttpRun,
     pub(crate) traceparent: String,
+    pub(crate) due: Due,
     pub(crate) policy: TargetPolicy,
     pub(crate) cap_until: Instant,
     pub(crate) network: Arc<N>,
@@ -65,8 +67,8 @@ pub(crate) async fn run<N: Network>(assigned: Assigned<N>) -> HttpEnd {
 }
 
 async fn race<N: Network>(assigned: Assigned<N>) -> HttpEnd {
-    let Assigned { lease, run, traceparent, policy, cap_until, network, tls, .. } = assigned;
-    let call = match Call::new(&run, &lease, &traceparent) {
+    let Assigned { lease, run, traceparent, due, policy, cap_until, network, tls, .. } = assigned;
+    let call = match Call::new(&run, &lease, &traceparent, due) {
         Ok(call) => call,
         Err(error) => return HttpEnd::Failed { reason: unusable(error), status: None },
     };

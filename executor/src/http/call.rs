@@ -4,6 +4,7 @@
 //! from a new request.
 
 use super::redirect::Step;
+use crate::due::Due;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -49,6 +50,7 @@ impl Call {
         run: &HttpRun,
         lease: &LeaseKey,
         traceparent: &str,
+        due: Due,
     ) -> Result<Self, CallError> {
         let mut given = HeaderMap::new();
         for (name, value) in &run.headers {
@@ -73,7 +75,7 @@ impl Call {
             url: parse_url(&run.url)?,
             given,
             written: run.headers.keys().cloned().collect(),
-            ours,
+            ours: ours(lease, traceparent, due),
             body,
         })
     }
@@ -127,7 +129,7 @@ fn content_type(run: &HttpRun, body: &Bytes) -> Option<HeaderValue> {
     Some(HeaderValue::from_static(kind))
 }
 
-fn ours(lease: &LeaseKey, traceparent: &str) -> HeaderMap {
+fn ours(lease: &LeaseKey, traceparent: &str, due: Due) -> HeaderMap {
     let task = lease.task.to_string();
     // One that cannot be read is replaced: a bad header of a submit must fail nothing here.
     let trace = traceparent.parse::<TraceContext>();
@@ -140,7 +142,9 @@ fn ours(lease: &LeaseKey, traceparent: &str) -> HeaderMap {
         ("user-agent", format!("Berth/{}", env!("CARGO_PKG_VERSION"))),
         ("accept", "*/*".to_owned()),
     ];
-    let pairs = all.into_iter().filter_map(|(name, value)| {
+    let told = [("berth-due-at", due.at), ("berth-schedule", due.schedule)];
+    let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let pairs = all.into_iter().chain(told).filter_map(|(name, value)| {
         Some((HeaderName::from_static(name), HeaderValue::try_from(value).ok()?))
     });
     pairs.collect()
@@ -159,12 +163,18 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 mod tests {
     use super::*;
     use domain::id::{TaskId, TenantId};
+    use domain::target::MAX_URL;
+    use domain::task::{MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS};
 
     const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     fn call(run: serde_json::Value) -> Result<Call, CallError> {
         let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 3 };
-        Call::new(&serde_json::from_value(run).unwrap(), &lease, TRACE)
+        let due = Due {
+            at: Some("2030-01-31T02:30:00Z".to_owned()),
+            schedule: Some("a.b-c_1".to_owned()),
+        };
+        Call::new(&serde_json::from_value(run).unwrap(), &lease, TRACE, due)
     }
 
     fn post() -> Call {
@@ -184,14 +194,35 @@ mod tests {
     }
 
     #[test]
-    fn berths_headers_name_the_task_the_attempt_and_a_child_of_the_trace() {
+    fn berths_headers_name_the_task_the_attempt_the_due_time_and_a_child_of_the_trace() {
         let call = post();
         let text = |name: &str| call.ours[name].to_str().unwrap().to_owned();
         assert_eq!(text("berth-attempt"), "3");
         assert!(text("berth-task-id").starts_with("task_"));
         assert_eq!(text("idempotency-key"), text("berth-task-id"));
+        assert_eq!(text("berth-due-at"), "2030-01-31T02:30:00Z");
+        assert_eq!(text("berth-schedule"), "a.b-c_1");
         assert_eq!(text("traceparent")[..36], TRACE[..36]);
         assert_ne!(text("traceparent"), TRACE);
+    }
+
+    #[test]
+    fn the_largest_call_that_is_taken_can_be_sent() {
+        let name = |at: usize| format!("{at:0>width$}", width = MAX_HEADER_NAME);
+        let headers: serde_json::Map<_, _> =
+            (0..MAX_HEADERS).map(|at| (name(at), "v".repeat(MAX_HEADER_VALUE).into())).collect();
+        let url = format!("http://a/{}", "x".repeat(MAX_URL - 9));
+        let call =
+            call(serde_json::json!({"method": "GET", "url": url, "headers": headers})).unwrap();
+        assert_eq!((call.given.len(), call.url.as_str().len()), (MAX_HEADERS, MAX_URL));
+        let none = Call::new(
+            &serde_json::from_value(serde_json::json!({"method": "GET", "url": url})).unwrap(),
+            &LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 },
+            "",
+            Due::default(),
+        );
+        let ours = none.unwrap().ours;
+        assert!(!ours.contains_key("berth-due-at") && !ours.contains_key("berth-schedule"));
     }
 
     #[test]

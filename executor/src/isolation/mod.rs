@@ -10,7 +10,7 @@ mod establish;
 mod report;
 mod seccomp;
 
-pub(crate) use bubblewrap::{Handles, arguments};
+pub(crate) use bubblewrap::{Handles, WORK, arguments};
 pub use establish::IsolationError;
 pub(crate) use establish::{Isolation, Measures, establish};
 pub use report::{IsolationReport, Limit, Strength};

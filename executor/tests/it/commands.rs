@@ -3,11 +3,13 @@
 use crate::agent::{Agent, Home};
 use crate::host::until;
 use crate::rm::{LIMIT, Rm, bash, outcome};
+use domain::task::{MAX_COMMAND_BYTES, MAX_STRING, check_command_size};
 use nix::unistd::geteuid;
 use protocol::Capacity;
 use protocol::output_chunk::Stream;
 use protocol::result::Outcome;
 use runtime::clock;
+use std::collections::BTreeMap;
 
 in_both_modes! {
     a_command_gets_its_environment_input_and_folder_and_nothing_else,
@@ -32,6 +34,7 @@ async fn a_command_opens_its_own_streams_by_their_names(isolation: &str) {
         assert_eq!(outcome(&result), Outcome::Succeeded, "{out}{err}");
         assert_eq!((out.as_str(), err.as_str()), ("in\na\nc\ne\nf\n", "b\nd\ne\nf\n"));
     }
+    the_largest_command_that_the_api_takes_runs_and_no_larger_one_does,
 }
 
 async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolation: &str) {
@@ -48,6 +51,9 @@ async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolat
         assignment.traceparent = trace.to_owned();
         assignment.resources =
             Some(Capacity { port_first: 20_001, port_count: 2, ..Capacity::default() });
+        // A microsecond before 2030-01-31T02:30Z.
+        assignment.due_at_us = Some(1_896_057_000_000_000 - 1);
+        assignment.schedule = Some("report".to_owned());
     });
     let result = rm.result(lease).await;
     assert_eq!(
@@ -61,8 +67,8 @@ async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolat
     let lines: Vec<&str> =
         stdout.lines().filter(|line| !own.iter().any(|name| line.starts_with(name))).collect();
     let wanted = format!(
-        "A=1 2\nBERTH_ATTEMPT=1\nBERTH_PORT_COUNT=2\nBERTH_PORT_FIRST=20001\nBERTH_TASK_ID={}\n\
-         PATH=/usr/bin:/bin\nTRACEPARENT={trace}\nin:some input\n{folder}\nfolder:0",
+        "A=1 2\nBERTH_ATTEMPT=1\nBERTH_DUE_AT=2030-01-31T02:29:59.999999Z\nBERTH_PORT_COUNT=2\nBERTH_PORT_FIRST=20001\n\
+         BERTH_SCHEDULE=report\nBERTH_TASK_ID={}\nHOME={folder}\nPATH=/usr/bin:/bin\nTRACEPARENT={trace}\nin:some input\n{folder}\nfolder:0",
         lease.task
     );
     assert_eq!(lines.join("\n"), wanted);
@@ -120,6 +126,41 @@ async fn exit_codes_and_signals_are_told_exactly(isolation: &str) {
         assert_eq!(outcome(&result), Outcome::Failed, "{script}");
         assert_eq!((result.exit_code, result.signal), (exit_code, signal), "{script}");
         assert!(result.reason.starts_with("ended "), "{}", result.reason);
+    }
+}
+
+async fn the_largest_command_that_the_api_takes_runs_and_no_larger_one_does(isolation: &str) {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
+    rm.hello(0).await;
+    let script = "echo $# ${#1} ${#BERTH_GIVEN}; for a; do :; done; echo ${#a}";
+    let command = |arguments: &[usize], (name, variable): (&str, usize)| {
+        let given = arguments.iter().map(|length| "a".repeat(*length));
+        let argv: Vec<String> =
+            ["bash", "-c", script, "x"].map(str::to_owned).into_iter().chain(given).collect();
+        let env = BTreeMap::from([(name.to_owned(), "v".repeat(variable))]);
+        assert_eq!(check_command_size(&argv, &env), Ok(()));
+        serde_json::json!({"command": {"argv": argv, "env": env}}).to_string()
+    };
+    // The longest argument and, with its name, the longest variable; then as much as is taken of all together, whose variables
+    // bubblewrap is given, too, where they are named like Berth's own.
+    let longest = MAX_STRING - "BERTH_GIVEN=".len();
+    let mut full = vec![MAX_STRING; 13];
+    let counted = |text: usize| text + 9;
+    let frame: usize = ["bash", "-c", script, "x"].iter().map(|text| counted(text.len())).sum();
+    full.push(MAX_COMMAND_BYTES - frame - 14 * counted(MAX_STRING) - 9);
+    for (arguments, variable) in [(vec![MAX_STRING], longest), (full, longest)] {
+        let lease = rm.assign(&command(&arguments, ("BERTH_GIVEN", variable)));
+        let result = rm.result(lease).await;
+        assert_eq!(outcome(&result), Outcome::Succeeded, "{}", result.reason);
+        let (count, last) = (arguments.len(), arguments[arguments.len() - 1]);
+        let said = rm.output_text(lease, Stream::Stdout);
+        assert_eq!(said, format!("{count} {MAX_STRING} {variable}\n{last}\n"));
+    }
+    for refused in [command(&[MAX_STRING + 1], ("A", 1)), command(&[1], ("A", MAX_STRING - 1))] {
+        let result = rm.result(rm.assign(&refused)).await;
+        assert_eq!(outcome(&result), Outcome::Failed);
+        assert!(result.reason.contains("Argument list too long"), "{}", result.reason);
     }
 }
 

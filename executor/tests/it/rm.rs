@@ -209,6 +209,8 @@ impl Rm {
             cap_ms: 60_000,
             resources: Some(Capacity::default()),
             traceparent: String::new(),
+            due_at_us: None,
+            schedule: None,
         };
         change(&mut assignment);
         self.tell(Assignments { assignments: vec![assignment] });
@@ -230,6 +232,8 @@ impl Rm {
                 cap_ms: 60_000,
                 resources: None,
                 traceparent: String::new(),
+                due_at_us: None,
+                schedule: None,
             });
         }
         self.tell(Assignments { assignments });

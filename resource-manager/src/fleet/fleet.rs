@@ -420,5 +420,25 @@ fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
             port_count: need.ports,
         }),
         traceparent: placed.traceparent.clone().unwrap_or_default(),
+        due_at_us: placed.due_at.map(|at| at.timestamp_micros()),
+        schedule: placed.schedule_name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::config::load_from;
+
+    #[test]
+    fn the_largest_task_that_a_setting_allows_fits_into_a_message_behind_others() {
+        let load = |bytes: usize| {
+            let setting = ("BERTH_API__MAX_TASK_BYTES".to_owned(), bytes.to_string());
+            load_from(None, [setting]).map(|config| config.api.max_task_bytes)
+        };
+        // A message is sent once it is half full, with what filled it.
+        let most = MAX_MESSAGE_BYTES / 2 - ASSIGNMENT_BYTES;
+        assert!(load(4_000_000).is_ok_and(|bytes| bytes <= most));
+        assert!(load(most + 1).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Sorts results by the event they raise.
 
 use super::settler::Reported;
-use domain::task::{AttemptOutcome, Event, RetryDecision, decide_retry};
+use domain::task::{AttemptEnd, AttemptOutcome, Event, RetryDecision, RetryOn, decide_retry};
 use std::time::Duration;
 
 /// What a result means for its task.
@@ -18,9 +18,6 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
     let at_once = |event| Some(Meaning { event, retry_after: Duration::ZERO });
     match reported.ended.outcome {
         AttemptOutcome::Succeeded => at_once(Event::Completed),
-        AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => {
-            at_once(Event::AttemptKilled)
-        }
         AttemptOutcome::Stopped => at_once(Event::Stopped),
         AttemptOutcome::NotStarted => at_once(Event::NotStarted),
         // Both had begun to run: where that may happen once only, it has.
@@ -32,26 +29,20 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
                 _ => Event::LeaseLapsed,
             })
         }
-        AttemptOutcome::Failed => {
-            let held = reported.held.as_ref()?;
-            let decision = decide_retry(
-                &held.retry(),
-                held.failures + 1,
-                held.max_attempts,
-                reported.ended.exit_code,
-                unit,
-            );
-            Some(match decision.not_before(reported.retry_after) {
+        AttemptOutcome::Failed | AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => {
+            let (held, ended) = (reported.held.as_ref()?, &reported.ended);
+            let how = RetryOn::of(ended.outcome)?;
+            let end = AttemptEnd { how, exit_code: ended.exit_code, signal: ended.signal };
+            let (failures, most) = (held.failures + 1, held.max_attempts);
+            let decision = decide_retry(&held.retry(), failures, most, end, unit);
+            match decision.not_before(reported.retry_after) {
                 RetryDecision::After(retry_after) => {
-                    Meaning { event: Event::AttemptFailed, retry_after }
+                    Some(Meaning { event: Event::AttemptFailed, retry_after })
                 }
-                RetryDecision::Exhausted => {
-                    Meaning { event: Event::AttemptsExhausted, retry_after: Duration::ZERO }
-                }
-                RetryDecision::Abort => {
-                    Meaning { event: Event::AttemptAborted, retry_after: Duration::ZERO }
-                }
-            })
+                RetryDecision::Exhausted => at_once(Event::AttemptsExhausted),
+                RetryDecision::Abort => at_once(Event::AttemptAborted),
+                RetryDecision::Killed => at_once(Event::AttemptKilled),
+            }
         }
     }
 }

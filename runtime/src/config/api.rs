@@ -68,7 +68,8 @@ impl ApiConfig {
 
     pub(super) fn check(&self, checks: &mut Checks) {
         checks.number("api.workers", self.workers, 0..=256);
-        checks.number("api.max_task_bytes", self.max_task_bytes, 1024..=16_777_216);
+        // What is larger may not fit into one message to its executor (`protocol::MAX_MESSAGE_BYTES`), and would never run.
+        checks.number("api.max_task_bytes", self.max_task_bytes, 1024..=4_000_000);
         checks.number("api.max_batch_bytes", self.max_batch_bytes, 1024..=268_435_456);
         checks.rule(
             "api.max_batch_bytes",

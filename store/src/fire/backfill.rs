@@ -62,6 +62,7 @@ pub async fn backfills(
 struct Found {
     schedule: ScheduleId,
     tenant: TenantId,
+    name: String,
     version: i64,
     overlap: Overlap,
     template: TaskTemplate,
@@ -101,7 +102,7 @@ pub async fn backfill_step(
 
 async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Found>, StoreError> {
     let query = sqlx::query!(
-        r#"select s.tenant_id as "tenant_id!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
+        r#"select s.tenant_id as "tenant_id!", s.name as "name!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
                 s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
                 b.per_second as "per_second!", b.key_id as "key_id!", t.state as "state?"
             from (select n.* from schedule n where n.id = $1 and berth_schedule_is_sound(n) limit 1 for no key update) s
@@ -116,6 +117,7 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
     Ok(Some(Found {
         schedule,
         tenant: TenantId(row.tenant_id),
+        name: row.name,
         version: row.version,
         overlap: read_text("overlap", schedule, &row.overlap)?,
         template: read_json("template", schedule, &row.template)?,
@@ -189,14 +191,16 @@ impl Found {
         let of = Maker {
             tenant: self.tenant,
             schedule: self.schedule,
+            name: &self.name,
             overlap: self.overlap,
             template: &self.template,
             key_id: &self.key_id,
         };
         let tasks = ids
             .iter()
-            .filter(|id| won.contains(&id.uuid()))
-            .map(|id| task(of, *id, Duration::ZERO))
+            .zip(due)
+            .filter(|(id, _)| won.contains(&id.uuid()))
+            .map(|(id, due_at)| task(of, *id, (*due_at, Duration::ZERO)))
             .collect::<Result<Vec<_>, _>>()?;
         let refused = submit(&mut *tx, &tasks).await?;
         if refused.is_empty() {

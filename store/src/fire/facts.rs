@@ -23,6 +23,8 @@ pub struct Facts {
     pub state_since: Option<Timestamp>,
     /// How it stood before, the first first, where due times of then have come.
     pub past_states: Vec<PastState>,
+    /// Its name.
+    pub name: String,
     /// Its version.
     pub version: i64,
     /// Earlier versions by which due times may be judged, the first first.
@@ -65,7 +67,7 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
     let times: Vec<_> = due.iter().map(|due| due.due_at).collect();
     let query = sqlx::query!(
         r#"select i.place as "place!", s.id as "id!", s.shard as "shard!", s.fire_at as "fire_at!", s.tenant_id as "tenant_id!",
-                s.version as "version!", s.timing as "timing!", s.template as "template!", s.misfire as "misfire!",
+                s.name as "name!", s.version as "version!", s.timing as "timing!", s.template as "template!", s.misfire as "misfire!",
                 s.overlap as "overlap!", s.paused_at is not null as "paused!",
                 s.pause_after_failures is not null as "followed!", s.created_at as "created_at!",
                 s.created_by as "created_by!", s.fires as "fires!", t.state as "state?", clock_timestamp() as "now!",
@@ -107,6 +109,7 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
             has_spans: row.has_spans,
             deleted_at: row.deleted_at,
             timing_since: row.timing_since,
+            name: row.name,
             version: row.version,
             timing: row.timing,
             template: row.template,

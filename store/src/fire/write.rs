@@ -115,12 +115,13 @@ impl<'a> Group<'a> {
                 let maker = Maker {
                     tenant: facts.due.tenant,
                     schedule: facts.due.schedule,
+                    name: &facts.name,
                     overlap: if row.queued { Overlap::BufferAll } else { verdict.overlap },
                     template,
                     key_id: &facts.created_by,
                 };
                 if let Some(id) = row.task {
-                    tasks.push(task(maker, id, row.delay)?);
+                    tasks.push(task(maker, id, (row.due_at, row.delay))?);
                 }
             }
         }

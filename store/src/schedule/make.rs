@@ -2,10 +2,11 @@
 
 use super::record::write_json;
 use crate::StoreError;
-use crate::task::submit::NewTask;
+use crate::task::submit::{FiredBy, NewTask};
 use domain::batch::ConcurrencyKey;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, TaskTemplate};
+use domain::time::Timestamp;
 use std::time::Duration;
 
 /// The schedule for which a task is made.
@@ -13,15 +14,21 @@ use std::time::Duration;
 pub(crate) struct Maker<'a> {
     pub tenant: TenantId,
     pub schedule: ScheduleId,
+    /// What it is called now.
+    pub name: &'a str,
     pub overlap: Overlap,
     pub template: &'a TaskTemplate,
     /// By what the task comes.
     pub key_id: &'a str,
 }
 
-/// The task, due `delay` after it is stored. Tasks that are to run one after the other share a key of their schedule's own.
-pub(crate) fn task(of: Maker<'_>, id: TaskId, delay: Duration) -> Result<NewTask, StoreError> {
-    let Maker { tenant, schedule, overlap, template, key_id } = of;
+/// The task of the due time `due_at`, to run `delay` after it is stored. Tasks that are to run one after the other share a key of their schedule's own.
+pub(crate) fn task(
+    of: Maker<'_>,
+    id: TaskId,
+    (due_at, delay): (Timestamp, Duration),
+) -> Result<NewTask, StoreError> {
+    let Maker { tenant, schedule, name, overlap, template, key_id } = of;
     let own_key = || overlap.is_buffered().then(|| ConcurrencyKey(schedule.to_string().into()));
     let labels = (!template.labels.is_empty()).then_some(&template.labels);
     Ok(NewTask {
@@ -55,7 +62,7 @@ pub(crate) fn task(of: Maker<'_>, id: TaskId, delay: Duration) -> Result<NewTask
         labels_json: labels.map(|labels| write_json("template", labels)).transpose()?,
         traceparent: None,
         key_id: key_id.to_owned(),
-        schedule: Some(schedule),
+        schedule: Some(FiredBy { schedule, name: name.to_owned(), due_at }),
         rerun_of: None,
         idempotency: None,
     })

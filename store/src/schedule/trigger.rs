@@ -50,11 +50,12 @@ pub async fn trigger(
         let of = Maker {
             tenant: scope.tenant(),
             schedule: found.id,
+            name,
             overlap: found.overlap,
             template: &found.template,
             key_id,
         };
-        let made = task(of, TaskId::fresh(), Duration::ZERO)?;
+        let made = task(of, TaskId::fresh(), (found.now, Duration::ZERO))?;
         let id = made.id;
         match in_transaction(&mut tx, &[made]).await?.first() {
             Some(SubmitAnswer::Created(_)) => {}
@@ -64,7 +65,8 @@ pub async fn trigger(
             // It has no idempotency key.
             _ => return Err(StoreError::Contended),
         }
-        let due_at = write(&mut tx, scope, &found, id).await?;
+        write(&mut tx, scope, &found, id).await?;
+        let due_at = found.now;
         let act = Act::new("schedule.trigger", "schedule", name).to(json!({"task": id}));
         audit::told(&mut tx, scope, act).await?;
         let fire = FireRecord {
@@ -90,6 +92,8 @@ struct Found {
     version: i64,
     overlap: domain::schedule::Overlap,
     template: TaskTemplate,
+    /// The database's time, which is the fire's due time.
+    now: Timestamp,
 }
 
 async fn lock(
@@ -98,7 +102,8 @@ async fn lock(
     name: &str,
 ) -> Result<Option<Found>, StoreError> {
     let query = sqlx::query!(
-        "select id, version, overlap, template from schedule where tenant_id = $1 and name = $2 for no key update",
+        r#"select id, version, overlap, template, clock_timestamp() as "now!"
+            from schedule where tenant_id = $1 and name = $2 for no key update"#,
         scope.tenant().uuid(),
         name
     );
@@ -111,6 +116,7 @@ async fn lock(
         version: row.version,
         overlap: read_text("overlap", id, &row.overlap)?,
         template: read_json("template", id, &row.template)?,
+        now: row.now,
     }))
 }
 
@@ -120,24 +126,21 @@ async fn write(
     scope: &TenantScope,
     found: &Found,
     task: TaskId,
-) -> Result<Timestamp, StoreError> {
-    let query = sqlx::query_scalar!(
-        r#"with at as materialized (
-                select clock_timestamp() as due_at
-            ), made as (
+) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "with made as (
                 insert into schedule_fire (tenant_id, schedule_id, due_at, outcome, kind, fired_at, task_id, version)
-                select $1, $2, a.due_at, 'fired', 'trigger', a.due_at, $3, $4 from at a
-            ), added as (
-                update schedule set recent = recent[greatest(1, cardinality(recent) - 30):] || $3::uuid where id = $2
+                values ($1, $2, $5, 'fired', 'trigger', $5, $3, $4)
             )
-            select due_at as "due_at!" from at"#,
+            update schedule set recent = recent[greatest(1, cardinality(recent) - 30):] || $3::uuid where id = $2",
         scope.tenant().uuid(),
         found.id.uuid(),
         task.uuid(),
-        found.version
+        found.version,
+        found.now
     );
-    match named("schedule.trigger", query.fetch_all(tx)).await {
-        Ok(rows) => rows.first().copied().ok_or(StoreError::Contended),
+    match named("schedule.trigger", query.execute(tx)).await {
+        Ok(_) => Ok(()),
         // A due time of this very microsecond.
         Err(error) if error.sqlstate().as_deref() == Some("23505") => Err(StoreError::Contended),
         Err(error) => Err(error),

@@ -28,7 +28,8 @@ pub async fn get(
                 t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
-                null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of
+                null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of,
+                s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as "due_at!"
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
@@ -49,7 +50,8 @@ pub async fn get(
                 t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
-                t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of
+                t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of,
+                s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as "due_at!"
             from task_history t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             where t.tenant_id = $1 and t.id = $2 limit 1"#,

@@ -77,6 +77,10 @@ pub struct TaskRecord {
     pub schedule: Option<ScheduleId>,
     /// The task that it runs again.
     pub rerun_of: Option<TaskId>,
+    /// The name that the schedule had then.
+    pub schedule_name: Option<String>,
+    /// The due time it is for: of the fire that made it, else when it was first due. Retries do not change it.
+    pub due_at: Timestamp,
 }
 
 impl TaskRecord {
@@ -114,8 +118,10 @@ impl TaskRecord {
             exit_code: None,
             executor: None,
             traceparent: task.traceparent.clone(),
-            schedule: task.schedule,
             rerun_of: task.rerun_of,
+            schedule: task.schedule.as_ref().map(|fired| fired.schedule),
+            schedule_name: task.schedule.as_ref().map(|fired| fired.name.clone()),
+            due_at: task.schedule.as_ref().map_or(created.run_at, |fired| fired.due_at),
         }
     }
 }
@@ -158,6 +164,8 @@ pub(super) struct Row {
     pub traceparent: Option<String>,
     pub schedule_id: Option<Uuid>,
     pub rerun_of: Option<Uuid>,
+    pub schedule_name: Option<String>,
+    pub due_at: Timestamp,
 }
 
 impl TryFrom<Row> for TaskRecord {
@@ -208,6 +216,8 @@ impl TryFrom<Row> for TaskRecord {
             traceparent: row.traceparent,
             schedule: row.schedule_id.map(ScheduleId),
             rerun_of: row.rerun_of.map(TaskId),
+            schedule_name: row.schedule_name,
+            due_at: row.due_at,
         })
     }
 }

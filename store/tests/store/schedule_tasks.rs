@@ -8,6 +8,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::fire::{Followed, PausedForFailures, count_ends, followed};
 use store::schedule::{self, PutAnswer};
+use store::task::submit::NewTask;
 use store::task::{TaskFilter, find, transition};
 
 const TERM: Duration = Duration::from_secs(30);
@@ -86,6 +87,30 @@ async fn a_schedules_tasks_are_found_live_and_ended_newest_first_and_nobody_else
     assert_eq!((record.schedule, record.state), (Some(mine), State::Cancelled));
     assert_eq!(schedule::find_id(&world.api, &scope, "s").await.unwrap(), Some(mine));
     assert_eq!(schedule::find_id(&world.api, &scope, "none").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_fires_due_time_and_its_schedules_name_come_with_the_lease() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let mine = due(&world, tenant, "report", None).await;
+    let firing = Firing::begin(&world, TERM).await;
+    let task = fire(&world, &firing).await[&mine];
+    let loose = world.store(NewTask { delay: None, ..new_task(tenant) }).await;
+    let scope = TenantScope::new(tenant);
+    let record = async |id| store::task::get(&world.api, &scope, id).await.unwrap().unwrap();
+    let (made, beside) = (record(task).await, record(loose).await);
+    assert!(made.due_at < made.run_at - Duration::from_secs(50), "it was due a minute ago");
+    assert_eq!(made.schedule_name.as_deref(), Some("report"));
+    assert_eq!((beside.due_at, beside.schedule_name.clone()), (beside.run_at, None));
+    let (leader, owned) = runners(&world).await;
+    let dispatched = world.dispatch(leader, &[(tenant, task), (tenant, loose)]).await;
+    let placed = world.place_with_specs(owned, &dispatched).await;
+    for record in [made, beside] {
+        let placed = placed.iter().find(|placed| placed.lease.task == record.id).unwrap();
+        let told = (placed.due_at, placed.schedule_name.as_deref());
+        assert_eq!(told, (Some(record.due_at), record.schedule_name.as_deref()));
+    }
 }
 
 /// Who hands out and who runs.

@@ -516,6 +516,9 @@ async fn a_backfill_fires_what_made_no_task_once_and_says_so_before() {
         5
     );
     assert_eq!((fires(&world).await, tasks(&world).await), (6, 5));
+    let told = "select count(*) from task_spec t join schedule_fire f on f.task_id = t.id and f.due_at = t.due_at
+        where t.schedule_name = 's' and t.run_at > t.due_at";
+    assert_eq!(world.number(told).await, 5, "each knows its own due time, and runs now");
     let BackfillAnswer::Planned(plan) = ask(false).await else { panic!("it can be done") };
     assert_eq!((plan.due, plan.to_fire), (6, 0), "all have made a task");
 }

@@ -75,6 +75,7 @@ async fn call<N: Network>(network: &Arc<N>, tls: Tls, url: &str, private_targets
         lease,
         run: run_json,
         traceparent: String::new(),
+        due: crate::due::Due::default(),
         policy: PoolPolicy { private_targets, ..PoolPolicy::default() }.into(),
         cap_until: clock::monotonic() + Duration::from_secs(20),
         network: Arc::clone(network),

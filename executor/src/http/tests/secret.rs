@@ -79,6 +79,7 @@ async fn nothing_is_sent_under_a_lease_that_is_over() {
         lease,
         run: serde_json::from_value(run_json).unwrap(),
         traceparent: String::new(),
+        due: crate::due::Due::default(),
         policy: PoolPolicy { private_targets: true, ..PoolPolicy::default() }.into(),
         cap_until: clock::monotonic() + Duration::from_secs(20),
         network: Arc::new(Direct::default()),

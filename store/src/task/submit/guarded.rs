@@ -24,7 +24,7 @@ pub(super) async fn insert(
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::new_task[]) with ordinality i
+                from unnest($1::submitted_task[]) with ordinality i
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -50,9 +50,11 @@ pub(super) async fn insert(
                 returning id
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id, rerun_of)
+                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name,
+                    rerun_of)
                 select i.id, i.tenant_id, i.created_at, i.run_at, i.name, i.run, i.retry, i.labels::jsonb, i.tolerance_ms,
-                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id, ($2::uuid[])[i.ordinality::int]
+                    i.traceparent, i.key_id, i.priority, i.flexible, i.concurrency_key, i.schedule_id, i.due_at,
+                    i.schedule_name, ($2::uuid[])[i.ordinality::int]
                 from input i where coalesce(i.id in (select l.id from live l), false)
             )
             select i.created_at as "created_at!", i.run_at as "run_at!",

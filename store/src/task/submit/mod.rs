@@ -68,12 +68,23 @@ pub struct NewTask {
     pub traceparent: Option<String>,
     /// The API key it came by.
     pub key_id: String,
-    /// The schedule that makes it.
-    pub schedule: Option<ScheduleId>,
+    /// The fire that makes it.
+    pub schedule: Option<FiredBy>,
     /// The task that it runs again.
     pub rerun_of: Option<TaskId>,
     /// Makes repeating safe.
     pub idempotency: Option<IdempotencyKey>,
+}
+
+/// A schedule, and which of its due times a task is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FiredBy {
+    /// Which schedule.
+    pub schedule: ScheduleId,
+    /// Its name at the time of the fire; it stays with the task when the schedule is deleted.
+    pub name: String,
+    /// The due time of the fire. Of a trigger, when it was asked for.
+    pub due_at: Timestamp,
 }
 
 /// What the database decided for a new task.

@@ -15,12 +15,12 @@ pub(super) async fn insert(
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::new_task[]) with ordinality i
+                from unnest($1::submitted_task[]) with ordinality i
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id)
+                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name)
                 select id, tenant_id, created_at, run_at, name, run, retry, labels::jsonb, tolerance_ms, traceparent, key_id,
-                    priority, flexible, concurrency_key, schedule_id
+                    priority, flexible, concurrency_key, schedule_id, due_at, schedule_name
                 from input
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,

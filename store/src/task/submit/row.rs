@@ -7,7 +7,7 @@ use domain::task::Delivery;
 use domain::time::{Timestamp, millis};
 use uuid::Uuid;
 
-/// A row of `new_task`, in the order of its columns.
+/// A row of `submitted_task`, in the order of its columns.
 #[derive(sqlx::Encode)]
 pub(super) struct Row<'a> {
     tenant_id: Uuid,
@@ -38,18 +38,21 @@ pub(super) struct Row<'a> {
     traceparent: Option<&'a str>,
     key_id: &'a str,
     schedule_id: Option<Uuid>,
+    due_at: Option<Timestamp>,
+    schedule_name: Option<&'a str>,
     unique_key: Option<&'a str>,
     route: Option<&'a str>,
     key: Option<&'a str>,
     body_hash: Option<&'a [u8]>,
 }
-row_of!("new_task": Row<'_>);
+row_of!("submitted_task": Row<'_>);
 
 impl<'a> From<&'a NewTask> for Row<'a> {
     fn from(task: &'a NewTask) -> Self {
         let size = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
         let [cpu_millis, memory_mib, disk_mib, iops, ports] = task.resources.dimensions().map(size);
         let idempotency = task.idempotency.as_ref();
+        let fired = task.schedule.as_ref();
         Self {
             tenant_id: task.tenant.uuid(),
             id: task.id.uuid(),
@@ -78,7 +81,9 @@ impl<'a> From<&'a NewTask> for Row<'a> {
             labels: task.labels_json.as_deref(),
             traceparent: task.traceparent.as_deref(),
             key_id: &task.key_id,
-            schedule_id: task.schedule.map(|id| id.uuid()),
+            schedule_id: fired.map(|fired| fired.schedule.uuid()),
+            due_at: fired.map(|fired| fired.due_at),
+            schedule_name: fired.map(|fired| fired.name.as_str()),
             unique_key: task.unique_key.as_deref(),
             route: idempotency.map(|key| key.route.as_str()),
             key: idempotency.map(|key| key.key.as_str()),

@@ -1,4 +1,4 @@
-//! `attempt_failed`: the attempt failed and another will come.
+//! `attempt_failed`: the attempt failed, or was killed where its task's policy retries that, and another will come.
 //!
 //! From running the task goes to retrying, due after the back-off, with a fresh start deadline; from
 //! cancelling it ends cancelled. Where its target is not to be called again yet, what it waits for is written in the same

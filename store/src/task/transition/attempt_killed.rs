@@ -1,4 +1,4 @@
-//! `attempt_killed`: the executor killed the attempt, over its cap or its resources.
+//! `attempt_killed`: the executor killed the attempt, over its cap or its resources, and no other may follow.
 //!
 //! From running the task ends killed; from cancelling, cancelled.
 

@@ -11,7 +11,7 @@ use crate::rows::row_of;
 use crate::statement::repeated;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
 use domain::task::State;
-use domain::time::millis;
+use domain::time::{Timestamp, millis};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -87,6 +87,10 @@ pub struct Placed {
     pub at_most_once: bool,
     /// Trace of the submit.
     pub traceparent: Option<String>,
+    /// The due time it is for; see [`crate::task::TaskRecord::due_at`]. `None` where the spec is gone.
+    pub due_at: Option<Timestamp>,
+    /// Name of the schedule that made it.
+    pub schedule_name: Option<String>,
     /// How long it was due before it was placed, in ms.
     pub waited_ms: i64,
 }
@@ -134,10 +138,14 @@ pub async fn placed(
                 select c.tenant_id, c.id, c.attempt, c.session_id as "session_id!", c.assignment as "assignment!", c.cap_ms,
                     c.failures, c.max_attempts, c.at_most_once,
                     (extract(epoch from now() - c.run_at) * 1000)::bigint as "waited_ms!",
-                    coalesce(s.run, '') as "run!", s.retry as "retry?", s.traceparent as "traceparent?"
+                    coalesce(s.run, '') as "run!", s.retry as "retry?", s.traceparent as "traceparent?",
+                    s.due_at as "due_at?", s.schedule_name as "schedule_name?"
                 from claimed c
                 -- The bounds leave the days out that no claim is of, before any of their partitions is looked at.
-                left join lateral (select f.run, f.retry, f.traceparent from task_spec f
+                left join lateral (select f.run, f.retry, f.traceparent, f.schedule_name,
+                        -- Times that no clock shows would not survive being read.
+                        least(greatest(coalesce(f.due_at, f.run_at), 'epoch'), '20000-01-01') as due_at
+                    from task_spec f
                     where f.id = c.id and f.id >= $7 and f.id <= $8 limit 1) s on true"#,
             owner.uuid(),
             &session_ids,
@@ -169,6 +177,8 @@ pub async fn placed(
             max_attempts: row.max_attempts.unsigned_abs(),
             at_most_once: row.at_most_once,
             traceparent: row.traceparent,
+            due_at: row.due_at,
+            schedule_name: row.schedule_name,
             waited_ms: row.waited_ms,
         })
         .collect())

@@ -119,13 +119,21 @@ impl World {
         owned: Owned,
         dispatches: &[(TenantId, TaskId, i32)],
     ) -> Vec<LeaseKey> {
+        let placed = self.place_with_specs(owned, dispatches).await;
+        placed.into_iter().map(|placed| placed.lease).collect()
+    }
+
+    /// The same, with what each is to run.
+    pub async fn place_with_specs(
+        &self,
+        owned: Owned,
+        dispatches: &[(TenantId, TaskId, i32)],
+    ) -> Vec<transition::Placed> {
         let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
         let claims: Vec<_> =
             dispatches.iter().zip(1..).map(|(d, number)| claim(owned, *d, number)).collect();
         let grace = Duration::from_secs(40);
-        let placed =
-            transition::placed(&self.rm, owned.node, &sessions, &claims, grace).await.unwrap();
-        placed.into_iter().map(|placed| placed.lease).collect()
+        transition::placed(&self.rm, owned.node, &sessions, &claims, grace).await.unwrap()
     }
 
     /// `count` tasks running on `owned`.
