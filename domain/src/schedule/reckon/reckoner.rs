@@ -64,10 +64,14 @@ impl Reckoner {
         })
     }
 
-    /// The first due time strictly after `after`. With a fixed delay only the first of all: each other is told by
-    /// [`Self::after_end`].
+    /// The first due time strictly after `after`. With a fixed delay only the first of all, which is moved to where the timing starts
+    /// and out of what it excludes: each other is told by [`Self::after_end`].
     #[must_use]
     pub fn next_after(&self, after: Timestamp) -> Option<DueTime> {
+        if self.delay.is_some() {
+            let first = self.open_from(self.next_of_all(i64::MIN)?.at);
+            return first.filter(|first| first.at > after);
+        }
         let mut after = after.timestamp_micros().max(self.start.saturating_sub(1));
         for _ in 0..MOST_TRIES {
             let due = self.next_of_all(after)?;
@@ -84,7 +88,12 @@ impl Reckoner {
     /// not.
     #[must_use]
     pub fn after_end(&self, ended: Timestamp) -> Option<DueTime> {
-        let mut at = ended.timestamp_micros().saturating_add(self.delay?).max(self.start);
+        self.open_from(ended.timestamp_micros().saturating_add(self.delay?))
+    }
+
+    /// The first instant from `at` on that is not before the start, after the end or excluded.
+    fn open_from(&self, at: i64) -> Option<DueTime> {
+        let mut at = at.max(self.start);
         for _ in 0..MOST_TRIES {
             let time = from_micros(at).filter(|_| at <= self.end)?;
             match self.closed.until(&self.zone, at) {

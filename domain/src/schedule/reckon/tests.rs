@@ -265,6 +265,61 @@ fn a_fixed_delay_counts_from_the_end_of_its_task() {
 }
 
 #[test]
+fn a_fixed_delay_begins_where_its_timing_does() {
+    let created = at("2026-01-01T00:00:00Z");
+    let first = |anchor: Option<&str>, bounds: Value| {
+        let mut given = json!({"specs": [{"every": {"every": "10m", "counting": "fixed_delay"}}]});
+        given.as_object_mut().unwrap().extend(bounds.as_object().unwrap().clone());
+        if let Some(anchor) = anchor {
+            given["specs"][0]["every"]["anchor"] = anchor.into();
+        }
+        let reckoner = Reckoner::new(&timing(given), created).map_err(|error| error.problem)?;
+        let first = reckoner.next_after(created).unwrap().at;
+        assert_eq!(reckoner.next_after(first), None, "the others follow the ends of tasks");
+        Ok(first.format("%d %H:%M").to_string())
+    };
+    let is = |day: &str| Ok(day.to_owned());
+    assert_eq!(first(None, json!({})), is("01 00:10"));
+    let start = json!({"start_at": "2026-01-02T08:00:00Z"});
+    assert_eq!(first(None, start.clone()), is("02 08:00"));
+    assert_eq!(first(Some("2026-01-01T12:00:00Z"), start.clone()), is("02 08:00"));
+    assert_eq!(first(Some("2025-01-01T12:00:00Z"), start.clone()), is("02 08:00"));
+    assert_eq!(first(Some("2026-01-03T12:00:00Z"), start), is("03 12:00"));
+    assert_eq!(first(None, json!({"start_at": "2026-01-01T00:10:00Z"})), is("01 00:10"));
+    assert_eq!(first(None, json!({"start_at": "2025-01-01T00:10:00Z"})), is("01 00:10"));
+    let night = json!([{"from": "2026-01-01T00:05:00Z", "to": "2026-01-01T06:00:00Z"}]);
+    assert_eq!(first(None, json!({"exclude": night})), is("01 06:00"));
+    let days = json!(["2026-01-01", {"from": "2026-01-02", "to": "2026-01-03"}]);
+    assert_eq!(first(None, json!({"exclude": days, "zone": "Europe/Berlin"})), is("03 23:00"));
+    let both = json!({"exclude": ["2026-01-02"], "start_at": "2026-01-02T08:00:00Z"});
+    assert_eq!(first(None, both), is("03 00:00"));
+    for never in [
+        json!({"end_at": "2026-01-01T00:09:59Z"}),
+        json!({"exclude": ["2026-01-01"], "end_at": "2026-01-01T23:59:59Z"}),
+    ] {
+        assert_eq!(first(None, never), Err(TimingProblem::NeverFires));
+    }
+}
+
+#[test]
+fn a_grid_keeps_its_anchor_where_a_timing_starts_later_and_a_single_time_is_not_moved() {
+    let starting =
+        |spec: Value| timing(json!({"specs": [spec], "start_at": "2026-01-02T12:00:00Z"}));
+    let due = |spec: Value| {
+        let due = between(&starting(spec), "2026-01-01T00:07:00Z", "2026-01-02T13:59:00Z");
+        due.into_iter().map(|due| due.replace("01-02 ", "")).collect::<Vec<_>>()
+    };
+    assert_eq!(due(json!({"every": {"every": "1h"}})), ["12:07", "13:07"]);
+    let anchored = |at: &str| due(json!({"every": {"every": "1h", "anchor": at}}));
+    assert_eq!(anchored("2020-01-01T00:20:00Z"), ["12:20", "13:20"]);
+    assert_eq!(anchored("2026-01-01T06:00:00Z"), ["12:00", "13:00"], "the start is one of them");
+    assert_eq!(due(json!({"after": "36h"})), ["12:07"]);
+    for single in [json!({"after": "10m"}), json!({"at": "2026-01-02T11:59:59Z"})] {
+        assert_eq!(refusal(&starting(single)), TimingProblem::NeverFires);
+    }
+}
+
+#[test]
 fn times_and_delays_come_once_and_several_specs_are_one_line() {
     let mixed = timing(json!({"specs": [{"at": "2026-01-01T09:00:00Z"}, {"after": "90m"},
         {"daily": {"at": ["09:00", "12:00"]}}]}));
