@@ -2,7 +2,7 @@
 
 use crate::Cluster;
 use anyhow::Context;
-use domain::schedule::tzdb_version;
+use domain::schedule::rules_version;
 use std::time::Duration;
 use testkit::psql;
 use testkit::schedules::noop_template;
@@ -59,7 +59,7 @@ impl Schedules {
             create table if not exists first_due (id uuid primary key, at timestamptz);
             insert into first_due select id, due_at from schedule on conflict do nothing;
             analyze schedule",
-            tzdb_version()
+            rules_version()
         ))
         .await?;
         Ok(all)

@@ -21,6 +21,8 @@ pub struct Checked {
     pub timing: Timing,
     /// It is not due from now on, which is a mistake unless it is stored so already.
     pub never: Option<FieldError>,
+    /// What a new timing may not have, which is a mistake unless it is stored so already.
+    pub refused: Vec<FieldError>,
     /// What each fire makes.
     pub template: TaskTemplate,
     /// What it does while earlier tasks live.
@@ -58,9 +60,15 @@ pub fn check(
         let detail = format!("must be 1 to {}; leave it out for never", FailureStreak::MOST);
         found.wrong("/pause_after_failures", detail);
     }
+    // Where something else is wrong all is told at once.
+    if !found.is_empty() {
+        for error in judged.iter().flat_map(|judged| &judged.refused) {
+            found.wrong(&error.pointer, error.detail.clone());
+        }
+    }
     found.into_result()?;
     // Where one of them is missing that was found, too.
-    let (Some(Judged { timing, never }), Some(task)) = (judged, task) else {
+    let (Some(Judged { timing, never, refused }), Some(task)) = (judged, task) else {
         return Err(Problem::new(Code::Internal, Code::Internal.advice()));
     };
     Ok(Checked {
@@ -68,6 +76,7 @@ pub fn check(
         template: template(task)?,
         timing,
         never,
+        refused,
         overlap,
         pause_after_failures: spec.pause_after_failures,
         paused: spec.paused,

@@ -1,7 +1,7 @@
 //! Due times to come, in the zone's own time, with what its clocks have to do with them.
 
 use crate::problem::{Code, Problem};
-use domain::schedule::{DueTime, Marks, tzdb_version};
+use domain::schedule::{DueTime, Marks, tzdb_release};
 use domain::time::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub fn previewed(zone: &str, mut due: Vec<DueTime>, count: usize) -> Result<Prev
     let more = due.len() > count;
     due.truncate(count);
     let due = due.iter().map(|due| DueView::new(*due, &clocks)).collect();
-    Ok(PreviewView { zone: zone.to_owned(), tzdb: tzdb_version(), due, more })
+    Ok(PreviewView { zone: zone.to_owned(), tzdb: tzdb_release(), due, more })
 }
 
 impl DueView {

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 /// A schedule to store.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `timing` and `task`")]
 #[schema(as = SchedulePut, example = json!({
     "timing": {"specs": [{"cron": "30 2 * * *"}], "zone": "America/New_York"},
     "task": {"name": "report", "run": {"command": {"argv": ["bash", "-c", "echo hi"]}}}}))]
@@ -36,7 +36,10 @@ pub struct ScheduleSpec {
 
 /// When a schedule is due.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"specs\": [{\"cron\": \"30 2 * * *\"}], \"zone\": \"Europe/Berlin\"}"
+)]
 #[schema(as = Timing)]
 pub struct TimingSpec {
     /// Due whenever one of these says so; at the same instant once.
@@ -59,20 +62,26 @@ pub struct TimingSpec {
     pub exclude: Option<Vec<Value>>,
     /// Each fire waits a part of this, by chance; `"0s"` when left out, at most `"24h"`.
     pub jitter: Option<String>,
-    /// What becomes of a time of day that does not exist, because the clocks go forward; `next_valid` when left out.
+    /// What becomes of a fixed time of day that does not exist, because the clocks go forward; `next_valid` when left out, and all
+    /// there may be in a timing without fixed times of day.
     #[schema(value_type = Option<super::super::openapi::words::Gap>)]
     pub gap: Option<Gap>,
-    /// What becomes of a time of day that comes twice, because the clocks go back; `first` when left out.
+    /// What becomes of a fixed time of day that comes twice, because the clocks go back; `first` when left out, and all there may be in
+    /// a timing without fixed times of day.
     #[schema(value_type = Option<super::super::openapi::words::Repeat>)]
     pub repeat: Option<Repeat>,
 }
 
 /// What makes a schedule due: exactly one of these.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object of one kind, such as {\"cron\": \"30 2 * * *\"} or {\"every\": {\"every\": \"90s\"}}"
+)]
 #[schema(as = When)]
 pub struct WhenSpec {
-    /// A pattern of 5 fields, or of 6 with seconds first; `L`, `W`, `#` and `@daily` too.
+    /// A pattern of 5 fields, or of 6 with seconds first; `L`, `W`, `#` and `@daily` too. Its times are fixed unless its minute or hour
+    /// field begins with `*`.
     #[schema(example = "30 2 * * mon-fri")]
     pub cron: Option<String>,
     /// Again and again after the same time, whatever the clocks do.
@@ -94,7 +103,7 @@ pub struct WhenSpec {
 
 /// An interval.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object such as {\"every\": \"90s\"}")]
 #[schema(as = Every)]
 pub struct EverySpec {
     /// How long, such as `"90s"`; `"1s"` at least.
@@ -110,7 +119,7 @@ pub struct EverySpec {
 
 /// Times of each day.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object such as {\"at\": [\"09:00\"]}")]
 #[schema(as = Daily)]
 pub struct DailySpec {
     /// Such as `"09:00"` or `"23:59:59"`.
@@ -120,7 +129,10 @@ pub struct DailySpec {
 
 /// Times on days of the week.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"on\": [\"monday\"], \"at\": [\"09:00\"]}"
+)]
 #[schema(as = Weekly)]
 pub struct WeeklySpec {
     /// `monday` to `sunday`.
@@ -133,7 +145,10 @@ pub struct WeeklySpec {
 
 /// Times on days of the month.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"on\": [1, \"last\"], \"at\": [\"09:00\"]}"
+)]
 #[schema(as = Monthly)]
 pub struct MonthlySpec {
     /// 1 to 31, or `last`.
@@ -146,7 +161,10 @@ pub struct MonthlySpec {
 
 /// Times on dates of the year.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"on\": [\"12-24\"], \"at\": [\"09:00\"]}"
+)]
 #[schema(as = Yearly)]
 pub struct YearlySpec {
     /// Month and day, such as `"12-24"`.
@@ -174,7 +192,7 @@ pub enum MisfireSpec {
 
 /// Which overdue times fire.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object such as {\"count\": 10, \"max_age\": \"24h\"}")]
 #[schema(as = CatchUp)]
 pub struct CatchUpSpec {
     /// So many of the newest.

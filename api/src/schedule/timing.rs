@@ -5,19 +5,22 @@
 
 use super::spec::{EverySpec, TimingSpec, WhenSpec};
 use crate::problem::FieldError;
-use crate::task::{Findings, duration, time};
+use crate::task::{Findings, time};
 use domain::schedule::{
     Exclusion, MonthDay, ParseWordError, Reckoner, Spec, Timing, TimingError, TimingProblem,
     Weekday,
 };
-use domain::time::Timestamp;
+use domain::time::{Timestamp, format_duration, parse_duration};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 use serde_json::Value;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// How much of a wrong value is said back.
+const QUOTED: usize = 64;
 /// Longest pattern and longest name of a zone: the longest that mean something have not half as many characters.
 const LONGEST: usize = 1000;
 
@@ -31,6 +34,8 @@ pub struct Judged {
     pub timing: Timing,
     /// It is not due from now on. Of a schedule that is stored so already that is no mistake.
     pub never: Option<FieldError>,
+    /// What a new timing may not have. In a schedule that is stored so already it is no mistake.
+    pub refused: Vec<FieldError>,
 }
 
 /// Reads and judges what stands at `base` in the body. `None` where something is wrong, which is in `found` then.
@@ -46,8 +51,12 @@ pub fn judge(
     };
     let mut own = Findings::new(base.to_owned());
     let timing = read(&mut own, spec);
+    let mut refused = Vec::new();
     if own.is_empty() {
-        parts(&timing).iter().for_each(|error| note(&mut own, error));
+        let errors = parts(&timing);
+        refused = timing.check_new();
+        refused.retain(|new| !errors.iter().any(|error| error.pointer == new.pointer));
+        errors.iter().for_each(|error| note(&mut own, error));
     }
     if own.is_empty()
         && let Err(error) = timing.check()
@@ -73,8 +82,15 @@ pub fn judge(
         }
     }
     let fine = own.is_empty();
+    if !fine {
+        refused.iter().for_each(|error| note(&mut own, error));
+    }
     found.join(own);
-    fine.then_some(Judged { timing, never })
+    let field = |error: TimingError| FieldError {
+        pointer: format!("{base}{}", error.pointer),
+        detail: error.problem.to_string(),
+    };
+    fine.then(|| Judged { timing, never, refused: refused.into_iter().map(field).collect() })
 }
 
 /// Whether more due times come within the jitter than may wait at once: each fire looks through those that wait.
@@ -145,14 +161,65 @@ fn read(found: &mut Findings, spec: TimingSpec) -> Timing {
     Timing {
         specs,
         zone: spec.zone.map_or(utc.zone, |zone| short(found, "/zone", zone)),
-        start_at: spec.start_at.and_then(|text| time(found, "/start_at", &text)),
-        end_at: spec.end_at.and_then(|text| time(found, "/end_at", &text)),
+        start_at: spec.start_at.and_then(|text| instant(found, "/start_at", &text)),
+        end_at: spec.end_at.and_then(|text| instant(found, "/end_at", &text)),
         max_fires: spec.max_fires,
         exclude,
-        jitter: duration(found, "/jitter", spec.jitter.as_deref(), jitter, Duration::ZERO),
+        jitter: spec
+            .jitter
+            .map_or(Duration::ZERO, |text| duration(found, "/jitter", &text, jitter)),
         gap: spec.gap.unwrap_or_default(),
         repeat: spec.repeat.unwrap_or_default(),
     }
+}
+
+/// The field that a pointer names.
+fn field_of(pointer: &str) -> &str {
+    pointer.rsplit('/').next().unwrap_or_default()
+}
+
+/// What was sent, as a message quotes it.
+fn quoted(text: &str) -> String {
+    let mut short: String = text.chars().take(QUOTED).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+fn duration(
+    found: &mut Findings,
+    pointer: &str,
+    text: &str,
+    range: RangeInclusive<Duration>,
+) -> Duration {
+    let (field, given) = (field_of(pointer), quoted(text));
+    let wrong = match parse_duration(text) {
+        Ok(duration) if range.contains(&duration) => return duration,
+        Ok(_) => {
+            let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
+            format!("`{field}` must be from \"{least}\" to \"{most}\", and not {given}")
+        }
+        Err(_) => format!(
+            "`{field}` must be a duration such as \"90s\", \"5m\" or \"1h30m\", and not {given}"
+        ),
+    };
+    found.wrong(pointer, wrong);
+    Timing::LEAST_EVERY
+}
+
+fn instant(found: &mut Findings, pointer: &str, text: &str) -> Option<Timestamp> {
+    let at = time(&mut Findings::default(), pointer, text);
+    if at.is_none() {
+        let (field, given) = (field_of(pointer), quoted(text));
+        found.wrong(
+            pointer,
+            format!(
+                "`{field}` must be a time such as 2030-01-31T12:00:00Z (RFC 3339), and not {given}"
+            ),
+        );
+    }
+    at
 }
 
 /// A text that the domain quotes when it is wrong.
@@ -188,12 +255,11 @@ fn one(found: &mut Findings, at: &str, when: WhenSpec) -> Option<Spec> {
         return every(found, &pointer("every"), spec);
     }
     if let Some(text) = when.at {
-        return time(found, &pointer("at"), &text).map(Spec::At);
+        return instant(found, &pointer("at"), &text).map(Spec::At);
     }
     if let Some(text) = when.after {
         let range = Timing::LEAST_EVERY..=Timing::MOST_EVERY;
-        let after = duration(found, &pointer("after"), Some(&text), range, Timing::LEAST_EVERY);
-        return Some(Spec::After(after));
+        return Some(Spec::After(duration(found, &pointer("after"), &text, range)));
     }
     let mut times = |kind: &str, at| words(found, &pointer(&format!("{kind}/at")), at);
     if let Some(spec) = when.daily {
@@ -213,13 +279,13 @@ fn one(found: &mut Findings, at: &str, when: WhenSpec) -> Option<Spec> {
 }
 
 fn every(found: &mut Findings, at: &str, spec: EverySpec) -> Option<Spec> {
-    let anchor = spec.anchor.and_then(|text| time(found, &format!("{at}/anchor"), &text));
+    let anchor = spec.anchor.and_then(|text| instant(found, &format!("{at}/anchor"), &text));
     let Some(text) = spec.every else {
-        found.wrong(&format!("{at}/every"), "is required");
+        found.wrong(&format!("{at}/every"), "is required: a duration such as \"90s\" or \"1h30m\"");
         return None;
     };
     let range = Timing::LEAST_EVERY..=Timing::MOST_EVERY;
-    let every = duration(found, &format!("{at}/every"), Some(&text), range, Timing::LEAST_EVERY);
+    let every = duration(found, &format!("{at}/every"), &text, range);
     Some(Spec::Every { every, anchor, counting: spec.counting.unwrap_or_default() })
 }
 
@@ -250,21 +316,28 @@ fn words<T: FromStr<Err = ParseWordError>>(
     given: Option<Vec<String>>,
 ) -> Vec<T> {
     entries(found, pointer, given, |text| {
-        text.parse().map_err(|error: ParseWordError| error.to_string())
+        text.parse().map_err(|error: ParseWordError| format!("{error}, and not {}", quoted(&text)))
     })
 }
 
 fn weekdays(found: &mut Findings, pointer: &str, given: Option<Vec<String>>) -> Vec<Weekday> {
     entries(found, pointer, given, |text| {
-        let text: StrDeserializer<'_, Error> = text.as_str().into_deserializer();
-        Weekday::deserialize(text)
-            .map_err(|_| "expected a day from \"monday\" to \"sunday\"".to_owned())
+        let word: StrDeserializer<'_, Error> = text.as_str().into_deserializer();
+        Weekday::deserialize(word).map_err(|_| {
+            format!("expected a day from \"monday\" to \"sunday\", and not {}", quoted(&text))
+        })
     })
 }
 
 fn month_days(found: &mut Findings, pointer: &str, given: Option<Vec<Value>>) -> Vec<MonthDay> {
     entries(found, pointer, given, |day| {
-        serde_json::from_value(day).map_err(|_| ParseWordError::MonthDay.to_string())
+        let given = match &day {
+            Value::String(text) => quoted(text),
+            Value::Number(number) => number.to_string(),
+            _ => "a value of another kind".to_owned(),
+        };
+        serde_json::from_value(day)
+            .map_err(|_| format!("{}, and not {given}", ParseWordError::MonthDay))
     })
 }
 
@@ -370,6 +443,69 @@ mod tests {
             "{wrong:?}"
         );
         assert!(!wrong.iter().any(|place| place.starts_with("/timing/specs/1")), "{wrong:?}");
+    }
+
+    fn details(timing: Value) -> Vec<(String, String)> {
+        let now = "2027-01-01T00:00:00Z".parse().unwrap();
+        let mut found = Findings::default();
+        judge(&mut found, "/timing", Some(serde_json::from_value(timing).unwrap()), now);
+        let problem = found.into_result().unwrap_err();
+        let errors = problem.errors().iter();
+        errors.map(|error| (error.pointer.clone(), error.detail.clone())).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_field_and_what_was_sent() {
+        let wrong = details(json!({"specs": [
+            {"every": {"every": "often", "anchor": "yesterday"}},
+            {"every": {"every": "1ms"}},
+            {"every": {}},
+            {"after": "-1s"},
+            {"at": "2030-01-31"},
+            {"daily": {"at": ["24:00"]}},
+            {"weekly": {"on": ["mon"], "at": ["09:00"]}},
+            {"monthly": {"on": [32, "first", {}], "at": ["09:00"]}}],
+            "jitter": "x".repeat(1000), "end_at": "never"}));
+        for (place, says) in [
+            (
+                "specs/0/every/every",
+                r#"`every` must be a duration such as "90s", "5m" or "1h30m", and not "often""#,
+            ),
+            ("specs/0/every/anchor", r#"`anchor` must be a time such as"#),
+            ("specs/1/every/every", r#"`every` must be from "1s" to "876000h", and not "1ms""#),
+            ("specs/2/every/every", r#"is required: a duration such as "90s" or "1h30m""#),
+            ("specs/3/after", r#"`after` must be a duration"#),
+            (
+                "specs/4/at",
+                r#"`at` must be a time such as 2030-01-31T12:00:00Z (RFC 3339), and not "2030-01-31""#,
+            ),
+            (
+                "specs/5/daily/at/0",
+                r#"expected a time of day such as "09:30" or "23:59:59", and not "24:00""#,
+            ),
+            ("specs/6/weekly/on/0", r#"expected a day from "monday" to "sunday", and not "mon""#),
+            ("specs/7/monthly/on/0", r#"or "last", and not 32"#),
+            ("specs/7/monthly/on/1", r#"or "last", and not "first""#),
+            ("specs/7/monthly/on/2", r#"or "last", and not a value of another kind"#),
+            ("jitter", "`jitter` must be a duration"),
+            ("end_at", r#"and not "never""#),
+        ] {
+            let place = format!("/timing/{place}");
+            let (_, detail) = wrong.iter().find(|(pointer, _)| *pointer == place).expect(&place);
+            assert!(detail.contains(says) && detail.len() < 200, "{place}: {detail}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_stored_timing_may_have_is_known_and_told_with_the_rest() {
+        let odd = json!({"cron": "*/90 * * * *"});
+        let judged = judged(json!({"specs": [odd], "gap": "skip"})).unwrap();
+        let refused: Vec<_> = judged.refused.iter().map(|error| error.pointer.as_str()).collect();
+        assert_eq!(refused, ["/timing/specs/0/cron", "/timing/gap"]);
+        let rest = details(json!({"specs": [odd, {"cron": "61 * * * *"}]}));
+        let places: Vec<_> = rest.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(places, ["/timing/specs/1/cron", "/timing/specs/0/cron"]);
+        assert!(rest[1].1.contains(r#"{"every": {"every": "90m"}}"#), "{rest:?}");
     }
 
     #[test]

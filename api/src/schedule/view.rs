@@ -4,7 +4,7 @@ use crate::task::RetryView;
 use domain::batch::Priority;
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
-use domain::schedule::{Misfire, Outcome, Overlap, TaskTemplate, Timing};
+use domain::schedule::{Misfire, Outcome, Overlap, TaskTemplate, Timing, tzdb_of};
 use domain::task::{Delivery, Run};
 use domain::time::{Timestamp, text};
 use serde::Serialize;
@@ -157,7 +157,7 @@ impl<'a> From<&'a ScheduleRecord> for ScheduleView<'a> {
             next_fire_at: schedule.next_fire_at,
             fires: schedule.fires,
             recent_tasks: &schedule.recent,
-            tzdb: &schedule.tzdb,
+            tzdb: tzdb_of(&schedule.tzdb),
             created_by: &schedule.created_by,
             created_at: schedule.created_at,
             updated_at: schedule.updated_at,

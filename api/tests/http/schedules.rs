@@ -19,6 +19,11 @@ fn noop(timing: Value) -> Value {
     json!({"timing": timing, "task": {"run": {"noop": {}}}})
 }
 
+/// What is said of the first mistake.
+fn detail(answer: &Answer) -> String {
+    answer.json()["errors"][0]["detail"].as_str().unwrap_or_default().to_owned()
+}
+
 /// Due each 29 February from 2090 on.
 fn rare() -> Value {
     serde_json::from_str(SCHEDULE).unwrap()
@@ -156,6 +161,99 @@ async fn all_that_is_wrong_is_told_at_once_where_it_is() {
         assert_eq!((refused.status, refused.pointers()), (422, vec![pointer.to_owned()]), "{body}");
     }
     assert_eq!(server.get("/v1/schedules").await.json(), json!({"data": [], "next_cursor": null}));
+}
+
+#[tokio::test]
+async fn a_pattern_that_does_not_mean_what_it_says_is_refused_but_where_it_is_stored_so() {
+    let server = Server::start().await;
+    let odd = |pattern: &str| json!({"specs": [{"cron": pattern}], "zone": "Europe/Berlin"});
+    for (pattern, write) in [
+        ("*/90 * * * *", r#"{"every": {"every": "90m"}}"#),
+        ("0 0 * * MON#TUE", "`MON#2`"),
+        ("0 0 * * FRI-MON", "`FRI-SUN,MON`"),
+        ("1/15 * * * *", "`1-59/15`"),
+        ("CRON_TZ=Asia/Tokyo 0 9 * * *", r#"{"zone": "Asia/Tokyo"}"#),
+        ("@every 5m", r#"{"every": {"every": "5m"}}"#),
+    ] {
+        let preview = json!({"timing": odd(pattern)}).to_string();
+        for refused in [
+            put(&server, "s", &noop(odd(pattern))).await,
+            server.post("/v1/schedules/preview", preview).await,
+        ] {
+            assert_eq!(refused.pointers(), ["/timing/specs/0/cron"], "{pattern} {refused:?}");
+            assert!(detail(&refused).contains(write), "{pattern} {refused:?}");
+        }
+    }
+    let mut nothing = odd("*/15 * * * *");
+    nothing["gap"] = "skip".into();
+    nothing["repeat"] = "last".into();
+    let refused = put(&server, "s", &noop(nothing)).await;
+    assert_eq!(
+        (refused.status, refused.pointers()),
+        (422, vec!["/timing/gap".into(), "/timing/repeat".into()])
+    );
+    assert_eq!(server.get("/v1/schedules/s").await.status, 404);
+
+    // As a release has stored it that took more.
+    put(&server, "s", &noop(odd("0 0 * * *"))).await;
+    let sql = "update schedule set timing = replace(timing, '0 0 * * *', '*/90 * * * *') where name = 's'";
+    server.db.sql(sql).await.unwrap();
+    let mut same = noop(odd("*/90 * * * *"));
+    assert_eq!(put(&server, "s", &same).await.status, 200);
+    same["overlap"] = "allow".into();
+    let changed = put(&server, "s", &same).await;
+    assert_eq!((changed.status, &changed.json()["version"]), (200, &json!(2)), "{changed:?}");
+    let due = server.get("/v1/schedules/s/preview?count=2").await.json();
+    assert_eq!(due["due"].as_array().unwrap().len(), 2, "{due}");
+    same["timing"]["jitter"] = "1s".into();
+    assert_eq!(put(&server, "s", &same).await.pointers(), ["/timing/specs/0/cron"]);
+}
+
+#[tokio::test]
+async fn a_value_of_the_wrong_kind_is_answered_with_the_form_it_has() {
+    let server = Server::start().await;
+    for (when, pointer, says) in [
+        (json!({"every": "90s"}), "/every", r#"expected an object such as {"every": "90s"}"#),
+        (json!({"daily": "09:00"}), "/daily", r#"expected an object such as {"at": ["09:00"]}"#),
+        (json!("@daily"), "", r#"expected an object of one kind, such as {"cron""#),
+    ] {
+        let refused = put(&server, "s", &noop(json!({"specs": [when]}))).await;
+        assert_eq!(refused.pointers(), [format!("/timing/specs/0{pointer}")], "{refused:?}");
+        assert!(detail(&refused).contains(says), "{refused:?}");
+    }
+    let whole = json!({"timing": "30 2 * * *", "task": {"run": {"noop": {}}}});
+    let refused = put(&server, "s", &whole).await;
+    assert!(detail(&refused).contains(r#"expected an object such as {"specs""#), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_fixed_delay_that_starts_later_is_due_first_when_it_starts() {
+    let server = Server::start().await;
+    let delay = json!({"specs": [{"every": {"every": "10m", "counting": "fixed_delay"}}], "start_at": "2090-01-01T08:00:00Z"});
+    let made = put(&server, "s", &noop(delay.clone())).await;
+    assert_eq!(
+        (made.status, &made.json()["next_due_at"]),
+        (201, &json!("2090-01-01T08:00:00Z")),
+        "{made:?}"
+    );
+    let preview = server.post("/v1/schedules/preview", json!({"timing": delay}).to_string()).await;
+    assert_eq!(preview.json()["due"][0]["at"], "2090-01-01T08:00:00Z", "{preview:?}");
+}
+
+#[tokio::test]
+async fn an_old_schedule_that_becomes_a_fixed_delay_is_due_so_long_after_the_change() {
+    let server = Server::start().await;
+    put(&server, "s", &rare()).await;
+    let sql = "update schedule set created_at = created_at - interval '1 day' where name = 's'";
+    server.db.sql(sql).await.unwrap();
+    let delay = json!({"specs": [{"every": {"every": "10m", "counting": "fixed_delay"}}]});
+    let changed = put(&server, "s", &noop(delay)).await;
+    assert_eq!(changed.status, 200, "{changed:?}");
+    let time = |field: &str| -> chrono::DateTime<chrono::Utc> {
+        changed.json()[field].as_str().unwrap().parse().unwrap()
+    };
+    let wait = time("next_due_at") - time("updated_at");
+    assert!((590..=610).contains(&wait.num_seconds()), "{changed:?}");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Schedules: when they are due, and what becomes of each due time.
 //!
 //! [`Timing`] is what a customer says, [`Reckoner`] finds the due times in it, [`decide`] settles what is done about those that
-//! have come. Time zones are the release that is built in ([`tzdb_version`]) and no other, so that every machine answers alike.
+//! have come. Time zones are the release that is built in ([`tzdb_release`]) and no other, so that every machine answers alike.
 
 mod fire;
 mod reckon;
@@ -12,7 +12,10 @@ pub use fire::{
     ParseFireOutcomeError, ParseOverlapError, Situation, Source, TaskTemplate, decide,
     first_coming, jitter, upcoming,
 };
-pub use reckon::{DueTime, MOST_PREVIEWED, Marks, Reckoner, preview, tzdb_version};
+pub use reckon::{
+    DueTime, MOST_PREVIEWED, Marks, Reckoner, is_same_meaning, preview, rules_version, tzdb_of,
+    tzdb_release,
+};
 pub use timing::{
     Bound, ClockTime, Counting, Exclusion, ExclusionRange, Gap, MonthDay, ParseWordError, Repeat,
     Spec, Timing, TimingError, TimingProblem, Weekday, YearDay,

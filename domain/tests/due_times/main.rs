@@ -1,7 +1,14 @@
 //! Due times against a reference that shares nothing with them but the rule: see `reference.py`, which wrote the cases.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says at once what it cannot read")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says at once what it cannot read"
+)]
 
-use domain::schedule::{DueTime, Reckoner, Timing, TimingProblem, tzdb_version};
+mod doc;
+
+use domain::schedule::{DueTime, Reckoner, Timing, TimingProblem, tzdb_release};
 use domain::time::Timestamp;
 use serde::Deserialize;
 
@@ -58,8 +65,8 @@ fn two_thousand_drawn_timings_are_due_when_the_reference_says() {
     let head: Head = serde_json::from_str(head).unwrap();
     assert_eq!(
         head.tzdb,
-        tzdb_version(),
-        "the cases are of another release of the zones' data: run reference.py with that of tzdb_version()"
+        tzdb_release(),
+        "the cases are of another release of the zones' data: run reference.py with that of tzdb_release()"
     );
     let cases: Vec<Case> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((cases.len(), head.cases), (2000, 2000));

@@ -5,10 +5,12 @@
 
 It shares nothing with the product but the rule: it looks at every minute of real time, one by one, and asks Python's
 zoneinfo what the clock on the wall shows. The rule:
-- What recurs within the hour (several minutes in it) or each hour is due whenever the clock shows it.
-- Any other time of day is due once a day. Where the clock never shows it (clocks go forward), `gap` decides: next_valid is
+- A cron pattern whose minute or hour field begins with `*` recurs: it is due whenever the clock shows its time.
+- Any other time of day is fixed: due once a day. Where the clock never shows it (clocks go forward), `gap` decides: next_valid is
   the first minute after the gap, all of one gap together once; skip is not at all. Where the clock shows it twice (clocks go
   back), `repeat` decides: first, last, or both.
+- A day must match both the day of the month and the day of the week where one of the two fields begins with `*` or is `?`;
+  where both are restricted, either is enough.
 - Nothing is due before start_at or after end_at, nor on an excluded day of the zone; a range of days has both its ends.
 
 Each line: the timing, `after` and `until` in minutes since 1970, the due times between them (at most 24) as minutes since
@@ -65,6 +67,7 @@ WEEKDAYS = {name[:3]: n for n, name in enumerate(NAMED_DAYS)}
 
 def numbers(field, low, high, names=()):
     """The numbers of a plain cron field."""
+    field = field.replace("?", "*")
     number = lambda text: names[text] if text in names else int(text)
     found = set()
     for part in field.lower().split(","):
@@ -133,16 +136,11 @@ def cron(text):
     def on(day):
         if day.month not in months:
             return False
-        if day_of_month == "*" and weekday == "*":
-            return True
-        if weekday == "*":
-            return day_of_month_matches(day_of_month, day)
-        if day_of_month == "*":
-            return weekday_matches(weekday, day)
-        return day_of_month_matches(day_of_month, day) or weekday_matches(weekday, day)
+        both = "*?".count(day_of_month[0]) or "*?".count(weekday[0])
+        return (all if both else any)((day_of_month_matches(day_of_month, day), weekday_matches(weekday, day)))
 
     times = {h * 60 + m for h in hours for m in minutes}
-    return on, times, len(minutes) > 1 or len(hours) == 24
+    return on, times, minute.startswith("*") or hour.startswith("*")
 
 
 def words(kind, given):
@@ -235,15 +233,15 @@ def due_times(timing, after, until):
 
 def draw_cron(draw, near):
     hour = str(draw.choice([near.hour, near.hour, (near.hour + 23) % 24, draw.randrange(24)]))
-    hour = draw.choice([hour] * 7 + ["*", "*/2", f"{max(0, int(hour) - 1)}-{hour}", f"{hour},{(int(hour) + 5) % 24}"])
+    hour = draw.choice([hour] * 7 + ["*", "*/2", "0-23", f"{max(0, int(hour) - 1)}-{hour}", f"{hour},{(int(hour) + 5) % 24}"])
     minute = str(draw.choice([0, 0, 30, 30, 15, 59, 1, near.minute, draw.randrange(60)]))
-    minute = draw.choice([minute] * 7 + ["*/15", "*/30", "0,30", "5-55/10", "*/7"])
+    minute = draw.choice([minute] * 7 + ["*/15", "*/30", "0,30", "5-55/10", "0-59", "*/7"])
     day, n = str(near.day), draw.randint(1, 31)
-    day = draw.choice(["*"] * 10 + [day, "L", "LW", f"{near.day}W", f"{n}W", "31", "29", f"{day},L", f"1-{day}/2", "1W", "31W"])
+    day = draw.choice(["*"] * 10 + [day, "L", "LW", f"{near.day}W", f"{n}W", "31", "29", f"{day},L", f"1-{day}", "1-31/2", "1W", "31W", "*/2", "*/3", "?"])
     week = near.isoweekday() % 7
     nth = (near.day - 1) // 7 + 1
     name = NAMED_DAYS[week][:3]
-    week = draw.choice(["*"] * 10 + [str(week), name, f"{week}#{nth}", f"{name}#{nth}", f"{week}L", "mon-fri", "fri-sun", "0", "7", "1,3,5"])
+    week = draw.choice(["*"] * 10 + [str(week), name, f"{week}#{nth}", f"{name}#{nth}", f"{week}L", "mon-fri", "fri-sun", "0", "7", "1,3,5", "*/2", "?"])
     month = draw.choice(["*"] * 8 + [str(near.month), f"{near.month},{near.month % 12 + 1}", near.strftime("%b").lower(), "*/2"])
     return {"cron": " ".join([minute, hour, day, month, week])}
 

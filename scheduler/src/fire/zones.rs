@@ -1,4 +1,4 @@
-//! Another release of the time zone data: due times are found anew, and what moved is told.
+//! Another release of the time zone data, or another meaning of timings: due times are found anew, and what moved is told.
 //!
 //! A shard knows by which release its due times were found; its owner looks through it once when that is another. A due time moves by
 //! the change and no further: from a few hours before the old one on is looked, so that no day has its due time twice.
@@ -6,7 +6,9 @@
 use super::shards::Shards;
 use chrono::TimeDelta;
 use domain::id::ScheduleId;
-use domain::schedule::{Coming, Source, Timing, first_coming, tzdb_version};
+use domain::schedule::{
+    Coming, DueTime, Reckoner, Source, Timing, first_coming, is_same_meaning, rules_version,
+};
 use domain::time::Timestamp;
 use std::sync::Arc;
 use store::StoreError;
@@ -28,7 +30,7 @@ pub(super) struct Zones {
 impl Zones {
     /// Looks through those shards whose due times are of another release. How many moved.
     pub(super) async fn look(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let release = tzdb_version();
+        let release = rules_version();
         let (mut looked, mut moved) = (0_u64, 0_u64);
         for at in self.shards.outdated(release) {
             let mut after = (Timestamp::UNIX_EPOCH, ScheduleId(uuid::Uuid::nil()));
@@ -75,15 +77,26 @@ fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
             return None;
         }
     };
-    // What has come is fired as it stands.
-    let next = if old.due_at <= now {
+    // What has come is fired as it stands, and so is what counts from the end of a task.
+    let next = if old.due_at <= now || reckoner.is_fixed_delay() {
         Some(Coming { fire_at: old.fire_at, due_at: old.due_at })
     } else {
         let source = Source { reckoner: &reckoner, after: old.due_after, until: None };
-        first_coming(id, &[source], Coming::after(now.max(old.due_at - MOST_MOVED)))
+        let moved = || first_coming(id, &[source], Coming::after(now.max(old.due_at - MOST_MOVED)));
+        let added = added(&reckoner, old, now).map(|due| Coming::of(id, &reckoner, due.at));
+        added.or_else(moved)
     };
     let next = next.map(|next| (next.due_at, next.fire_at));
     Some(MovedDue { schedule: id, was: old.due_at, next })
+}
+
+/// A due time before that of `old` which its timing did not have when it meant something else. Those stand where clocks change.
+fn added(reckoner: &Reckoner, old: &Outdated, now: Timestamp) -> Option<DueTime> {
+    if is_same_meaning(&old.tzdb) {
+        return None;
+    }
+    let at_change = |due: &DueTime| due.marks.shifted || due.marks.again;
+    reckoner.next_after(now).filter(|due| due.at < old.due_at && at_change(due))
 }
 
 /// Tells of a due time that is another now; false where it is the same.

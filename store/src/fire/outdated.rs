@@ -1,10 +1,10 @@
-//! Due times that were found by another release of the time zone data.
+//! Due times that were found by another release of the time zone data, or by other rules.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::{ScheduleId, TenantId};
-use domain::schedule::tzdb_version;
+use domain::schedule::rules_version;
 use domain::time::Timestamp;
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ pub struct Outdated {
     pub due_after: Timestamp,
     /// When it was made.
     pub created_at: Timestamp,
-    /// The release by which its due time was found.
+    /// The version of the rules by which its due time was found; see [`rules_version`].
     pub tzdb: String,
 }
 
@@ -47,7 +47,7 @@ pub async fn outdated(
         shard,
         after.0,
         after.1.uuid(),
-        tzdb_version(),
+        rules_version(),
         limit
     );
     let rows = named("fire.outdated", query.fetch_all(db.pool())).await?;
@@ -99,7 +99,7 @@ pub async fn move_due(
         &was,
         &due_at as &[Option<Timestamp>],
         &fire_at as &[Option<Timestamp>],
-        tzdb_version()
+        rules_version()
     );
     let rows = named("fire.move_due", query.fetch_all(db.pool())).await?;
     Ok(rows.into_iter().map(ScheduleId).collect())

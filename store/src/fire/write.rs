@@ -218,7 +218,7 @@ impl<'a> Group<'a> {
             &moves.awaits as &[Option<Uuid>],
             &moves.recent,
             &moves.versions,
-            domain::schedule::tzdb_version()
+            domain::schedule::rules_version()
         );
         let told = named("fire.ledger", query.fetch_all(tx)).await?;
         Ok(told.into_iter().map(|row| (row.id, row.fired_at)).collect())

@@ -12,7 +12,7 @@ use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
 use crate::{StoreError, TenantScope};
 use domain::id::ScheduleId;
-use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing, tzdb_version};
+use domain::schedule::{Misfire, Overlap, TaskTemplate, Timing, rules_version};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 
@@ -159,7 +159,7 @@ async fn create(
         fires: 0,
         recent: Vec::new(),
         awaits: None,
-        tzdb: tzdb_version().to_owned(),
+        tzdb: rules_version().to_owned(),
         ended_at: None,
         timing_since: None,
         has_spans: false,
@@ -274,7 +274,7 @@ async fn retime(
     };
     record.timing = new.timing.clone();
     record.timing_since = Some(at);
-    record.tzdb = tzdb_version().to_owned();
+    record.tzdb = rules_version().to_owned();
     if record.awaits.is_some() && record.timing.is_fixed_delay() {
         return Ok(true);
     }

@@ -52,7 +52,7 @@ pub struct ScheduleRecord {
     pub recent: Vec<TaskId>,
     /// The task after whose end its next due time counts.
     pub awaits: Option<TaskId>,
-    /// The release of the time zone data by which the next due time was found.
+    /// The version of the rules by which the next due time was found; see [`domain::schedule::rules_version`].
     pub tzdb: String,
     /// When it was found to have no due time any more.
     pub ended_at: Option<Timestamp>,

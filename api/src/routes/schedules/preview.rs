@@ -105,6 +105,9 @@ pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
     if let Some(never) = judged.as_ref().and_then(|judged| judged.never.as_ref()) {
         found.wrong(&never.pointer, never.detail.clone());
     }
+    for error in judged.iter().flat_map(|judged| &judged.refused) {
+        found.wrong(&error.pointer, error.detail.clone());
+    }
     found.into_result()?;
     // Where there is none, that was found.
     let Some(Judged { timing, .. }) = judged else {

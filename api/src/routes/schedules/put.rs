@@ -10,6 +10,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
 use domain::plan::Quota;
+use domain::schedule::Timing;
 use runtime::clock::wall;
 use store::schedule::{PutAnswer, PutSchedule};
 
@@ -106,6 +107,9 @@ async fn checked(
         idempotency: None,
     };
     let checked = check(spec, &rules, origin, now)?;
+    if !checked.refused.is_empty() && !is_stored(call, name, &checked.timing).await? {
+        return Err(Problem::with_errors(Code::ValidationFailed, checked.refused));
+    }
     let schedule = PutSchedule {
         name: name.to_owned(),
         timing: checked.timing,
@@ -118,4 +122,10 @@ async fn checked(
         if_version,
     };
     Ok((schedule, checked.never))
+}
+
+/// Whether the schedule `name` has this timing already: it was taken when less was refused.
+async fn is_stored(call: &Call, name: &str, timing: &Timing) -> Result<bool, Problem> {
+    let stored = store::schedule::get(&call.state.api, &call.scope(), name).await?;
+    Ok(stored.is_some_and(|stored| stored.timing == *timing))
 }

@@ -6,7 +6,7 @@ use super::super::submit::time;
 use chrono::NaiveDate;
 use domain::schedule::{
     Bound, ClockTime, Counting, Exclusion, ExclusionRange, Gap, MonthDay, Repeat, Spec, Timing,
-    Weekday, YearDay,
+    TimingProblem, Weekday, YearDay,
 };
 use domain::time::{Timestamp, parse_duration};
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub const FIELDS: [&str; 10] = [
 #[command(next_help_heading = "When")]
 pub struct TimingArguments {
     /// A cron pattern of 5 fields, or of 6 with seconds first; may be repeated.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = cron)]
     pub cron: Vec<String>,
     /// Each so often, such as 90s, from when it is made or from --anchor on.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
@@ -84,10 +84,10 @@ pub struct TimingArguments {
     /// Each fire waits a part of this, by chance.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub jitter: Option<Duration>,
-    /// A time of day that does not exist, because the clocks go forward: next_valid (the default) or skip.
+    /// A fixed time of day that does not exist, because the clocks go forward: next_valid (the default) or skip.
     #[arg(long, value_parser = word::<Gap>)]
     pub gap: Option<Gap>,
-    /// A time of day that comes twice, because the clocks go back: first (the default), last or both.
+    /// A fixed time of day that comes twice, because the clocks go back: first (the default), last or both.
     #[arg(long, value_parser = word::<Repeat>)]
     pub repeat: Option<Repeat>,
 }
@@ -124,6 +124,16 @@ impl TimingArguments {
             [&self.daily, &self.weekly, &self.monthly, &self.yearly].into_iter().flatten().cloned(),
         );
         specs
+    }
+}
+
+/// A pattern that can be read. What a new one may not have is the server's to say: a schedule may have it from before.
+fn cron(text: &str) -> Result<String, String> {
+    let alone = Timing::of(vec![Spec::Cron(text.to_owned())]);
+    match alone.check().map_err(|error| error.problem) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(TimingProblem::BadCron(why)) => Err(why),
+        Err(other) => Err(other.to_string()),
     }
 }
 
@@ -264,6 +274,7 @@ mod tests {
     fn what_is_no_timing_is_refused_where_it_is_typed() {
         for line in [
             ["--daily", "24:00"].as_slice(),
+            &["--cron", "61 * * * *"],
             &["--weekly", "monday"],
             &["--weekly", "mon@09:00"],
             &["--monthly", "0@09:00"],
@@ -279,6 +290,16 @@ mod tests {
             &["--max-fires", "0"],
         ] {
             assert!(timing(line).is_err(), "{line:?}");
+        }
+        for (pattern, write) in [
+            ("61 * * * *", "`61` is no minute: it may be 0 to 59"),
+            ("1/15 * * * *", "write `1-59/15`"),
+            ("0 0 * * FRI-MON", "write `FRI-SUN,MON`"),
+            ("@every 5m", r#"write {"every": {"every": "5m"}}"#),
+            ("TZ=Asia/Tokyo 0 9 * * *", r#"{"zone": "Asia/Tokyo"}"#),
+        ] {
+            let why = timing(&["--cron", pattern]).unwrap_err();
+            assert!(why.contains("--cron <PATTERN>") && why.contains(write), "{why}");
         }
         let none = Line::try_parse_from(["berth", "--zone", "UTC"]).unwrap();
         assert!(none.timing.is_empty());

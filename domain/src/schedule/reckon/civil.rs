@@ -1,7 +1,8 @@
 //! The instants of a civil pattern in a zone: where clocks go forward a time is missing, where they go back it comes twice.
 //!
-//! The rule. What recurs within the hour, or each hour, is due whenever the clock shows it. Any other time of day is due once: where
-//! it exists nowhere, at the first instant after the gap, all of one gap together; where it comes twice, as its owner chose.
+//! The rule. A cron pattern whose minute or hour field begins with `*` recurs: it is due whenever the clock shows its time. Any other
+//! time of day is fixed, and due once: where it exists nowhere, at the first instant after the gap, all of one gap together; where it
+//! comes twice, as its owner chose.
 
 use super::pattern::Pattern;
 use super::zone::{NEAR, Stretch, Zone};
@@ -67,7 +68,7 @@ impl Civil {
     }
 
     fn is_due_in(&self, zone: &Zone, stretch: Stretch, civil: i64) -> bool {
-        if self.repeat == Repeat::Both || self.pattern.times.recur() {
+        if self.repeat == Repeat::Both || self.pattern.recurs {
             return true;
         }
         let others = zone.others(stretch, civil);
@@ -80,7 +81,7 @@ impl Civil {
 
     /// Whether a time of day that exists nowhere lies in the gap with which `stretch` begins.
     fn falls_into_gap_before(&self, zone: &Zone, stretch: Stretch) -> bool {
-        if self.gap == Gap::Skip || self.pattern.times.recur() {
+        if self.gap == Gap::Skip || self.pattern.recurs {
             return false;
         }
         let Some(before) = zone.before(&stretch) else { return false };

@@ -1,36 +1,19 @@
 //! Reads a cron pattern.
 //!
-//! The fields are read, and days matched, by a library; instants are not its business. What it would guess at is refused before:
-//! an empty place in a list, a name in a field that has none.
+//! The fields are read, and days matched, by a library; instants are not its business. What a new pattern may be is checked by
+//! [`super::grammar`]; a stored one is read as it always was, as long as the library reads it.
 //!
 //! What was read is kept for a while: of many schedules most say one of a few patterns, and the library takes tens of microseconds
 //! for each. What a text means never changes, so that nobody can tell.
 
-use super::cron_fault::fault;
 use super::days::Days;
+use super::grammar::{self, LONGEST, MONTHS, NAMED, WEEKDAYS, mixes_last_and_nearest};
 use super::pattern::Pattern;
 use super::times::Times;
 use croner::parser::{CronParser, Year};
 use croner::{CronComponent, CronPattern};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
-
-/// Longest pattern, characters.
-const LONGEST: usize = 256;
-
-const MONTHS: [&str; 12] =
-    ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
-const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-/// Names of whole patterns.
-const NAMED: [(&str, &str); 7] = [
-    ("@YEARLY", "0 0 1 1 *"),
-    ("@ANNUALLY", "0 0 1 1 *"),
-    ("@MONTHLY", "0 0 1 * *"),
-    ("@WEEKLY", "0 0 * * 0"),
-    ("@DAILY", "0 0 * * *"),
-    ("@MIDNIGHT", "0 0 * * *"),
-    ("@HOURLY", "0 * * * *"),
-];
 
 /// Patterns kept, at most; then all are forgotten.
 const MOST_KEPT: usize = 4096;
@@ -42,13 +25,12 @@ static KEPT: LazyLock<RwLock<HashMap<String, Arc<Pattern>>>> = LazyLock::new(RwL
 /// # Errors
 /// Why it means none.
 pub(super) fn read(text: &str) -> Result<Arc<Pattern>, String> {
-    if text.len() > LONGEST || !text.is_ascii() {
-        return Err(format!("it may have {LONGEST} plain characters at most"));
-    }
     if let Some(pattern) = KEPT.read().unwrap_or_else(PoisonError::into_inner).get(text) {
         return Ok(Arc::clone(pattern));
     }
-    let pattern = Arc::new(parse(text)?);
+    let unread = || "its fields cannot be read together".to_owned();
+    let pattern = parse(text).ok_or_else(|| grammar::check(text).err().unwrap_or_else(unread))?;
+    let pattern = Arc::new(pattern);
     let mut kept = KEPT.write().unwrap_or_else(PoisonError::into_inner);
     if kept.len() >= MOST_KEPT {
         kept.clear();
@@ -57,20 +39,30 @@ pub(super) fn read(text: &str) -> Result<Arc<Pattern>, String> {
     Ok(pattern)
 }
 
-fn parse(text: &str) -> Result<Pattern, String> {
+/// Whether `text` is a pattern that is due whenever the clock shows its time, and has no fixed times of day.
+pub(in crate::schedule) fn recurs(text: &str) -> bool {
+    read(text).is_ok_and(|pattern| pattern.recurs)
+}
+
+fn parse(text: &str) -> Option<Pattern> {
+    if text.len() > LONGEST || !text.is_ascii() {
+        return None;
+    }
     let upper = text.trim().to_ascii_uppercase();
-    let plain = if upper.starts_with('@') {
-        let known = NAMED.iter().find(|(name, _)| *name == upper);
-        known.map(|(_, pattern)| *pattern).ok_or_else(|| {
-            "of the names it may be @yearly, @monthly, @weekly, @daily or @hourly".to_owned()
-        })?
-    } else {
-        check_fields(&upper)?;
-        upper.as_str()
-    };
-    let parser = CronParser::builder().year(Year::Disallowed).build();
-    let reads = |pattern: &str| parser.parse(pattern).is_ok();
-    let mut pattern = parser.parse(plain).map_err(|_| fault(plain, reads))?.pattern;
+    let named = NAMED.iter().find(|(name, _)| *name == upper);
+    let plain = named.map_or(upper.as_str(), |(_, pattern)| *pattern);
+    let fields: Vec<&str> = plain.split_ascii_whitespace().collect();
+    if !(5..=6).contains(&fields.len()) || !words_fit(&fields) {
+        return None;
+    }
+    let [minute, hour, month_day, _, weekday] = fields[fields.len() - 5..] else { return None };
+    let is_open = |field: &str| field.starts_with(['*', '?']);
+    let parser = CronParser::builder()
+        .year(Year::Disallowed)
+        // Either of the two is enough only where both are restricted.
+        .dom_and_dow(is_open(month_day) || is_open(weekday))
+        .build();
+    let mut pattern = parser.parse(plain).ok()?.pattern;
     // One bit for each of five thousand years, of which none is ever asked.
     pattern.years = CronComponent::new(0, 0, 0, 0);
     let bits = |field: &CronComponent| field.values().into_iter().fold(0, |all, n| all | 1 << n);
@@ -79,7 +71,8 @@ fn parse(text: &str) -> Result<Pattern, String> {
         minutes: bits(&pattern.minutes),
         seconds: bits(&pattern.seconds),
     };
-    Ok(Pattern { times, days: days(pattern) })
+    let recurs = minute.starts_with('*') || hour.starts_with('*');
+    Some(Pattern { times, days: days(pattern), recurs })
 }
 
 fn days(pattern: CronPattern) -> Days {
@@ -91,33 +84,21 @@ fn days(pattern: CronPattern) -> Days {
     }
 }
 
-fn check_fields(upper: &str) -> Result<(), String> {
-    let fields: Vec<&str> = upper.split_ascii_whitespace().collect();
-    if !(5..=6).contains(&fields.len()) {
-        return Err(format!("it has {} fields and not 5 or 6", fields.len()));
-    }
+/// Whether each list is full, and each word has a meaning in its field, which the library does not see to.
+fn words_fit(fields: &[&str]) -> bool {
     let of_days = fields.len() - 3;
-    for (index, field) in fields.iter().enumerate() {
-        if field.split(',').any(str::is_empty) {
-            return Err(format!("`{field}` lists nothing between, before or after commas"));
-        }
-        let mut words = field.split(|letter: char| !letter.is_ascii_alphabetic());
-        let known = |word: &str| match index.checked_sub(of_days) {
-            Some(0) => ["L", "W", "LW"].contains(&word),
-            Some(1) => MONTHS.contains(&word),
-            Some(_) => word == "L" || WEEKDAYS.contains(&word.strip_suffix('L').unwrap_or(word)),
-            None => false,
-        };
-        if let Some(word) = words.find(|word| !word.is_empty() && !known(word)) {
-            return Err(format!("`{word}` has no meaning in `{field}`"));
-        }
-    }
-    if fields[of_days + 2].split(',').any(|part| part == "L") {
-        return Err("L needs a weekday before it, such as 5L for the last Friday".to_owned());
-    }
-    let mut days = fields[of_days].split(',');
-    if days.clone().any(|part| part == "L") && days.any(|part| part.ends_with('W')) {
-        return Err("L and W cannot stand in one list; give two patterns".to_owned());
-    }
-    Ok(())
+    let known = |index: usize, word: &str| match index.checked_sub(of_days) {
+        Some(0) => ["L", "W", "LW"].contains(&word),
+        Some(1) => MONTHS.contains(&word),
+        Some(_) => word == "L" || WEEKDAYS.contains(&word.strip_suffix('L').unwrap_or(word)),
+        None => false,
+    };
+    let fits = |(index, field): (usize, &&str)| {
+        let words = field.split(|letter: char| !letter.is_ascii_alphabetic());
+        words.filter(|word| !word.is_empty()).all(|word| known(index, word))
+            && !field.split(',').any(str::is_empty)
+    };
+    fields.iter().enumerate().all(fits)
+        && !fields[of_days + 2].split(',').any(|part| part == "L")
+        && !mixes_last_and_nearest(fields[of_days])
 }

@@ -6,21 +6,25 @@
 mod civil;
 mod closed;
 mod cron;
-mod cron_fault;
 mod days;
 mod due;
+mod grammar;
 mod pattern;
 mod preview;
 mod reckoner;
 mod rule;
+mod rules;
 mod times;
 mod zone;
 
+pub(in crate::schedule) use cron::recurs;
 pub use due::{DueTime, Marks};
+pub(in crate::schedule) use grammar::check as check_cron;
 pub use preview::{MOST_PREVIEWED, preview};
 pub use reckoner::Reckoner;
 pub(in crate::schedule) use rule::check_time;
-pub use zone::tzdb_version;
+pub use rules::{is_same_meaning, rules_version, tzdb_of};
+pub use zone::tzdb_release;
 
 use crate::time::Timestamp;
 use chrono::NaiveDate;
@@ -51,5 +55,7 @@ fn from_micros(micros: i64) -> Option<Timestamp> {
     SPAN.contains(&micros.div_euclid(MICROS)).then(|| Timestamp::from_timestamp_micros(micros))?
 }
 
+#[cfg(test)]
+mod civil_tests;
 #[cfg(test)]
 mod tests;

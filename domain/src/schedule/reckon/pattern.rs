@@ -9,6 +9,9 @@ use super::{DAY, date_of, midnight_of};
 pub(super) struct Pattern {
     pub times: Times,
     pub days: Days,
+    /// It is due whenever the clock shows its time, also where clocks change: what is meant is an interval. Else it is a fixed time
+    /// of day.
+    pub recurs: bool,
 }
 
 impl Pattern {

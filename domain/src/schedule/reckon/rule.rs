@@ -120,7 +120,7 @@ impl Rule {
 }
 
 fn words(times: Times, days: Days) -> Arc<Pattern> {
-    Arc::new(Pattern { times, days })
+    Arc::new(Pattern { times, days, recurs: false })
 }
 
 fn counted(pointer: String, given: usize, most: usize) -> Result<(), TimingError> {

@@ -49,16 +49,6 @@ impl Times {
             }
         }
     }
-
-    /// Whether they come again within an hour, or each hour: then they mean an interval and not a time of day.
-    pub fn recur(&self) -> bool {
-        match self {
-            Self::Listed(_) => false,
-            Self::Fields { hours, minutes, seconds } => {
-                minutes.count_ones() * seconds.count_ones() > 1 || hours.count_ones() == 24
-            }
-        }
-    }
 }
 
 #[cfg(test)]

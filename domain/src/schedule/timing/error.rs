@@ -21,7 +21,7 @@ pub enum TimingProblem {
     NeverFires,
     /// No time zone of this name is known.
     UnknownZone(String),
-    /// The text is no cron pattern.
+    /// The text is no cron pattern, or has a part that does not mean just one thing.
     BadCron(String),
     /// Too few or too many of something.
     Count {
@@ -42,6 +42,8 @@ pub enum TimingProblem {
     FixedDelayNotAlone,
     /// A date that does not exist.
     NoSuchDate,
+    /// A choice for clock changes, of a timing without fixed times of day.
+    NoTimeOfDay,
     /// A time that this calendar cannot hold.
     OutOfRange,
 }
@@ -56,10 +58,7 @@ impl fmt::Display for TimingProblem {
                 f,
                 "names no known time zone: `{zone}`; give an IANA name such as `UTC`, `Europe/Berlin` or `America/New_York`"
             ),
-            Self::BadCron(why) => write!(
-                f,
-                "is no cron pattern: {why}; write `minute hour day month weekday`, with seconds first if wanted, for example `*/5 * * * *`"
-            ),
+            Self::BadCron(why) => write!(f, "is no cron pattern: {why}"),
             Self::Count { least, most } => write!(f, "must have {least} to {most} entries"),
             Self::Every => write!(
                 f,
@@ -76,6 +75,9 @@ impl fmt::Display for TimingProblem {
                 "counts from the end of a task and must be the only spec; use fixed_rate, or a schedule of its own",
             ),
             Self::NoSuchDate => f.write_str("is no date of the calendar"),
+            Self::NoTimeOfDay => f.write_str(
+                "acts on fixed times of day only, and this timing has none: intervals, and patterns whose minute or hour field begins with `*`, are due whenever the clock shows their time; leave it out",
+            ),
             Self::OutOfRange => f.write_str("must be a time of the years 1 to 9000"),
         }
     }

@@ -183,6 +183,51 @@ fn what_would_have_to_be_guessed_is_no_cron_pattern() {
     assert!(cron(&format!("{} * * * *", "1,".repeat(200))).is_err());
 }
 
+#[test]
+fn what_a_new_timing_may_not_have_is_read_all_the_same() {
+    let pointers = |value: Value| {
+        let timing = read(value).unwrap();
+        assert_eq!(timing.check(), Ok(()), "it may be stored so");
+        let errors = timing.check_new();
+        errors.iter().map(|error| error.pointer.clone()).collect::<Vec<_>>()
+    };
+    for pattern in ["*/90 * * * *", "1-5/10 * * * *", "0 0 * * 5#L", "0 0 * * 1-5#2", "007 * * * *"]
+    {
+        assert_eq!(pointers(json!({"specs": [{"cron": pattern}]})), ["/specs/0/cron"], "{pattern}");
+    }
+    let two = json!({"specs": [{"cron": "*/90 * * * *"}, {"cron": "* * * * *"}, {"cron": "0 */25 * * *"}]});
+    assert_eq!(pointers(two), ["/specs/0/cron", "/specs/2/cron"]);
+}
+
+#[test]
+fn a_choice_for_clock_changes_that_acts_on_nothing_is_refused_in_a_new_timing() {
+    let pointers = |specs: Value, gap: &str, repeat: &str| {
+        let timing = json!({"specs": specs, "zone": "Europe/Berlin", "gap": gap, "repeat": repeat});
+        let errors = read(timing).unwrap().check_new();
+        assert!(
+            errors.iter().all(|error| error.problem == TimingProblem::NoTimeOfDay),
+            "{errors:?}"
+        );
+        errors.iter().map(|error| error.pointer.clone()).collect::<Vec<_>>()
+    };
+    for nothing in [
+        json!([{"cron": "*/15 * * * *"}]),
+        json!([{"cron": "0 */2 * * *"}, {"cron": "@hourly"}]),
+        json!([{"every": {"every": "1h"}}, {"at": "2030-01-01T00:00:00Z"}, {"after": "1h"}]),
+    ] {
+        assert_eq!(pointers(nothing.clone(), "skip", "both"), ["/gap", "/repeat"], "{nothing}");
+        assert_eq!(pointers(nothing.clone(), "next_valid", "last"), ["/repeat"], "{nothing}");
+        assert!(pointers(nothing, "next_valid", "first").is_empty(), "the defaults are no choice");
+    }
+    for fixed in [
+        json!([{"cron": "0,30 2 * * *"}]),
+        json!([{"cron": "*/15 * * * *"}, {"cron": "@daily"}]),
+        json!([{"every": {"every": "1h"}}, {"daily": {"at": ["09:00"]}}]),
+    ] {
+        assert!(pointers(fixed.clone(), "skip", "both").is_empty(), "{fixed}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_text_breaks_the_reading_of_cron(text in "[0-9*/,LW#?+@a-zA-Z -]{0,40}", any in ".{0,20}") {
