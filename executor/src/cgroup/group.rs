@@ -277,6 +277,8 @@ mod tests {
             let name = format!("{version:?}");
             let group = Group::make(&places, &name, &LIMITS).unwrap();
             group.limit_cpu(&LIMITS).unwrap();
+            let all_at_once = root.path().join(&name).join("memory.oom.group").exists();
+            assert_eq!(all_at_once, version == Version::V2);
             for (file, wanted) in files {
                 let text = fs::read_to_string(root.path().join(&name).join(file)).unwrap();
                 assert_eq!(text, wanted, "{file}");

@@ -1,6 +1,6 @@
-//! Hears from the kernel that it is about to kill something of a group for want of memory.
+//! Receives the kernel's notice that it is about to kill something of a group for want of memory.
 //!
-//! Of version 1 only: there it kills one process, and the rest of an attempt would go on until somebody looked. In
+//! Of version 1 only: there it kills one process, and the rest of an attempt would go on until the next poll. In
 //! version 2 it kills all of a group at once (`memory.oom.group`).
 
 use nix::errno::Errno;
@@ -26,8 +26,8 @@ impl OomEvent {
         Ok(Self { counter })
     }
 
-    /// True once for all that was heard since it was asked last.
-    pub(crate) fn heard(&mut self) -> bool {
+    /// True when there was a notice since the last call.
+    pub(crate) fn received(&mut self) -> bool {
         use std::io::Read;
         self.counter.read(&mut [0; 8]).is_ok()
     }

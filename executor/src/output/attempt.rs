@@ -1,9 +1,9 @@
 //! Both output streams of one attempt, filled by its pumps and emptied by the agent.
 //!
 //! The two sides share it under a short lock, so that a flood is copied once and never passes through
-//! the agent's loop. Where the streams take turns, so do their pieces: their numbers are the order in which they were read.
+//! the agent's loop. Where the streams alternate, so do their pieces: their numbers are the order in which they were read.
 
-use super::rhythm::HOLD;
+use super::flush::HOLD;
 use super::stream::{StreamBuffer, Which};
 use protocol::{LeaseKey, OutputChunk};
 use runtime::clock::{self, Instant};
@@ -33,9 +33,9 @@ pub(super) struct Waiting {
     pub(super) unfinished: bool,
 }
 
-/// Most turns of the streams in `HOLD` that make pieces of their own. Beyond it pieces hold what was read of a stream in
-/// several turns: a command that alternates without end must not become a chunk a word.
-const TURNS: u32 = 32;
+/// Most switches between the streams in `HOLD` that begin a piece. After them a piece holds what was read of its stream before
+/// and after a switch: a command that alternates without end must not become a chunk a word.
+const SWITCHES: u32 = 32;
 
 #[derive(Debug)]
 struct State {
@@ -45,9 +45,9 @@ struct State {
     next_seq: u32,
     /// Which was added to last.
     last: Which,
-    /// Turns that may still be made before `turns_until`.
-    turns: u32,
-    turns_until: Instant,
+    /// Switches between the streams that may still begin a piece before `switches_until`.
+    switches: u32,
+    switches_until: Instant,
     /// It stands in the queue already.
     queued: bool,
 }
@@ -60,8 +60,8 @@ impl AttemptOutput {
             stderr: stream(),
             next_seq: 0,
             last: Which::Stdout,
-            turns: 0,
-            turns_until: clock::monotonic(),
+            switches: 0,
+            switches_until: clock::monotonic(),
             queued: false,
         };
         Self { lease, state: Mutex::new(state) }
@@ -82,7 +82,7 @@ impl AttemptOutput {
     /// Adds what was read.
     pub(super) fn push(&self, which: Which, data: &[u8]) -> Waiting {
         let mut state = self.lock();
-        let cut = state.is_new_turn(which);
+        let cut = state.begins_piece(which);
         let (stream, next_seq) = state.stream(which);
         stream.push(data, cut, next_seq);
         stream.waiting()
@@ -146,16 +146,16 @@ impl State {
     }
 
     /// Whether `which` takes over from the other stream and may begin a piece.
-    fn is_new_turn(&mut self, which: Which) -> bool {
+    fn begins_piece(&mut self, which: Which) -> bool {
         if std::mem::replace(&mut self.last, which) == which {
             return false;
         }
         let now = clock::monotonic();
-        if now >= self.turns_until {
-            (self.turns, self.turns_until) = (TURNS, now + HOLD);
+        if now >= self.switches_until {
+            (self.switches, self.switches_until) = (SWITCHES, now + HOLD);
         }
-        let may = self.turns > 0;
-        self.turns = self.turns.saturating_sub(1);
+        let may = self.switches > 0;
+        self.switches = self.switches.saturating_sub(1);
         may
     }
 }
@@ -230,6 +230,6 @@ mod tests {
         }
         let pieces = all(&output);
         // As many as a slow machine would allow in ten times the time.
-        assert!(pieces.len() < 10 * TURNS as usize, "{} pieces", pieces.len());
+        assert!(pieces.len() < 10 * SWITCHES as usize, "{} pieces", pieces.len());
     }
 }

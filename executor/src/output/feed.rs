@@ -1,21 +1,21 @@
-//! Output that comes from this process itself instead of a pipe, in the same rhythm.
+//! Output that comes from this process itself instead of a pipe, flushed in the same way.
 
 use super::attempt::AttemptOutput;
+use super::flush::FlushTimer;
 use super::queue::OutputQueue;
-use super::rhythm::Rhythm;
 use super::stream::Which;
 use std::sync::Arc;
 
 pub(crate) struct Feed {
-    stdout: Rhythm,
-    stderr: Rhythm,
+    stdout: FlushTimer,
+    stderr: FlushTimer,
 }
 
 impl Feed {
     pub(crate) fn new(output: Arc<AttemptOutput>, queue: Arc<OutputQueue>) -> Self {
         Self {
-            stdout: Rhythm::new(Which::Stdout, Arc::clone(&output), Arc::clone(&queue)),
-            stderr: Rhythm::new(Which::Stderr, output, queue),
+            stdout: FlushTimer::new(Which::Stdout, Arc::clone(&output), Arc::clone(&queue)),
+            stderr: FlushTimer::new(Which::Stderr, output, queue),
         }
     }
 

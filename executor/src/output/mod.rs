@@ -7,9 +7,9 @@
 mod attempt;
 mod feed;
 mod flight;
+mod flush;
 mod pump;
 mod queue;
-mod rhythm;
 mod stream;
 mod text;
 

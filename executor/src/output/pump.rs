@@ -3,8 +3,8 @@
 //! Runs once for each stream of each attempt, until end of file.
 
 use super::attempt::AttemptOutput;
+use super::flush::FlushTimer;
 use super::queue::OutputQueue;
-use super::rhythm::Rhythm;
 use super::stream::Which;
 use protocol::MAX_OUTPUT_CHUNK;
 use std::cell::RefCell;
@@ -24,13 +24,13 @@ pub(crate) async fn pump(
     output: Arc<AttemptOutput>,
     queue: Arc<OutputQueue>,
 ) {
-    let mut rhythm = Rhythm::new(which, output, queue);
+    let mut timer = FlushTimer::new(which, output, queue);
     loop {
         let readable = tokio::select! {
             readable = pipe.readable() => readable,
-            () = rhythm.due() => continue,
+            () = timer.due() => continue,
         };
-        match readable.and_then(|()| read_some(&pipe, &mut rhythm)) {
+        match readable.and_then(|()| read_some(&pipe, &mut timer)) {
             Ok(Some(0)) | Err(_) => return,
             Ok(_) => {}
         }
@@ -38,10 +38,10 @@ pub(crate) async fn pump(
 }
 
 /// How many bytes came. None when there were none yet.
-fn read_some(pipe: &Receiver, rhythm: &mut Rhythm) -> io::Result<Option<usize>> {
+fn read_some(pipe: &Receiver, timer: &mut FlushTimer) -> io::Result<Option<usize>> {
     SCRATCH.with_borrow_mut(|scratch| match pipe.try_read(scratch) {
         Ok(len) => {
-            rhythm.push(scratch.get(..len).unwrap_or_default());
+            timer.push(scratch.get(..len).unwrap_or_default());
             Ok(Some(len))
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {

@@ -28,7 +28,7 @@ const SHARE: u64 = 10;
 const PAGE: u64 = 4096;
 
 /// How often, and how far apart, the kernel is asked whether it has killed what it was about to.
-const KILL_LOOKS: u32 = 100;
+const KILL_POLLS: u32 = 100;
 const KILL_PAUSE: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
@@ -64,12 +64,12 @@ impl Guard {
 
     /// Where the kernel is about to kill a process for want of memory, stops the others before they can notice, and waits
     /// until it has done so.
-    pub(super) fn heed_the_kernel(&mut self) -> Option<Passed> {
-        if !self.oom.as_mut().is_some_and(OomEvent::heard) {
+    pub(super) fn receive_oom_event(&mut self) -> Option<Passed> {
+        if !self.oom.as_mut().is_some_and(OomEvent::received) {
             return None;
         }
         let stopped = self.group.stop();
-        for _ in 0..KILL_LOOKS {
+        for _ in 0..KILL_POLLS {
             if self.group.oom_kills() > 0 {
                 return Some(Passed::Memory(self.limits.memory_bytes));
             }

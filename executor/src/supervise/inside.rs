@@ -26,8 +26,8 @@ use std::os::unix::process::ExitStatusExt;
 
 /// Processes that are ours or bubblewrap's, and some more.
 const OVERHEAD: u64 = 8;
-/// Between two looks at what the command has left, ms.
-const LEFT_LOOK_MS: u8 = 20;
+/// Poll interval of what the command has left running, ms.
+const LEFT_POLL_MS: u8 = 20;
 
 /// What is to be started.
 #[derive(Debug, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ fn is_anything_left() -> bool {
 fn wait_for_the_rest(words: &UnixStream) {
     while is_anything_left() {
         let mut source = [PollFd::new(words.as_fd(), PollFlags::POLLIN)];
-        if poll(&mut source, PollTimeout::from(LEFT_LOOK_MS)).is_ok_and(|ready| ready > 0) {
+        if poll(&mut source, PollTimeout::from(LEFT_POLL_MS)).is_ok_and(|ready| ready > 0) {
             return;
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn stop_descendants(root: i32) -> Vec<i32> {
 
 /// Asks all descendants of `root` but `spared` to end, as one: none of them can notice the end of another before it
 /// has been asked itself.
-pub(super) fn ask_descendants(root: i32, spared: Option<i32>) {
+pub(super) fn terminate_descendants(root: i32, spared: Option<i32>) {
     let tree = stop_descendants(root);
     kill_pids(tree.iter().copied().filter(|pid| Some(*pid) != spared), Signal::SIGTERM);
     // Children first: a parent that controls jobs would take a child that is still stopped for suspended.
@@ -176,7 +176,7 @@ mod tests {
         }
         assert!("SR".contains(state_of(pid)), "its parent is not below itself");
         kill_pids(tree, Signal::SIGCONT);
-        ask_descendants(pid, None);
+        terminate_descendants(pid, None);
         assert!(shell.wait().unwrap().success(), "`wait` has seen both end");
     }
 

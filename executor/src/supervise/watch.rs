@@ -128,7 +128,7 @@ impl Watch {
                 None if now >= self.cap_until_ns => self.ask(Cause::Cap, self.grace_ns),
                 _ => {}
             }
-            if let Some(passed) = self.guard.heed_the_kernel().or_else(|| self.guard.look()) {
+            if let Some(passed) = self.guard.receive_oom_event().or_else(|| self.guard.look()) {
                 return Cause::Passed(passed);
             }
             self.wait(self.next_deadline().saturating_sub(monotonic_ns()));
@@ -217,7 +217,7 @@ impl Watch {
         self.asked = Some((cause, kill_at));
         // bubblewrap would end at once, and everything in it would die without the grace.
         let outer = self.wall.as_ref().map(|wall| wall.outer().as_raw());
-        sweep::ask_descendants(getpid().as_raw(), outer);
+        sweep::terminate_descendants(getpid().as_raw(), outer);
     }
 
     /// Returns only when no descendant is left and the kernel lists nothing of it either.

@@ -118,7 +118,7 @@ async fn reading_begins_at_a_time_or_with_the_last_lines_over_as_many_chunks_as_
     let lease = world.run(leader, owned, tenant, 1).await[0];
     let scope = TenantScope::new(tenant);
     // Two lines a chunk, by turns, and more chunks than are read at once.
-    let of = |seq: u32| if seq % 3 == 0 { Stderr } else { Stdout };
+    let of = |seq: u32| if seq.is_multiple_of(3) { Stderr } else { Stdout };
     let text = |seq: u32| format!("{seq} first\n{seq} second\n");
     let chunks: Vec<_> = (0..300).map(|seq| chunk(lease, of(seq), seq, &text(seq))).collect();
     insert(&world.rm, &chunks).await.unwrap();

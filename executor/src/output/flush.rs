@@ -20,7 +20,7 @@ pub(super) const HOLD: Duration = Duration::from_millis(200);
 /// Longest time that the beginning of a character waits for the rest.
 const UNFINISHED: Duration = Duration::from_secs(1);
 
-pub(super) struct Rhythm {
+pub(super) struct FlushTimer {
     which: Which,
     output: Arc<AttemptOutput>,
     queue: Arc<OutputQueue>,
@@ -29,7 +29,7 @@ pub(super) struct Rhythm {
     release_at: Option<Instant>,
 }
 
-impl Rhythm {
+impl FlushTimer {
     pub(super) fn new(which: Which, output: Arc<AttemptOutput>, queue: Arc<OutputQueue>) -> Self {
         let due_from = clock::monotonic();
         Self { which, output, queue, due_from, waiting: false, release_at: None }
