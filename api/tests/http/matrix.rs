@@ -35,7 +35,7 @@ async fn askers(server: &Server) -> Vec<Asker> {
     let mut all = Vec::new();
     for scopes in [&ALL_SCOPES[..], &["read"], &["submit"], &["admin"]] {
         let credential = server.new_key(server.tenant, scopes).await;
-        let may = ScopeSet::from_names(scopes).permissions();
+        let may = ScopeSet::from_names(scopes).permissions().with(PermissionSet::OF_EVERYBODY);
         let ended = SignInId::fresh().to_string();
         all.push(Asker { name: format!("key {scopes:?}"), credential, may, ended });
     }
@@ -50,6 +50,7 @@ async fn askers(server: &Server) -> Vec<Asker> {
         let ended = before["id"].as_str().unwrap().to_owned();
         let credential = signed_in(server, &email).await.0;
         let may = role.permissions().with(PermissionSet::OF_EVERY_USER);
+        let may = may.with(PermissionSet::OF_EVERYBODY);
         all.push(Asker { name: role.to_string(), credential, may, ended });
     }
     all
@@ -574,7 +575,8 @@ async fn every_verb_on_every_path_does_what_the_table_declares_for_every_credent
                     Access::Operator(..) if name != "operator" => assert_eq!(status, 403, "{what}"),
                     Access::Operator(..) => assert!(![401, 405, 500].contains(&status), "{what}"),
                     Access::Tenant(needed, _) => {
-                        let may = ScopeSet::from_names(&[name]).permissions().contains(needed);
+                        let may = ScopeSet::from_names(&[name]).permissions();
+                        let may = may.with(PermissionSet::OF_EVERYBODY).contains(needed);
                         assert_eq!(status == 403, !may, "{what}");
                         assert!(![401, 405, 500].contains(&status), "{what}");
                     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const FULL: &str = r#"{"name":"report","tier":"regular","run":{"command":{"argv":["bash","-c","echo $A"],"env":{"A":"1","B":"2"},"stdin":"in"}},
     "delay":"1h","delay_tolerance":"7m","execution_cap":"90s","expire_if_late":true,"priority":-3,"flexible":true,"max_attempts":5,
-    "retry":{"backoff":"fixed","initial":"3s"},"delivery":"at_most_once","concurrency_key":"db","labels":{"team":"media"}}"#;
+    "retry":{"backoff":"constant","initial":"3s"},"delivery":"at_most_once","concurrency_key":"db","labels":{"team":"media"}}"#;
 
 /// What is the same in a rerun that changes nothing.
 const SAME: [&str; 15] = [

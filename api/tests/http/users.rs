@@ -317,6 +317,7 @@ async fn each_role_may_exactly_what_the_table_of_roles_says_on_every_route() {
         let email = format!("{role}@example.com");
         user(&server, &email, role).await;
         let may = role.permissions().with(PermissionSet::OF_EVERY_USER);
+        let may = may.with(PermissionSet::OF_EVERYBODY);
         let (mut access, _) = signed_in(&server, &email).await;
         for endpoint in &TABLE {
             let Access::Tenant(needed, _) = endpoint.access else { continue };

@@ -61,7 +61,7 @@ pub(super) fn tell(name: &str, before: Option<&Value>, after: &Value) {
     let (from, to) = (version(before), version(after));
     let lines = lines(before, after);
     if lines.is_empty() {
-        return output::remark(&format!("berth: schedule {name} was so before: version {to}"));
+        return output::remark(&format!("berth: schedule {name} is unchanged: version {to}"));
     }
     output::remark(&format!("berth: schedule {name}, version {from} -> {to}:"));
     lines.iter().for_each(|line| output::remark(line));
