@@ -1,6 +1,6 @@
 //! Tasks that fit no executor wait without harm: they bounce off no queue, hold nobody up, and run when one that fits joins.
 
-use e2e::{Cluster, Customer, Oracle, Role, Shape, Submitted, sum};
+use e2e::{Cluster, Customer, Oracle, Pace, Role, Shape, Submitted, sum};
 use runtime::clock;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -225,6 +225,16 @@ async fn tasks_that_find_no_room_do_not_hold_up_another_tenant() -> anyhow::Resu
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_that_find_no_room_do_not_hold_up_small_ones_of_their_tenant() -> anyhow::Result<()> {
     passed_by(100, Duration::from_secs(10), true).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_of_mixed_sizes_follow_each_other_as_closely_as_those_of_one_size()
+-> anyhow::Result<()> {
+    let one = |shape: Shape, role| shape.with(role, 1);
+    let shape = Role::ALL.into_iter().fold(Shape::default(), one);
+    let cluster = Cluster::start(shape.set("BERTH_EXECUTOR__CPU_MILLIS", "2000")).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    Pace::of_sizes_that_do_not_divide_it(&customer).await
 }
 
 mod chaos {

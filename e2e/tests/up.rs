@@ -1,6 +1,6 @@
 //! `berth up` from outside: what it says, what it keeps, what it leaves behind.
 
-use e2e::{Up, UpCommand};
+use e2e::{Pace, Up, UpCommand};
 use serde_json::{Value, json};
 use std::net::TcpListener;
 use std::time::Duration;
@@ -90,6 +90,19 @@ mod own_engines {
         up.term(SOON).await?;
         assert_eq!(command.processes(), Vec::<u32>::new());
         Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn tasks_of_mixed_sizes_follow_each_other_as_closely_as_those_of_one_size()
+    -> anyhow::Result<()> {
+        let command = [("CPU_MILLIS", "2000"), ("MEMORY_MIB", "32768"), ("DISK_MIB", "102400")]
+            .into_iter()
+            .fold(UpCommand::new()?, |command, (name, value)| {
+                command.env(&format!("BERTH_EXECUTOR__{name}"), value)
+            });
+        let mut up = command.start().await?;
+        Pace::of_sizes_that_do_not_divide_it(&up.customer()?).await?;
+        up.term(SOON).await
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -17,7 +17,7 @@ use store::load::{PoolReport, report};
 const APART: Duration = Duration::from_millis(10);
 /// Where there is room for much more than comes and goes, a figure may be this old.
 const APART_WITH_AMPLE_ROOM: Duration = Duration::from_millis(50);
-/// Room is ample where it is this many times what came back since the last report.
+/// Room is ample where it is this many times what came back, or was taken, since the last report.
 const AMPLE: u64 = 8;
 /// A report is repeated after this, because the batcher forgets old ones.
 const REPEAT: Duration = Duration::from_secs(1);
@@ -32,19 +32,10 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let loads = self.fleet.loads();
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut ample = false;
-        if let Some((at, before)) = &told {
-            if *before == loads && at.elapsed() < REPEAT {
-                return Ok(TickOutcome::idle(0));
-            }
-            ample = is_ample(before, &loads);
-            let apart = if ample { APART_WITH_AMPLE_ROOM } else { APART };
-            // Not the ticker's pause, which a change ends: under load there is always one.
-            clock::sleep_until(*at + apart).await;
-        }
-        let loads = self.fleet.loads();
+        let Some((loads, ample)) = self.due(told.as_ref()).await else {
+            return Ok(TickOutcome::idle(0));
+        };
         let gone = told.iter().flat_map(|(_, before)| gone(before, &loads));
         let all: Vec<PoolReport> = loads.iter().cloned().chain(gone).collect();
         if !all.is_empty() {
@@ -58,6 +49,36 @@ impl Reporter {
             self.bus.wake(Topic::Batcher);
         }
         Ok(TickOutcome::idle(1))
+    }
+
+    /// What is to be reported now, and whether its room is ample; `None` where that was reported a moment ago.
+    ///
+    /// Each change while a report waits is judged anew: room that was ample can be used up and come back before the report is
+    /// due, and whoever waits for it must be woken.
+    async fn due(
+        &self,
+        told: Option<&(Instant, Vec<PoolReport>)>,
+    ) -> Option<(Vec<PoolReport>, bool)> {
+        let Some((at, before)) = told else { return Some((self.fleet.loads(), false)) };
+        let changed = self.fleet.changed();
+        let mut ample = true;
+        loop {
+            let loads = self.fleet.loads();
+            if *before == loads && at.elapsed() < REPEAT {
+                return None;
+            }
+            // What was once short stays so until it is reported.
+            ample &= is_ample(before, &loads);
+            let until = *at + if ample { APART_WITH_AMPLE_ROOM } else { APART };
+            if clock::monotonic() >= until {
+                return Some((loads, ample));
+            }
+            tokio::select! {
+                // Not the ticker's pause, which a change ends: under load there is always one.
+                () = clock::sleep_until(until) => {}
+                () = changed.notified(), if ample => {}
+            }
+        }
     }
 }
 
@@ -85,17 +106,19 @@ fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
         })
 }
 
-/// True where each pool had, and has, room for many times what came back in between, and lacks what it lacked.
+/// True where each pool had, and has, room for many times what came back or was taken in between, and lacks what it lacked.
 fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
     before.len() == now.len()
         && before.iter().zip(now).all(|(before, now)| {
             let back = now.completed_slots.saturating_sub(before.completed_slots);
+            // What runs comes back: soon, where tasks are short.
+            let moved = back.max(before.free_slots.saturating_sub(now.free_slots));
             let least = before.free_slots.min(now.free_slots);
             before.pool == now.pool
                 && before.lacks == now.lacks
                 && before.largest == now.largest
                 && least > 0
-                && least >= back.saturating_mul(AMPLE)
+                && least >= moved.saturating_mul(AMPLE)
         })
 }
 
@@ -117,5 +140,24 @@ mod tests {
         assert_eq!(left.len(), 1);
         assert_eq!((left[0].pool.as_str(), left[0].free_slots), ("a", 0));
         assert_eq!((left[0].largest, left[0].completed_slots), (Resources::default(), 9));
+    }
+
+    fn one_pool(free_slots: u64, completed_slots: u64) -> Vec<PoolReport> {
+        vec![PoolReport {
+            pool: "a".parse().unwrap(),
+            free_slots,
+            completed_slots,
+            largest: Resources::default(),
+            total: Resources::default(),
+            lacks: Shapes::default(),
+        }]
+    }
+
+    #[test]
+    fn room_that_is_taken_is_as_little_ample_as_room_that_came_back() {
+        assert!(is_ample(&one_pool(100, 0), &one_pool(100, 12)));
+        assert!(!is_ample(&one_pool(8, 0), &one_pool(8, 6)));
+        assert!(!is_ample(&one_pool(8, 0), &one_pool(2, 0)), "6 of 8 run, and will come back");
+        assert!(is_ample(&one_pool(100, 0), &one_pool(90, 0)));
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Lane {
     queues: HashMap<TenantId, Queue>,
     /// Tenants at their limits: while they wait for themselves they have no claim on what others use.
     held_back: Vec<TenantId>,
+    /// In the last pick a task whose turn it was needed more slots than were left.
+    short_of_slots: bool,
     /// Tasks whose concurrency key is at its limit.
     parked: HashMap<(TenantId, ConcurrencyKey), BTreeMap<Turn, Candidate>>,
 }
@@ -88,6 +90,16 @@ impl Lane {
         self.accounts.turns()
     }
 
+    /// In the last pick a task whose turn it was needed more slots than were left.
+    pub(super) const fn is_short_of_slots(&self) -> bool {
+        self.short_of_slots
+    }
+
+    /// Tenants with tasks that wait for the tenant's own limit on running tasks.
+    pub(super) fn held_back(&self) -> &[TenantId] {
+        &self.held_back
+    }
+
     pub(super) fn len(&self) -> usize {
         self.queues.values().map(Queue::len).sum::<usize>()
             + self.parked.values().map(BTreeMap::len).sum::<usize>()
@@ -106,6 +118,7 @@ impl Lane {
     /// are not starved by small ones. A first pick is always allowed, else a task larger than K would never move.
     pub(super) fn pick(&mut self, round: Round<'_>, picked: &mut Vec<Pick>) -> Unknown {
         let Round { now, slots, running, estimates } = round;
+        self.short_of_slots = false;
         self.let_in(now, running);
         let taken: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         let mut left = slots.saturating_sub(taken);
@@ -130,6 +143,7 @@ impl Lane {
                 }
             };
             if u64::from(first.slots) > left && !picked.is_empty() {
+                self.short_of_slots = true;
                 self.accounts.leave(tenant);
                 passed_over.push(tenant);
                 continue;

@@ -27,6 +27,7 @@ pub struct Turns {
     ripe: BTreeMap<(Timestamp, TaskId), Candidate>,
     estimates: Estimates,
     passed_over: bool,
+    short_of_slots: bool,
     /// Since when the tasks that are due leave room at every pick.
     room_since: Option<Timestamp>,
 }
@@ -127,11 +128,13 @@ impl Turns {
         let estimates = &self.estimates;
         let unknown = self.due.pick(Round { now, slots, running, estimates }, &mut picked);
         let (due, mut unknown_spare) = (picked.len(), Unknown::Not);
+        self.short_of_slots = self.due.is_short_of_slots();
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         if self.is_spare(now, used < slots, unknown) {
             let estimates = &self.estimates;
             unknown_spare = self.spare.pick(Round { now, slots, running, estimates }, &mut picked);
             picked[due..].iter_mut().for_each(|pick| pick.spare = true);
+            self.short_of_slots |= self.spare.is_short_of_slots();
         }
         self.passed_over = unknown.max(unknown_spare) > Unknown::Not;
         picked
@@ -152,6 +155,17 @@ impl Turns {
     #[must_use]
     pub const fn was_passed_over(&self) -> bool {
         self.passed_over
+    }
+
+    /// In the last pick slots were left, and a task whose turn it was needed more of them: it waits for room, whatever is left.
+    #[must_use]
+    pub const fn was_short_of_slots(&self) -> bool {
+        self.short_of_slots
+    }
+
+    /// Tenants whose tasks wait for the tenant's own limit on running tasks, as of the last pick.
+    pub fn held_back(&self) -> impl Iterator<Item = TenantId> {
+        self.due.held_back().iter().chain(self.spare.held_back()).copied()
     }
 
     /// What was picked did not go: gives the charge back. It waits again only if it is offered again.

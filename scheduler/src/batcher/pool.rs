@@ -70,7 +70,8 @@ impl PoolState {
         Ok(())
     }
 
-    async fn read(
+    /// Reads what there is to give.
+    pub(super) async fn read(
         &mut self,
         db: &SchedulerDb,
         pool: &PoolName,

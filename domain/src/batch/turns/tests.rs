@@ -50,6 +50,33 @@ fn a_large_task_is_not_overtaken_by_its_own_tenants_small_ones() {
 }
 
 #[test]
+fn slots_that_are_too_few_for_the_next_task_are_told_from_nothing_that_waits() {
+    let sized = |n| Candidate { slots: 3, ..task(1, n, n as i64) };
+    let mut turns = turns((1..=3).map(sized));
+    assert_eq!(pick(&mut turns, 8).len(), 2);
+    assert!(turns.was_short_of_slots(), "2 slots are left, and the third task needs 3");
+    assert_eq!(pick(&mut turns, 8).len(), 1);
+    assert!(!turns.was_short_of_slots(), "nothing waits");
+    turns.offer(at(0), Candidate { spare_until: Some(at(9)), ..sized(4) });
+    turns.offer(at(0), Candidate { spare_until: Some(at(9)), ..sized(5) });
+    assert_eq!(pick(&mut turns, 4).len(), 1);
+    assert!(turns.was_short_of_slots(), "flexible ones wait for room, too");
+}
+
+#[test]
+fn who_waits_for_its_own_limit_is_known_until_it_may_go_on() {
+    let mut running = Running::default();
+    running.set_limits([(tenant(1), 1)]);
+    let mut turns = turns([task(1, 1, 1), task(1, 2, 2), task(2, 1, 1)]);
+    let held = |turns: &Turns| turns.held_back().collect::<Vec<_>>();
+    assert_eq!(turns.pick(at(0), 9, &mut running).len(), 2);
+    assert_eq!(held(&turns), [tenant(1)]);
+    running.counted([]);
+    assert_eq!(turns.pick(at(0), 9, &mut running).len(), 1);
+    assert_eq!(held(&turns), []);
+}
+
+#[test]
 fn no_room_means_no_pick() {
     assert!(pick(&mut turns([task(1, 1, 1)]), 0).is_empty());
 }

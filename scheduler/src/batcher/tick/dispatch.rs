@@ -11,6 +11,7 @@ use crate::metrics::{BATCH, DISPATCHED, LAG, STOPPED};
 use bus::Hint;
 use domain::batch::{Pick, StopReason, batch_slots};
 use domain::id::{PoolName, TaskId};
+use domain::placement::Shapes;
 use domain::resources::Resources;
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
@@ -52,6 +53,8 @@ struct Choice {
     unseen: bool,
     /// Something finds no room for its size.
     lack: bool,
+    /// Something needs more slots than were left.
+    short: bool,
     /// The dispatches of what was picked, where it went without a choice.
     gone: Epochs,
 }
@@ -62,6 +65,8 @@ struct HandOut {
     /// In the order of their turns: that is how they are placed.
     hints: Vec<Hint>,
     per_message: usize,
+    /// Sizes that were passed by because they had no room when that was read, some time before this tick.
+    lacks: Option<Shapes>,
 }
 
 /// What was marked, each with its dispatch.
@@ -84,6 +89,14 @@ impl Batcher {
             self.publisher.publish(pool, &out.hints, out.per_message).await?;
             LAG.with(&["whole"]).observe_duration(started.elapsed());
         }
+        if let Some(lacks) = out.lacks {
+            // The wake-up of this tick may have been for room of that size, and no other follows.
+            let state = self.per_pool.entry(pool.clone()).or_default();
+            let view = state.read(&self.db, pool, self.settings.horizon).await?;
+            if view.lacks != lacks {
+                return Ok(Dispatched::Most(out.dispatched.tasks()));
+            }
+        }
         Ok(out.dispatched)
     }
 
@@ -103,7 +116,7 @@ impl Batcher {
             return Ok(HandOut::none(Dispatched::Full));
         }
         state.take_over(&self.db, pool, view.total).await?;
-        let Choice { now, picked, resources, unseen, lack, gone } =
+        let Choice { now, picked, resources, unseen, lack, short, gone } =
             self.choose((epoch, pool), &view, most, started).await?;
         let marked = if gone.is_empty() { self.mark(epoch, &picked).await } else { Ok(Some(gone)) };
         let state = self.per_pool.entry(pool.clone()).or_default();
@@ -131,8 +144,11 @@ impl Batcher {
         state.room.iter_mut().for_each(|room| room.take(used));
         let reason = if used >= slots {
             StopReason::RoomUsed
-        } else if used >= most {
+        } else if used >= most || (short && most < slots) {
             StopReason::BatchFull
+        } else if short {
+            // Some slots are left, and too few for the next: it waits for room as if none were.
+            StopReason::RoomUsed
         } else if self.running.holds_back() {
             StopReason::Limits
         } else if lack {
@@ -153,7 +169,8 @@ impl Batcher {
             _ if unseen => Dispatched::Limited(0),
             _ => Dispatched::All(tasks),
         };
-        Ok(HandOut { dispatched, hints, per_message })
+        let lacks = (lack && is_known).then_some(view.lacks);
+        Ok(HandOut { dispatched, hints, per_message, lacks })
     }
 
     /// Looks at what may have its turn, and picks `most` slots of it. Where that is all that waits it may be gone already.
@@ -189,10 +206,11 @@ impl Batcher {
         let picked = state.turns.pick(now, most, &mut self.running);
         let goes_on = state.backlog.goes_on(picked.len());
         let passed_over = state.turns.was_passed_over();
+        let short = state.turns.was_short_of_slots();
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         state.backlog.saw_too_little(passed_over && used < most / 2);
         let unseen = passed_over || !state.backlog.is_all(&plan);
-        Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack, gone })
+        Ok(Choice { now, picked, resources, unseen: unseen && goes_on, lack, short, gone })
     }
 
     /// All that waits, where that is no more than `few` tasks; marked where `slots` and limits have room for all of it, so that each will be picked.
@@ -251,7 +269,7 @@ impl Batcher {
 
 impl HandOut {
     const fn none(dispatched: Dispatched) -> Self {
-        Self { dispatched, hints: Vec::new(), per_message: 1 }
+        Self { dispatched, hints: Vec::new(), per_message: 1, lacks: None }
     }
 }
 
