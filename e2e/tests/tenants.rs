@@ -276,3 +276,85 @@ async fn a_changed_weight_acts_on_what_has_been_waiting() -> anyhow::Result<()> 
     eprintln!("the share went from {before:.2} to {after:.2}");
     Ok(())
 }
+
+/// Waits until this is the decisive reason for which the task waits.
+async fn waits_for(customer: &Customer, id: &str, reason: &str) -> anyhow::Result<Value> {
+    let path = format!("/v1/tasks/{id}/explain");
+    let mut last = Value::Null;
+    for _ in 0..500 {
+        last = customer.call("GET", &path, None, None).await?.1;
+        if last["reasons"][0]["reason"] == reason {
+            return Ok(last);
+        }
+        clock::sleep(Duration::from_millis(20)).await;
+    }
+    anyhow::bail!("not `{reason}`: {last}")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_holds_a_task_up_is_the_reason_that_is_told() -> anyhow::Result<()> {
+    let cluster = Cluster::start(small().with(Role::Scheduler, 1)).await?;
+    let (limited, free) =
+        (Customer::sign_up(&cluster, "limited").await?, Customer::sign_up(&cluster, "free").await?);
+    cluster
+        .berth(&["admin", "plan", "create", "two", "--running-tasks", "2", "--backlog", "4"])
+        .await?;
+    cluster.berth(&["admin", "tenant", "set-plan", "limited", "two"]).await?;
+    psql::run(cluster.database().owner_url(), "insert into pool (name) values ('empty')").await?;
+
+    // Two run, and two wait for the limit of the plan.
+    let ids = limited.submit_batch(&vec![noop("10m"); 4], "limited").await?;
+    let told = waits_for(&limited, &ids[3], "running_limit").await?;
+    assert_eq!((&told["reasons"][0]["held"], &told["reasons"][0]["limit"]), (&json!(2), &json!(2)));
+    waits_for(&limited, &ids[0], "running").await?;
+    let over = async || {
+        let answer = limited.call("POST", "/v1/tasks", Some(&noop("0s")), None).await;
+        answer.is_ok_and(|(status, problem)| status == 429 && problem["code"] == "quota_exceeded")
+    };
+    poll::until("a full backlog to be refused", Duration::from_secs(5), over).await?;
+    cluster.berth(&["admin", "tenant", "suspend", "limited"]).await?;
+    let told = waits_for(&limited, &ids[3], "tenant_suspended").await?;
+    assert_eq!(
+        told["reasons"].as_array().map(Vec::len),
+        Some(2),
+        "a limit of none is no other: {told}"
+    );
+    cluster.berth(&["admin", "tenant", "resume", "limited"]).await?;
+    waits_for(&limited, &ids[3], "running_limit").await?;
+
+    let with = |extra: Value| {
+        let mut task = noop("10m");
+        if let (Some(task), Some(extra)) = (task.as_object_mut(), extra.as_object()) {
+            task.extend(extra.clone());
+        }
+        task
+    };
+    let keyed =
+        free.submit_batch(&vec![with(json!({ "concurrency_key": "db" })); 2], "keyed").await?;
+    waits_for(&free, &keyed[1], "concurrency_key").await?;
+    for (extra, reason) in [
+        (json!({ "delay": "1h" }), "due"),
+        (json!({ "resources": { "cpu_millis": 40_000, "memory_mib": 1 } }), "too_large"),
+        (json!({ "resources": { "cpu_millis": 16_000, "memory_mib": 1 } }), "no_room"),
+    ] {
+        let id = free.submit_until_answered(&with(extra), reason).await?;
+        waits_for(&free, &id, reason).await?;
+    }
+    // The api knows of a new pool within a second.
+    let elsewhere = with(json!({ "pool": "empty" }));
+    let known = || async {
+        free.call("POST", "/v1/tasks", Some(&elsewhere), None).await.ok().filter(|a| a.0 == 201)
+    };
+    let (_, task) = poll::until_some("the pool to be known", Duration::from_secs(5), known).await?;
+    waits_for(&free, task["id"].as_str().context("no id")?, "no_executor").await?;
+
+    // All 64 slots are taken, and more wait.
+    let many = free.submit_batch(&vec![noop("10m"); 80], "many").await?;
+    let last = many.last().context("none")?;
+    waits_for(&free, last, "turn").await?;
+    let next = free.submit_until_answered(&with(json!({ "priority": 10 })), "next").await?;
+    waits_for(&free, &next, "no_room").await?;
+    cluster.berth(&["admin", "pool", "pause", "default", "--because", "new racks"]).await?;
+    waits_for(&free, last, "pool_paused").await?;
+    Ok(())
+}

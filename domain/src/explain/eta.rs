@@ -42,7 +42,7 @@ pub enum Basis {
     Executors,
     /// Its target has to answer before it is called again: at the latest at the estimate the task is tried all the same.
     Target,
-    /// No times: room for its size has to come free.
+    /// No times: room has to come free.
     Room,
     /// No times: nobody knows when room will be spare.
     SpareRoom,
@@ -118,6 +118,9 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
         Some(Reason::ConcurrencyKey(key)) => of_key(at, key),
         Some(Reason::SpareRoom { .. }) => Eta::unknown(Basis::SpareRoom),
         Some(Reason::NoRoom { for_its_size: true, .. }) => Eta::unknown(Basis::Room),
+        Some(Reason::NoRoom { .. }) if turn.is_none_or(|turn| turn.rate.is_none()) => {
+            Eta::unknown(Basis::Room)
+        }
         Some(Reason::Placing { .. }) => {
             Eta { earliest: None, estimate: Some(at), basis: Basis::Placing }
         }

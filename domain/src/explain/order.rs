@@ -50,8 +50,9 @@ fn its_turn(at: Timestamp, waits: &Waits, ready: &Ready) -> Vec<Reason> {
     [key, spare, limit].into_iter().chain(last).flatten().collect()
 }
 
+/// Nothing is known to go before it. Of a full pool the batcher reads nothing that waits, so that other tenants' turns may not be known.
 fn is_next(ready: &Ready) -> bool {
-    ready.turn.tasks_before == 0 && ready.turn.tenants_before == Some(0)
+    ready.turn.tasks_before == 0 && ready.turn.tenants_before.is_none_or(|before| before == 0)
 }
 
 /// The pool is full, or has no place for its size. One where nobody could ever hold it has said so already.
@@ -214,6 +215,11 @@ mod tests {
             (ready.turn.tasks_before, ready.turn.tenants_before) = (0, Some(0));
         });
         assert_eq!(next, names(&["no_room", "turn"], Basis::Pace));
+        let first_of_a_full_pool = ready_and(|waits, ready| {
+            full(waits, ready);
+            ready.turn = Turn { tasks_before: 0, tenants_before: None, rate: None, ..ready.turn };
+        });
+        assert_eq!(first_of_a_full_pool, names(&["no_room", "turn"], Basis::Room));
         let lacking = |waits: &mut Waits, _: &mut Ready| {
             waits.rooms = Rooms(vec![room(50, &[Tier::Regular])]);
         };

@@ -5,7 +5,7 @@
 
 use domain::batch::{Running, Turns};
 use domain::id::TenantId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use store::turn::{PoolTurn, TenantTurn};
 
@@ -56,7 +56,12 @@ impl Standing {
             *count = 0;
         }
         self.rates.retain(|_, (_, rate)| *rate > 0.001);
-        let all: Vec<_> = turns.ahead().enumerate().collect();
+        let held_back: HashSet<TenantId> = turns.held_back().collect();
+        let ahead: Vec<_> = turns.ahead().collect();
+        let known: HashSet<TenantId> = ahead.iter().map(|(tenant, _)| *tenant).collect();
+        // Who waits for its own limit stands in no order: it goes at once when it may.
+        let aside = held_back.difference(&known).map(|tenant| (0, (*tenant, 0.0)));
+        let all: Vec<_> = aside.chain(ahead.into_iter().enumerate()).collect();
         let (next, others) = all.split_at(all.len().min(MOST / 2));
         let from = if self.from < all.len() { self.from } else { next.len() };
         let until = all.len().min(from + MOST / 2);
@@ -67,8 +72,57 @@ impl Standing {
             ahead: *ahead,
             before: u32::try_from(*before).unwrap_or(u32::MAX),
             rate: self.rates.get(tenant).map_or(0.0, |(_, rate)| *rate),
-            at_limit: running.left(*tenant) == Some(0),
+            at_limit: running.left(*tenant) == Some(0) || held_back.contains(tenant),
         };
         Some((of_pool, next.iter().chain(others).map(turn).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::batch::{Candidate, Priority, StopReason};
+    use domain::fairness::NameKey;
+    use domain::id::TaskId;
+    use domain::time::Timestamp;
+
+    fn task(tenant: TenantId) -> Candidate {
+        Candidate {
+            tenant,
+            task: TaskId::fresh(),
+            due: Timestamp::default(),
+            start_deadline: Timestamp::default(),
+            priority: Priority::default(),
+            slots: 1,
+            share: 0.1,
+            name: NameKey(0),
+            prepaid: true,
+            cap: Duration::ZERO,
+            concurrency_key: None,
+            spare_until: None,
+        }
+    }
+
+    #[test]
+    fn a_tenant_that_waits_for_nothing_but_its_own_limit_is_written_down_as_such() {
+        let (limited, free) = (TenantId::fresh(), TenantId::fresh());
+        let (mut turns, mut running, mut standing) =
+            (Turns::default(), Running::default(), Standing::default());
+        running.set_limits([(limited, 1)]);
+        running.counted([(limited, 1)]);
+        let now = Timestamp::default();
+        [limited, free].into_iter().for_each(|tenant| turns.offer(now, task(tenant)));
+        assert_eq!(turns.pick(now, 9, &mut running).len(), 1);
+        standing.stopped(PoolTurn {
+            stopped: StopReason::Limits,
+            slots: 1,
+            handed_out: 1,
+            rate: 0.0,
+            free_slots: 1,
+        });
+        let (_, told) = standing.word(Duration::from_secs(1), &turns, &running).unwrap();
+        let of_limited: Vec<_> = told.iter().filter(|turn| turn.tenant == limited).collect();
+        assert!(matches!(of_limited[..], [TenantTurn { at_limit: true, .. }]), "{told:?}");
+        assert!(told.iter().all(|turn| turn.at_limit == (turn.tenant == limited)), "{told:?}");
     }
 }

@@ -88,7 +88,10 @@ async fn ready(
     if let Some(key) = &mut key {
         key.others_before = others_before;
     }
-    let limit = if task.tenant.is_some_and(|tenant| tenant.at_limit) {
+    // The batcher does not look at the tasks of a tenant that may run none.
+    let at_limit = task.running_tasks == 0 || task.tenant.is_some_and(|tenant| tenant.at_limit);
+    // To it, one that may not run is at a limit of 0.
+    let limit = if task.standing.may_run() && at_limit {
         let held = running::held(tx, scope).await?;
         Some(LimitUse { held, limit: task.running_tasks })
     } else {
