@@ -18,14 +18,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::connect::CountDb;
 use store::tenant::Holding;
+use tokio::sync::OwnedMutexGuard;
 use tracing::warn;
 
 /// Tenants that are remembered; with more, those that were idle for a while are forgotten.
 const TENANTS: usize = 10_000;
 const IDLE: Duration = Duration::from_secs(60);
 
-/// The longest that a request waits for a count.
+/// The longest that a submit waits for a count.
 const WAIT: Duration = Duration::from_secs(1);
+/// The same of a request that asks for nothing else.
+const ASKED_WAIT: Duration = Duration::from_secs(5);
 
 /// All tenants' backlogs as this process knows them.
 #[derive(Debug)]
@@ -106,12 +109,24 @@ impl Backlog {
         Ok(Room { account, tasks, used, settled: false })
     }
 
-    /// What the caller's tenant holds, as of a moment ago.
+    /// What the caller's tenant holds: counted now. Requests that come while a count runs share the next one. Where the count fails,
+    /// or takes longer than a request may wait, the last one serves.
     ///
     /// # Errors
     /// `unavailable` before its first count.
     pub(crate) async fn holding(&self, caller: &Caller) -> Result<Holding, Problem> {
-        let account = self.look(caller).await;
+        let (account, asked_at) = (self.account(caller.tenant()), monotonic());
+        let counted = async {
+            loop {
+                let turn = Arc::clone(&account.counting).lock_owned().await;
+                if account.ledger().was_tried_since(asked_at) {
+                    break;
+                }
+                self.count_beside(caller, &account, turn);
+            }
+        };
+        // Late or not, what is known by then is the answer.
+        let _ = timeout(ASKED_WAIT, counted).await;
         let ledger = account.ledger();
         if !ledger.is_counted() {
             return Err(not_counted());
@@ -143,6 +158,10 @@ impl Backlog {
         if account.ledger().age(monotonic()) == Age::Fresh {
             return;
         }
+        self.count_beside(caller, account, turn);
+    }
+
+    fn count_beside(&self, caller: &Caller, account: &Arc<Account>, turn: OwnedMutexGuard<()>) {
         let (db, account, caller) = (self.db.clone(), Arc::clone(account), *caller);
         self.tasks.spawn_detached("api.count", async move {
             count(&db, &caller, &account).await;

@@ -35,6 +35,8 @@ pub(super) struct Ledger {
     under_way: u64,
     /// Until then nothing is asked.
     fresh_until: Option<Instant>,
+    /// When the last count began that was made, or when the last one failed.
+    tried_at: Option<Instant>,
     /// So long after that the count serves.
     patience: Duration,
     /// Counts without an answer since the last one with.
@@ -74,6 +76,11 @@ impl Ledger {
         self.counted.is_some()
     }
 
+    /// True where all that was stored by `then` is in the count; or where the database gave no answer since.
+    pub(super) fn was_tried_since(&self, then: Instant) -> bool {
+        self.tried_at.is_some_and(|at| at >= then)
+    }
+
     pub(super) const fn begin(&self, now: Instant) -> Counting {
         Counting { began: now, added_before: self.added }
     }
@@ -89,6 +96,7 @@ impl Ledger {
     ) {
         self.added -= count.added_before.min(self.added);
         self.counted = Some(holding);
+        self.tried_at = Some(count.began);
         self.failures = 0;
         let took = now.saturating_duration_since(count.began);
         self.fresh_until = Some(now + self.life(took, limits));
@@ -98,6 +106,7 @@ impl Ledger {
     /// The database gave no answer, or none in time: what is known serves for a while longer. It is asked again after a pause, each
     /// longer than the one before.
     pub(super) fn failed(&mut self, now: Instant) {
+        self.tried_at = Some(now);
         let pause = LIFE * 2u32.saturating_pow(self.failures);
         self.fresh_until = Some(now + pause.min(PAUSE));
         self.failures = self.failures.saturating_add(1);

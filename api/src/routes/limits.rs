@@ -20,7 +20,8 @@ const WARNINGS: u32 = 20;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Read the plan's limits and what is used of them",
-    description: "Figures of use are as of a moment ago: within a second, or a percent.",
+    description: "Rates are as of a moment ago: within a second, or a percent. What is held is counted when it is asked for; where \
+                  that takes longer than 5 s, as of the last count.",
     answers: &[AnswerDoc { status: 200, text: "The limits", content: Content::Json("Limits") }],
     ..Doc::EMPTY
 };

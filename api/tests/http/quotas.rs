@@ -302,6 +302,26 @@ async fn limits_are_shown_with_what_is_used_and_with_warnings() {
 }
 
 #[tokio::test]
+async fn what_is_held_is_counted_when_it_is_asked_for() {
+    let server = Server::start().await;
+    let (tenant, key) = tenant_on(&server, backlog(500)).await;
+    let used = async || {
+        let shown = server.get_as(&key, "/v1/limits").await.json();
+        let quotas = shown["quotas"].as_array().unwrap().clone();
+        quotas.iter().find(|quota| quota["name"] == "backlog").unwrap()["used"].clone()
+    };
+    assert_eq!(server.post_as(&key, "/v1/tasks/batch", &[], batch(8)).await.status, 200);
+    assert_eq!(used().await, 8);
+    server.db.sql("delete from task").await.unwrap();
+    assert_eq!(used().await, 0, "what has ended is not counted any more");
+    // A count that takes long is not made again for a while where nobody asks for it.
+    slow(&server, [tenant, server.tenant], 10).await;
+    assert_eq!(used().await, 10);
+    server.db.sql("delete from task").await.unwrap();
+    assert_eq!(used().await, 0);
+}
+
+#[tokio::test]
 async fn a_shorter_retention_hides_older_tasks_and_nobody_elses() {
     let server = Server::start().await;
     let limits = PlanLimits { retention_days: 3, ..PlanLimits::default() };
