@@ -84,4 +84,6 @@ pub enum Content {
     Html,
     /// A file, of the type that its name says.
     AnyFile,
+    /// None.
+    Nothing,
 }

@@ -48,9 +48,14 @@ pub(super) fn operation(endpoint: &Endpoint) -> Operation {
     }
     if let Some(schema) = doc.request {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
-        let mut body = RequestBodyBuilder::new()
-            .content("application/json", content)
-            .required(Some(Required::True));
+        let mut body = RequestBodyBuilder::new().content("application/json", content).required(
+            Some(match endpoint.body {
+                BodyRule::Empty | BodyRule::Optional | BodyRule::Change => Required::False,
+                BodyRule::None | BodyRule::Small | BodyRule::Task | BodyRule::Batch => {
+                    Required::True
+                }
+            }),
+        );
         if let Some(line) = doc.request_lines {
             let lines = ContentBuilder::new().schema(Some(Ref::from_schema_name(line))).build();
             body = body.content("application/x-ndjson", lines);
@@ -114,8 +119,8 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
     }
     if takes_idempotency_key(endpoint) {
         let key = ParameterBuilder::new().name("Idempotency-Key").parameter_in(ParameterIn::Header);
-        let words = "1 to 200 visible ASCII characters, remembered for at least 24 hours: the same key and request \
-                     get the same answer, with `Idempotency-Replayed: true`; another request with the key gets 422";
+        let words = "1 to 200 visible ASCII characters, remembered for at least 24 hours: the same key and request, \
+                     byte for byte, get the same answer, with `Idempotency-Replayed: true`; another request with the key gets 422";
         all.push(
             key.required(Required::False).description(Some(words)).schema(Some(text())).build(),
         );
@@ -149,6 +154,7 @@ fn good(answer: &AnswerDoc) -> Response {
         Content::Text => response.content("text/plain", nothing_said()),
         Content::Html => response.content("text/html", nothing_said()),
         Content::AnyFile => response.content("*/*", nothing_said()),
+        Content::Nothing => response,
     }
     .build()
 }

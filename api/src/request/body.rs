@@ -25,6 +25,8 @@ pub enum BodyRule {
     None,
     /// Nothing or one JSON object, 1 KiB at most; its type need not be declared.
     Empty,
+    /// The same, 16 KiB at most.
+    Optional,
     /// One JSON object about anything but tasks, 16 KiB at most.
     Small,
     /// One task, `api.max_task_bytes` at most.
@@ -87,7 +89,7 @@ impl Incoming {
         }
         let untyped = rule == BodyRule::Change && !headers.contains_key(CONTENT_TYPE);
         let media = match rule {
-            BodyRule::Empty => Media::Json,
+            BodyRule::Empty | BodyRule::Optional => Media::Json,
             BodyRule::Change if untyped => Media::Json,
             BodyRule::None
             | BodyRule::Small
@@ -197,9 +199,12 @@ fn media(headers: &HeaderMap, rule: BodyRule) -> Result<Media, Problem> {
     }
     let kinds = match rule {
         BodyRule::Batch => "`Content-Type: application/json` or `application/x-ndjson`",
-        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task | BodyRule::Change => {
-            "`Content-Type: application/json`"
-        }
+        BodyRule::None
+        | BodyRule::Empty
+        | BodyRule::Optional
+        | BodyRule::Small
+        | BodyRule::Task
+        | BodyRule::Change => "`Content-Type: application/json`",
     };
     Err(Problem::new(Code::UnsupportedMediaType, format!("Send the body with {kinds}.")))
 }
@@ -238,9 +243,12 @@ fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
         BodyRule::Batch => {
             format!("{limit} bytes at most (`api.max_batch_bytes` of this installation)")
         }
-        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Task | BodyRule::Change => {
-            format!("{limit} bytes at most")
-        }
+        BodyRule::None
+        | BodyRule::Empty
+        | BodyRule::Optional
+        | BodyRule::Small
+        | BodyRule::Task
+        | BodyRule::Change => format!("{limit} bytes at most"),
     };
     Problem::new(
         Code::PayloadTooLarge,

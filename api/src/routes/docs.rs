@@ -7,7 +7,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::OpenCall;
 use actix_web::HttpResponse;
-use actix_web::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 use std::borrow::Cow;
 use std::sync::Arc;
 use utoipa_swagger_ui::Config;
@@ -34,6 +34,36 @@ pub const FILE_DOC: Doc = Doc {
     problems: &[Code::NotFound],
     ..Doc::PROBE
 };
+
+/// The document's words.
+pub const HOME_DOC: Doc = Doc {
+    summary: "Where a browser begins",
+    answers: &[AnswerDoc { status: 307, text: "The page is `/docs`", content: Content::Nothing }],
+    ..Doc::PROBE
+};
+
+/// The document's words.
+pub const SLASH_DOC: Doc = Doc {
+    summary: "The page under its other name",
+    answers: &[AnswerDoc { status: 308, text: "The page is `/docs`", content: Content::Nothing }],
+    ..Doc::PROBE
+};
+
+/// Leads to the page: for now, until there is one here.
+///
+/// # Errors
+/// Never.
+pub async fn home(_call: OpenCall) -> Result<HttpResponse, Problem> {
+    Ok(HttpResponse::TemporaryRedirect().insert_header((LOCATION, "/docs")).finish())
+}
+
+/// Leads to the page, whose links are relative to `/docs`.
+///
+/// # Errors
+/// Never.
+pub async fn slash(_call: OpenCall) -> Result<HttpResponse, Problem> {
+    Ok(HttpResponse::PermanentRedirect().insert_header((LOCATION, "/docs")).finish())
+}
 
 /// Answers with the page.
 ///

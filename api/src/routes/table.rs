@@ -139,7 +139,7 @@ pub static TABLE: [Endpoint; 62] = routes! {
     Get "/v1/schedules/{name}" "schedule.get", Tenant(ReadTasks), None, schedules::get => handle, DOC;
     Put "/v1/schedules/{name}" "schedule.put", Tenant(SubmitTasks), Task, schedules::put => handle, DOC;
     Delete "/v1/schedules/{name}" "schedule.delete", Tenant(SubmitTasks), Empty, schedules::delete => handle, DOC;
-    Post "/v1/schedules/{name}/pause" "schedule.pause", Tenant(SubmitTasks), Small, schedules::pause => handle, DOC;
+    Post "/v1/schedules/{name}/pause" "schedule.pause", Tenant(SubmitTasks), Optional, schedules::pause => handle, DOC;
     Post "/v1/schedules/{name}/resume" "schedule.resume", Tenant(SubmitTasks), Empty, schedules::resume => handle, DOC;
     Post "/v1/schedules/{name}/trigger" "schedule.trigger", Tenant(SubmitTasks), Empty, schedules::trigger => handle, DOC;
     Post "/v1/schedules/{name}/backfill" "schedule.backfill", Tenant(SubmitTasks), Small, schedules::backfill => handle, DOC;
@@ -179,6 +179,8 @@ pub static TABLE: [Endpoint; 62] = routes! {
     Get "/readyz" "health.ready", Open, None, health => ready, READY;
     Get "/metrics" "metrics.read", Open, None, metrics => handle, DOC;
     Get "/openapi.json" "openapi.read", Open, None, openapi => handle, DOC;
+    Get "/" "docs.home", Open, None, docs => home, HOME_DOC;
     Get "/docs" "docs.page", Open, None, docs => page, PAGE_DOC;
+    Get "/docs/" "docs.slash", Open, None, docs => slash, SLASH_DOC;
     Get "/docs/{file}" "docs.file", Open, None, docs => part, FILE_DOC;
 };

@@ -161,9 +161,11 @@ async fn body_of(
     let task = state.task_limit(limits);
     let limit = match endpoint.body {
         BodyRule::Task | BodyRule::Change => task.bytes,
-        BodyRule::None | BodyRule::Empty | BodyRule::Small | BodyRule::Batch => {
-            state.body_limit(endpoint.body)
-        }
+        BodyRule::None
+        | BodyRule::Empty
+        | BodyRule::Optional
+        | BodyRule::Small
+        | BodyRule::Batch => state.body_limit(endpoint.body),
     };
     let incoming = Incoming::open(request, payload, endpoint.body, limit)?;
     Ok(match incoming.media {

@@ -7,6 +7,7 @@ mod compress;
 mod dispatch;
 mod door;
 mod drain;
+mod head;
 mod home;
 mod measure;
 mod mount;

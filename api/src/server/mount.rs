@@ -1,6 +1,7 @@
 //! Puts the table of routes into actix. What it does not hold is a problem, too: 404, or 405 with `Allow`.
 
 use super::dispatch::{refuse, serve};
+use super::head::without_body;
 use super::home::at_home;
 use super::measure::Measure;
 use super::state::State;
@@ -55,6 +56,10 @@ impl Mounted {
             {
                 verbs.push(endpoint.verb.as_str());
                 at_path = at_path.route(self.route(endpoint, measure));
+                if endpoint.verb == Verb::Get {
+                    verbs.push("HEAD");
+                    at_path = at_path.route(self.head(endpoint, measure));
+                }
             }
             config.service(at_path.default_service(self.no_such_method(verbs.join(", "))));
         }
@@ -74,6 +79,17 @@ impl Mounted {
         method(verb).to(move |request: HttpRequest, payload: Payload| {
             let (measure, state) = (Arc::clone(&measure), Arc::clone(&state));
             at_home(home.clone(), serve(endpoint, measure, state, request, payload))
+        })
+    }
+
+    /// The answer to GET without its body, which is not even made where it is a stream.
+    fn head(&self, endpoint: &'static Endpoint, measure: &Arc<Measure>) -> Route {
+        let (state, measure, home) =
+            (Arc::clone(&self.state), Arc::clone(measure), self.home.clone());
+        method(Method::HEAD).to(move |request: HttpRequest, payload: Payload| {
+            let (measure, state) = (Arc::clone(&measure), Arc::clone(&state));
+            let answer = at_home(home.clone(), serve(endpoint, measure, state, request, payload));
+            async move { without_body(answer.await) }
         })
     }
 

@@ -219,7 +219,7 @@ impl State {
         match rule {
             BodyRule::None => 0,
             BodyRule::Empty => EMPTY_BODY,
-            BodyRule::Small => SMALL_BODY,
+            BodyRule::Small | BodyRule::Optional => SMALL_BODY,
             BodyRule::Task | BodyRule::Change => self.max_task_bytes,
             BodyRule::Batch => self.max_batch_bytes,
         }

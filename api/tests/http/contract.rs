@@ -1,8 +1,9 @@
 //! What is documented is what is there: routes, methods, answers.
 
-use crate::client::request;
+use crate::client::{Answer, request};
 use crate::server::Server;
-use api::routes::table::TABLE;
+use api::request::BodyRule;
+use api::routes::table::{Access, Endpoint, TABLE, Verb};
 use std::collections::BTreeSet;
 
 #[tokio::test]
@@ -32,7 +33,13 @@ async fn the_spec_lists_exactly_the_routes_that_answer() {
                 let allow = answer.header("allow").expect("Allow").to_owned();
                 let methods: BTreeSet<_> =
                     allow.split(", ").map(|m| (m.to_owned(), path.clone())).collect();
-                assert!(methods.is_subset(&documented), "{path}: {allow}");
+                let with_head = documented.iter().filter(|(method, _)| method == "GET");
+                let with_head = with_head.map(|(_, path)| ("HEAD".to_owned(), path.clone()));
+                let known: BTreeSet<_> = documented.iter().cloned().chain(with_head).collect();
+                assert!(methods.is_subset(&known), "{path}: {allow}");
+            } else if method == "HEAD" {
+                // What GET has, HEAD has; it is no operation of its own.
+                assert!(documented.contains(&("GET".to_owned(), path.clone())), "HEAD {path}");
             } else {
                 assert_ne!(answer.status, 404, "{method} {path}");
                 answering.insert((method.to_owned(), path.clone()));
@@ -44,11 +51,101 @@ async fn the_spec_lists_exactly_the_routes_that_answer() {
 }
 
 #[tokio::test]
+async fn head_answers_as_get_does_and_without_a_body() {
+    let server = Server::start().await;
+    let bearer = format!("Bearer {}", server.key);
+    for endpoint in TABLE.iter().filter(|endpoint| endpoint.verb == Verb::Get) {
+        let mut target = server.filled(endpoint.path).await;
+        if endpoint.name == "task.logs" {
+            // A stream that lasts for as long as the task.
+            target.push_str("?follow=true");
+        }
+        let ask = async |method| {
+            let headers = [("Authorization", bearer.as_str()), ("Accept-Encoding", "identity")];
+            request(server.addr, method, &target, &headers, b"").await
+        };
+        let head = ask("HEAD").await;
+        assert!(head.body.is_empty(), "{target}: {head:?}");
+        if endpoint.name == "task.logs" {
+            assert_eq!(
+                (head.status, head.header("content-type")),
+                (200, Some("text/event-stream"))
+            );
+            continue;
+        }
+        let get = ask("GET").await;
+        assert_eq!(head.status, get.status, "{target}");
+        let names = |answer: &Answer| -> BTreeSet<String> {
+            answer.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect()
+        };
+        assert_eq!(names(&head), names(&get), "{target}");
+        assert_eq!(head.header("content-type"), get.header("content-type"), "{target}");
+        // Figures are others each time.
+        if !["metrics.read", "health.ready", "limits.read"].contains(&endpoint.name)
+            && get.status == 200
+        {
+            assert_eq!(head.header("content-length"), get.header("content-length"), "{target}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn methods_that_a_path_does_not_have_are_told_with_those_that_it_has() {
+    let server = Server::start().await;
+    for path in
+        ["/", "/docs", "/v1/tasks", "/v1/tasks/batch", "/v1/schedules/s/pause", "/v1/sign-up"]
+    {
+        for method in ["TRACE", "OPTIONS", "BREW", "get"] {
+            let answer = request(server.addr, method, path, &[], b"").await;
+            assert_eq!((answer.status, answer.code().as_str()), (405, "method_not_allowed"));
+            let allow = answer.header("allow").unwrap_or_default();
+            assert!(allow.contains("GET, HEAD") || allow == "POST", "{method} {path}: {allow}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_browser_at_the_printed_address_is_led_to_the_page() {
+    let server = Server::start().await;
+    for (path, status) in [("/", 307), ("/docs/", 308)] {
+        let answer = request(server.addr, "GET", path, &[], b"").await;
+        assert_eq!((answer.status, answer.header("location")), (status, Some("/docs")), "{path}");
+    }
+    assert_eq!(request(server.addr, "GET", "/docs", &[], b"").await.status, 200);
+}
+
+#[tokio::test]
+async fn where_a_body_may_be_left_out_nothing_is_an_empty_object_whatever_type_is_declared() {
+    let server = Server::start().await;
+    let bearer = format!("Bearer {}", server.key);
+    let optional = |endpoint: &&Endpoint| {
+        endpoint.verb == Verb::Post && matches!(endpoint.body, BodyRule::Empty | BodyRule::Optional)
+    };
+    let tenants = |endpoint: &&Endpoint| matches!(endpoint.access, Access::Tenant(..));
+    let mut asked = 0;
+    for endpoint in TABLE.iter().filter(optional).filter(tenants) {
+        for (kind, body) in [
+            (None, ""),
+            (Some("application/x-www-form-urlencoded"), ""),
+            (Some("application/json"), ""),
+            (None, "{}"),
+        ] {
+            let target = server.filled(endpoint.path).await;
+            let mut headers = vec![("Authorization", bearer.as_str())];
+            headers.extend(kind.map(|kind| ("Content-Type", kind)));
+            let answer = request(server.addr, "POST", &target, &headers, body.as_bytes()).await;
+            assert!([200, 201, 202].contains(&answer.status), "{kind:?} {target}: {answer:?}");
+            asked += 1;
+        }
+    }
+    assert!(asked >= 5 * 4, "{asked}");
+}
+
+#[tokio::test]
 async fn what_is_not_in_the_table_is_a_404_in_the_usual_form() {
     let server = Server::start().await;
     let id = server.noop().await;
     for path in [
-        "/".to_owned(),
         "/v1".to_owned(),
         "/v1/".to_owned(),
         "/v1/tasks/".to_owned(),
