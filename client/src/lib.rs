@@ -37,8 +37,8 @@ pub use model::{
     Cancelled, ConcurrencyLimit, DeletedSchedule, Fire, FollowEvent, FollowedState, LabelFilter,
     LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewSchedule, NewTask, NewUser, Page,
     PageRequest, ParseLabelFilterError, QuotaUse, RateUse, RotatedApiKey, Schedule, ScheduleDue,
-    SchedulePaused, SchedulePreview, Session, Since, Stream, Task, TaskFilter, Usage, UsageOfDay,
-    User, WhichKey, WhichUser, WhoAmI,
+    SchedulePaused, SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Usage,
+    UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
 };
 pub use retry::RetryPolicy;
 pub use verb::Follow;

@@ -20,6 +20,8 @@ pub enum Check {
     TasksWithoutWake,
     /// No task is `ready` for long where there is room and nothing holds it back.
     ReadyUnseen,
+    /// No task is `ready` for long that fits none of its pool's executors, however idle.
+    TasksUnplaceable,
     /// Each lease is of a session that is not over.
     LeaseWithoutSession,
     /// No session's term is long over without the session being ended.
@@ -80,13 +82,14 @@ pub enum Check {
 
 impl Check {
     /// Every check, in the order in which they are shown.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::ScheduledOverdue,
         Self::QueuedStale,
         Self::RetryingOverdue,
         Self::ExpiryOverdue,
         Self::TasksWithoutWake,
         Self::ReadyUnseen,
+        Self::TasksUnplaceable,
         Self::LeaseWithoutSession,
         Self::SessionsLapsed,
         Self::RunningPastEnd,
@@ -127,6 +130,7 @@ impl Check {
             Self::ExpiryOverdue => "expiry_overdue",
             Self::TasksWithoutWake => "tasks_without_wake",
             Self::ReadyUnseen => "ready_unseen",
+            Self::TasksUnplaceable => "tasks_unplaceable",
             Self::LeaseWithoutSession => "lease_without_session",
             Self::SessionsLapsed => "sessions_lapsed",
             Self::RunningPastEnd => "running_past_end",
@@ -173,6 +177,9 @@ impl Check {
             }
             Self::ReadyUnseen => {
                 "the batcher passes these by: look at its tick `batcher`; `berth explain` says what each waits for"
+            }
+            Self::TasksUnplaceable => {
+                "start an executor of that pool that can hold them, or cancel them; `berth explain` says what each asks for"
             }
             Self::LeaseWithoutSession => {
                 "these leases never end by themselves: cancel the tasks, end them as the owner, and report it"

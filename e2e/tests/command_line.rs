@@ -1,12 +1,13 @@
 //! The customer's commands against real processes: what a script sees, on which stream, with which exit code.
 
 use anyhow::Context;
-use e2e::{Cluster, Customer, Shape};
+use e2e::{Cluster, Customer, Role, Shape};
+use runtime::clock;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::{Output, Stdio};
 use std::time::Duration;
-use testkit::poll::until_some;
+use testkit::poll::{self, until_some};
 use tokio::io::AsyncWriteExt;
 
 struct Shell {
@@ -471,5 +472,40 @@ async fn a_schedule_is_edited_in_parts_and_what_is_shown_can_be_stored_again() -
     let (code, _, err) = shell.berth(&["schedule", "edit", "none", "--zone", "UTC"], "").await?;
     assert!(code == 3 && err.contains("There is no schedule `none`"), "{err}");
     assert_eq!(shell.berth(&["schedule", "edit", "report"], "").await?.0, 2, "nothing is named");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_task_that_fits_no_executor_is_told_so() -> anyhow::Result<()> {
+    let one = |shape: Shape, role| shape.with(role, 1);
+    let cluster = Cluster::start(Role::ALL.into_iter().fold(Shape::default(), one)).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let shell = Shell::new(&cluster, customer.key())?;
+    let large = r#"{"run":{"noop":{}},"resources":{"cpu_millis":1000000,"memory_mib":1}}"#;
+    // The api knows of a new executor within a second.
+    let submitted = || async {
+        let (code, out, err) = shell.berth(&["submit", "--json", "-"], large).await.ok()?;
+        (code == 0 && err.contains("the largest has 16000")).then_some((out, err))
+    };
+    let limit = Duration::from_secs(10);
+    let (id, err) = poll::until_some("a warning", limit, submitted).await?;
+    assert!(err.starts_with("berth: warning: no executor of the pool `default`"), "{err}");
+    assert_eq!(id.lines().count(), 1, "the id alone is on standard output: {id}");
+
+    let lines = format!("{large}\n{{\"run\":{{\"noop\":{{}}}}}}\n{large}\n");
+    let (code, out, err) = shell.berth(&["submit", "--file", "-"], &lines).await?;
+    assert_eq!((code, out.lines().count()), (0, 3), "{err}");
+    assert!(err.contains("warning: 2 tasks, the first in line 1: no executor"), "{err}");
+
+    let line = ["get", "--wait", id.trim()];
+    let waits = shell.berth(&line, "");
+    let cancels = async {
+        clock::sleep(Duration::from_secs(5)).await;
+        shell.berth(&["cancel", id.trim()], "").await
+    };
+    let (waited, cancelled) = tokio::join!(waits, cancels);
+    let ((code, _, err), _) = (waited?, cancelled?);
+    assert_eq!(code, 6, "{err}");
+    assert!(err.contains("No executor of its pool could ever hold it"), "{err}");
     Ok(())
 }

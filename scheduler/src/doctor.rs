@@ -4,7 +4,7 @@
 //! another finds after a takeover this one shows nothing.
 
 use crate::leader::Leader;
-use crate::metrics::{DOCTOR_FINDINGS, DOCTOR_LAST_RUN, DOCTOR_NOT_SEEN};
+use crate::metrics::{DOCTOR_FINDINGS, DOCTOR_LAST_RUN, DOCTOR_NOT_SEEN, UNPLACEABLE};
 use bus::{Bus, QueuesSeen};
 use domain::doctor::{Check, Line, Seen};
 use runtime::clock::{timeout, wall};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::doctor::{DoctorDb, Look, look, pools};
+use store::doctor::{DoctorDb, Look, Unplaceable, look, pools, unplaceable};
 use tracing::{info, warn};
 
 /// How soon a new batcher's doctor looks for the first time.
@@ -28,12 +28,22 @@ pub(crate) struct DoctorTick {
     how: Look,
     /// What was found the last time: each finding is told once, when it appears.
     found: HashSet<Check>,
+    /// Pools with tasks that fit no executor, as shown.
+    unplaceable: HashSet<String>,
     shown: bool,
 }
 
 impl DoctorTick {
     pub(crate) fn new(db: DoctorDb, bus: Bus, leader: Arc<Leader>, how: Look) -> Self {
-        Self { db, bus, leader, how, found: HashSet::new(), shown: false }
+        Self {
+            db,
+            bus,
+            leader,
+            how,
+            found: HashSet::new(),
+            unplaceable: HashSet::new(),
+            shown: false,
+        }
     }
 
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
@@ -41,11 +51,18 @@ impl DoctorTick {
             if std::mem::take(&mut self.shown) {
                 Check::ALL.iter().for_each(|check| show(*check, 0, false));
                 self.found.clear();
+                self.show_unplaceable(Vec::new());
             }
             return Ok(TickOutcome::after(LEADING, 0));
         }
         let mut lines = look(&self.db, &self.how).await?;
         lines.push(Line { check: Check::QueueArguments, seen: self.queues().await? });
+        match unplaceable(&self.db, &self.how).await {
+            Ok(found) => self.show_unplaceable(found),
+            // What was found before may still be so, as the line of that check says.
+            Err(StoreError::Timeout) => {}
+            Err(error) => return Err(error),
+        }
         self.shown = true;
         for line in &lines {
             self.told(line);
@@ -72,6 +89,16 @@ impl DoctorTick {
             }
             // What was found before may still be so.
             Seen::NotSeen(_) => DOCTOR_NOT_SEEN.with(&[check.as_str()]).set(1.0),
+        }
+    }
+
+    fn show_unplaceable(&mut self, found: Vec<Unplaceable>) {
+        for pool in std::mem::take(&mut self.unplaceable) {
+            UNPLACEABLE.with(&[&pool]).set(0.0);
+        }
+        for Unplaceable { pool, tasks, .. } in found {
+            UNPLACEABLE.with(&[&pool]).set(tasks as f64);
+            self.unplaceable.insert(pool);
         }
     }
 

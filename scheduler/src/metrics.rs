@@ -83,3 +83,8 @@ pub(crate) static DOCTOR_LAST_RUN: LazyLock<Gauge> = LazyLock::new(|| {
     let help = "When this scheduler's doctor last looked, Unix time; 0: never";
     metrics::gauge("berth_doctor_last_run_timestamp_seconds", help, &[]).with(&[])
 });
+pub(crate) static UNPLACEABLE: LazyLock<GaugeVec> = LazyLock::new(|| {
+    let help = "Tasks that were ready for a minute and fit none of their pool's executors, at the doctor's last look, by pool; 0 on \
+                all but the active batcher";
+    metrics::gauge("berth_tasks_unplaceable", help, &["pool"])
+});

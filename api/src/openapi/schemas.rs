@@ -44,7 +44,7 @@ use crate::schedule::{
 };
 use crate::task::{
     CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, StateView, TaskSpec,
-    TaskView,
+    TaskView, Warning,
 };
 use serde_json::json;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
@@ -104,6 +104,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<RetrySpec>()
         .schema_from::<TaskView<'_>>()
         .schema_from::<StateView>()
+        .schema_from::<Warning>()
         .schema_from::<CancelView<'_>>()
         .schema_from::<BatchSpec<'_>>()
         .schema_from::<BatchView<'_>>()

@@ -164,11 +164,12 @@ mod tests {
     use domain::id::{PoolName, TenantId};
     use runtime::config::load_from;
     use serde_json::{Value, json};
+    use store::pool::SubmitPool;
 
     fn checked(body: Value) -> Result<Checked, Problem> {
         let config = load_from(None, []).unwrap();
         let now = "2027-01-01T00:00:00Z".parse().unwrap();
-        let pools = [PoolName::default()];
+        let pools = [SubmitPool { name: PoolName::default(), executors: Vec::new() }];
         let rules = Rules { limits: &config.limits, pools: &pools, now, flexible: false };
         let origin = Origin {
             tenant: TenantId::fresh(),

@@ -62,6 +62,10 @@ pub struct ScheduleView<'a> {
     /// When it was found to be over.
     #[schema(value_type = Option<String>, format = DateTime)]
     ended_at: Option<Timestamp>,
+    /// Only where it was stored just now: what its owner should know of it. Absent where there is nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<crate::task::Warning>, required = false)]
+    warnings: &'a [crate::task::Warning],
 }
 
 /// That a schedule is paused.
@@ -134,6 +138,14 @@ struct TemplateView<'a> {
 /// Whether a schedule fires, as shown.
 pub const STATES: [&str; 3] = ["active", "paused", "over"];
 
+impl<'a> ScheduleView<'a> {
+    /// The same for whoever has stored it just now.
+    #[must_use]
+    pub fn with_warnings(self, warnings: &'a [crate::task::Warning]) -> Self {
+        Self { warnings, ..self }
+    }
+}
+
 impl<'a> From<&'a ScheduleRecord> for ScheduleView<'a> {
     fn from(schedule: &'a ScheduleRecord) -> Self {
         let state = match (schedule.ended_at, &schedule.paused) {
@@ -162,6 +174,7 @@ impl<'a> From<&'a ScheduleRecord> for ScheduleView<'a> {
             created_at: schedule.created_at,
             updated_at: schedule.updated_at,
             ended_at: schedule.ended_at,
+            warnings: &[],
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Which pools there are, as of a second ago.
+//! Which pools there are, and what their executors have, as of a second ago.
 //!
 //! Asked by every submit, so that a task for a pool that does not exist is refused instead of waiting
 //! forever. While the database is away the last known list serves: pools do not vanish.
 
 use crate::problem::Problem;
-use domain::id::PoolName;
 use runtime::clock::{Instant, monotonic};
 use runtime::tasks::TaskGroup;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use store::connect::SubmitDb;
+use store::pool::SubmitPool;
 use tokio::sync::Mutex;
 
 const TTL: Duration = Duration::from_secs(1);
 /// So old, it is read again beside the request that uses it, so that none has to wait for it.
 const RENEWED_AT: Duration = Duration::from_millis(750);
 
-type Known = Option<(Instant, Arc<[PoolName]>)>;
+type Known = Option<(Instant, Arc<[SubmitPool]>)>;
 
 /// The cached list.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Pools {
     ///
     /// # Errors
     /// When none are known yet and the database gives no answer.
-    pub(crate) async fn current(&self) -> Result<Arc<[PoolName]>, Problem> {
+    pub(crate) async fn current(&self) -> Result<Arc<[SubmitPool]>, Problem> {
         let cached = &self.cached;
         let known = cached.known();
         if let Some((at, pools)) = known.as_ref().filter(|(at, _)| at.elapsed() < TTL) {
@@ -81,11 +81,11 @@ impl Cached {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn ask(&self, known: Known) -> Result<Arc<[PoolName]>, Problem> {
+    async fn ask(&self, known: Known) -> Result<Arc<[SubmitPool]>, Problem> {
         let asked_at = monotonic();
         match (store::pool::list(&self.db).await, known) {
             (Ok(pools), _) => {
-                let pools: Arc<[PoolName]> = pools.into();
+                let pools: Arc<[SubmitPool]> = pools.into();
                 let fresh = Some((asked_at, Arc::clone(&pools)));
                 *self.known.write().unwrap_or_else(PoisonError::into_inner) = fresh;
                 Ok(pools)
@@ -132,7 +132,7 @@ mod tests {
                 None if used.elapsed() > PAUSE => pools.current().await.unwrap(),
                 None => panic!("a request waits after {:?}", began.elapsed()),
             };
-            seen |= list.iter().any(|pool| pool.as_str() == "fresh");
+            seen |= list.iter().any(|pool| pool.name.as_str() == "fresh");
             used = monotonic();
             runtime::clock::sleep(Duration::from_millis(5)).await;
         }

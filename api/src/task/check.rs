@@ -7,6 +7,7 @@ use super::findings::Findings;
 use super::run::run;
 use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
 use super::text::{duration, has_length, number, parse_time, put_once, short_text};
+use super::warning::{Need, Warning, warnings};
 use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use store::idempotency::IdempotencyKey;
+use store::pool::SubmitPool;
 use store::task::submit::NewTask;
 
 const MAX_NAME: usize = 200;
@@ -44,7 +46,7 @@ pub struct Rules<'a> {
     /// Ranges and defaults.
     pub limits: &'a LimitsConfig,
     /// The pools there are.
-    pub pools: &'a [PoolName],
+    pub pools: &'a [SubmitPool],
     /// The present time; bounds `run_at`.
     pub now: Timestamp,
     /// Tasks are flexible that do not say: the tenant's plan.
@@ -158,6 +160,14 @@ impl Rules<'_> {
         }))
     }
 
+    /// What to know of a task without mistakes, which stands at `base` in the body.
+    #[must_use]
+    pub fn warnings(&self, task: &NewTask, base: &str) -> Vec<Warning> {
+        let NewTask { pool, resources, tier, .. } = task;
+        let need = Need { pool, resources: *resources, tier: *tier, base };
+        warnings(self.pools, need)
+    }
+
     fn due(
         &self,
         f: &mut Findings,
@@ -186,8 +196,8 @@ impl Rules<'_> {
 
     fn pool(&self, f: &mut Findings, name: Option<&str>) -> PoolName {
         let Some(name) = name else { return PoolName::default() };
-        let found = self.pools.iter().find(|pool| pool.as_str() == name);
-        found.cloned().unwrap_or_else(|| {
+        let found = self.pools.iter().find(|pool| pool.name.as_str() == name);
+        found.map(|pool| pool.name.clone()).unwrap_or_else(|| {
             f.wrong("/pool", "is not a pool of this installation");
             PoolName::default()
         })

@@ -7,9 +7,12 @@ mod run;
 mod spec;
 mod text;
 mod view;
+mod warning;
 
 pub use check::{Origin, Rules};
 pub use findings::Findings;
 pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
 pub(crate) use text::{duration, short_text, time};
 pub use view::{RetryView, StateView, TaskView};
+pub(crate) use warning::warnings;
+pub use warning::{Need, Warning};

@@ -1,5 +1,6 @@
 //! A task as it is shown. Written straight from the record, without a copy.
 
+use super::Warning;
 use crate::answer::to_json;
 use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, Priority};
@@ -85,6 +86,10 @@ pub struct TaskView<'a> {
     /// The due time it is for: of its schedule, also in a backfill; else when it was first due. Retries do not change it.
     #[schema(value_type = String, format = DateTime)]
     due_at: Timestamp,
+    /// Only where it was submitted just now: what its owner should know of it. Absent where there is nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: &'a [Warning],
 }
 
 /// The least one needs to know of a task.
@@ -166,6 +171,7 @@ impl<'a> TaskView<'a> {
             rerun_of: task.rerun_of,
             schedule_name: task.schedule_name.as_deref(),
             due_at: task.due_at,
+            warnings: &[],
         })
     }
 
@@ -174,7 +180,18 @@ impl<'a> TaskView<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn json(task: &'a TaskRecord) -> Result<Vec<u8>, Problem> {
-        to_json(&Self::new(task)?)
+        Self::submitted_json(task, &[])
+    }
+
+    /// The task as JSON, as whoever submitted it just now is answered.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn submitted_json(
+        task: &'a TaskRecord,
+        warnings: &'a [Warning],
+    ) -> Result<Vec<u8>, Problem> {
+        to_json(&Self { warnings, ..Self::new(task)? })
     }
 }
 

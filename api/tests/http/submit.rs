@@ -3,7 +3,8 @@
 use crate::client::request;
 use crate::server::{NOOP, Server};
 use futures::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_task_gets_defaults_for_all_but_what_it_runs() {
@@ -203,4 +204,85 @@ async fn one_submit_that_the_database_refuses_fails_nobody_else() {
             );
         }
     }
+}
+
+/// An executor of the default pool with so much of each; the api knows of it within a second.
+async fn executor(server: &Server, cpu_millis: u32, memory_mib: u32) {
+    let sql = format!(
+        "insert into executor_session (id, executor_id, pool, state, owner, owner_epoch, expires_at, cpu_millis, memory_mib, disk_mib,
+                iops, port_first, port_count, version)
+            values (gen_random_uuid(), 'e', 'default', 'active', gen_random_uuid(), 1, now() + interval '1 hour', {cpu_millis},
+                {memory_mib}, 100000, 10000, 20000, 10, '1')"
+    );
+    server.db.sql(&sql).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_fits_no_executor_is_accepted_with_a_warning() {
+    let server = Server::start().await;
+    let none = server.post("/v1/tasks", NOOP).await;
+    assert_eq!(none.status, 201);
+    let warnings = none.json()["warnings"].clone();
+    assert_eq!(
+        (&warnings[0]["code"], &warnings[0]["pointer"]),
+        (&json!("no_executor"), &json!("/pool"))
+    );
+    let id = none.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(server.get(&format!("/v1/tasks/{id}")).await.json().get("warnings"), None);
+
+    executor(&server, 4000, 512).await;
+    executor(&server, 1000, 8192).await;
+    let fits = async || server.post("/v1/tasks", NOOP).await.json().get("warnings").is_none();
+    testkit::poll::until("the executors to be known", Duration::from_secs(10), fits).await.unwrap();
+    let with = |extra: Value| {
+        let mut task = json!({"run": {"noop": {}}});
+        task.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        task
+    };
+    let cases = [
+        (
+            with(json!({"resources": {"cpu_millis": 8000, "memory_mib": 1}})),
+            "/resources/cpu_millis",
+            "cpu_millis 8000",
+        ),
+        (
+            with(json!({"resources": {"cpu_millis": 1, "memory_mib": 1, "ports": 11}})),
+            "/resources/ports",
+            "ports 11",
+        ),
+        (
+            with(json!({"resources": {"cpu_millis": 4000, "memory_mib": 8192}})),
+            "/resources",
+            "at once",
+        ),
+        (with(json!({"tier": "premium"})), "/tier", "at once"),
+    ];
+    for (task, pointer, text) in &cases {
+        let answer = server.post("/v1/tasks", task.to_string()).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let warnings = answer.json()["warnings"].clone();
+        assert_eq!(
+            (&warnings[0]["code"], &warnings[0]["pointer"]),
+            (&json!("too_large"), &json!(pointer))
+        );
+        assert!(warnings[0]["detail"].as_str().unwrap().contains(text), "{warnings}");
+    }
+    let large = &cases[0].0;
+    let batch =
+        json!({"tasks": [with(json!({})), large, with(json!({"name": ""})), large]}).to_string();
+    let results = server.post("/v1/tasks/batch", batch).await.json()["results"].clone();
+    assert!(
+        results[0].get("warnings").is_none() && results[2].get("warnings").is_none(),
+        "{results}"
+    );
+    for at in [1, 3] {
+        let pointer = format!("/tasks/{at}/resources/cpu_millis");
+        assert_eq!(results[at]["warnings"][0]["pointer"], json!(pointer), "{results}");
+    }
+    let schedule =
+        json!({"timing": {"specs": [{"every": {"every": "1h"}}]}, "task": large}).to_string();
+    let put = server.put_as(&server.key, "/v1/schedules/s", &[], schedule).await;
+    assert_eq!(put.status, 201, "{put:?}");
+    assert_eq!(put.json()["warnings"][0]["pointer"], "/task/resources/cpu_millis");
+    assert_eq!(server.get("/v1/schedules/s").await.json().get("warnings"), None);
 }

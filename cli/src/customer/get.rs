@@ -4,14 +4,24 @@ use super::connection::Connection;
 use super::ended::ended;
 use super::failure::failure;
 use super::script;
+use super::sentences::{because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
-use client::Task;
+use client::{Answer, ClientError, Task};
 use domain::batch::Priority;
+use domain::explain::Reason;
 use domain::id::TaskId;
 use domain::time::{Timestamp, format_duration};
 use runtime::clock;
 use serde_json::Value;
+use std::convert::Infallible;
+use std::mem::{Discriminant, discriminant};
+use std::time::Duration;
+
+/// A task that starts within this time waits for nothing that is worth a word.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Between two looks at why it waits.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 
 /// Which task.
 #[derive(Debug, clap::Args)]
@@ -20,7 +30,7 @@ use serde_json::Value;
 pub struct GetArguments {
     /// Id of the task.
     pub id: TaskId,
-    /// Wait until it has ended; then its end is the exit code.
+    /// Wait until it has ended; then its end is the exit code. After 3 s standard error tells why it has not started, and when that changes.
     #[arg(long)]
     pub wait: bool,
 }
@@ -28,7 +38,7 @@ pub struct GetArguments {
 /// Shows one task.
 pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<(), Failure> {
     let task = match arguments.wait {
-        true => connection.client.wait(arguments.id).await,
+        true => wait(connection, arguments.id).await,
         false => connection.client.get(arguments.id).await,
     };
     let task = task.map_err(|error| failure(&error))?;
@@ -40,6 +50,37 @@ pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<()
         return ended(task.id, task.state, task.exit_code, task.reason.as_deref());
     }
     Ok(())
+}
+
+/// Waits until the task has ended; tells meanwhile, on standard error, what it waits for.
+async fn wait(connection: &Connection, id: TaskId) -> Result<Answer<Task>, ClientError> {
+    tokio::select! {
+        biased;
+        task = connection.client.wait(id) => task,
+        never = tell_why(connection, id) => match never {},
+    }
+}
+
+/// Says why the task has not started once it has waited for some seconds, and again when that changes.
+async fn tell_why(connection: &Connection, id: TaskId) -> Infallible {
+    let mut told: Option<Discriminant<Reason>> = None;
+    clock::sleep(PATIENCE).await;
+    loop {
+        // Where it cannot be asked the wait itself says so.
+        if let Ok(explanation) = connection.client.explain(id).await
+            && let Some(reason) = explanation.reasons.first()
+            && told != Some(discriminant(reason))
+        {
+            // One that started soon needs no word.
+            if told.is_some() || starts(&explanation).is_some() {
+                let why = [Some(because(reason, &explanation)), starts(&explanation)];
+                let why: Vec<_> = why.into_iter().flatten().collect();
+                output::remark(&format!("berth: {}", why.join(" ")));
+                told = Some(discriminant(reason));
+            }
+        }
+        clock::sleep(BETWEEN_LOOKS).await;
+    }
 }
 
 fn details(task: &Task, now: Timestamp) -> String {

@@ -35,6 +35,7 @@ mod task_arguments;
 mod task_change;
 mod usage;
 mod users;
+mod warned;
 mod watch;
 mod who_am_i;
 

@@ -9,6 +9,7 @@ use super::failure::failure;
 use super::follow::follow;
 use super::logs::Reader;
 use super::task_arguments::{FIELDS, TaskArguments};
+use super::warned::warned;
 use super::{size, submit_file};
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -74,6 +75,7 @@ pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<
     size::check(connection, body.len()).await?;
     let answer = connection.client.submit_json(body, key.clone()).await;
     let task = answer.map_err(|error| not_submitted(&error, &key))?;
+    warned(&task.warnings);
     if follows {
         output::remark(&format!("berth: {} is submitted", task.id));
         let filter = LogFilter::default();

@@ -10,6 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Progress, cell};
 use client::{ApiError, BatchItem, IdempotencyKey};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 
@@ -23,6 +24,8 @@ const PART_BYTES: usize = 8 * 1024 * 1024;
 struct Count {
     stored: usize,
     refused: usize,
+    /// Of how many tasks each thing is to be known, and of which line first.
+    warned: BTreeMap<String, (usize, usize)>,
 }
 
 /// Submits each line of `file`; `-` is standard input.
@@ -60,7 +63,7 @@ pub(super) async fn run(
         .await;
         if let Err(failure) = sent {
             progress.clear();
-            let Count { stored, refused } = counted;
+            let Count { stored, refused, .. } = counted;
             return Err(failure.adding(&format!(
                 "\n{stored} tasks are stored for certain, {refused} were refused. To go on safely, repeat the command with \
                  --idempotency-key {key}"
@@ -69,7 +72,13 @@ pub(super) async fn run(
         begun += read;
     }
     progress.clear();
-    let Count { stored, refused } = counted;
+    let Count { stored, refused, warned } = counted;
+    for (detail, (tasks, line)) in &warned {
+        let detail = cell::plain(detail);
+        output::remark(&format!(
+            "berth: warning: {tasks} tasks, the first in line {line}: {detail}"
+        ));
+    }
     output::remark(&format!("{stored} stored, {refused} refused."));
     if refused > 0 {
         return Err(Failure::new(
@@ -100,6 +109,9 @@ async fn submit_part(
         let written = match (&item.task, &item.error) {
             (Some(task), _) => {
                 counted.stored += 1;
+                for warning in item.warnings {
+                    counted.warned.entry(warning.detail).or_insert((0, line)).0 += 1;
+                }
                 match format {
                     Format::Json => output::line(
                         &json!({"line": line, "task": {"id": task.id.to_string(), "existing": task.existing}}).to_string(),

@@ -1,5 +1,6 @@
 //! What became of a batch.
 
+use super::TaskWarning;
 use crate::error::ApiError;
 use domain::id::TaskId;
 use domain::task::State;
@@ -42,6 +43,9 @@ pub struct BatchItem {
     /// What was wrong with it.
     #[serde(default)]
     pub error: Option<ApiError>,
+    /// What its owner should know of a task that is new.
+    #[serde(default)]
+    pub warnings: Vec<TaskWarning>,
 }
 
 /// The least one needs to know of a task.

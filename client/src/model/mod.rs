@@ -37,6 +37,6 @@ pub use schedule::{
     SchedulePaused, SchedulePreview,
 };
 pub use session::{AcceptedUser, Session, WhichKey, WhichUser, WhoAmI};
-pub use task::Task;
+pub use task::{Task, TaskWarning};
 pub use usage::{Amounts, Usage, UsageOfDay};
 pub use user::{NewUser, User};

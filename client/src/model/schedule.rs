@@ -1,6 +1,6 @@
 //! A schedule to store, a schedule as the API shows it, and what becomes of its due times.
 
-use crate::NewTask;
+use crate::{NewTask, TaskWarning};
 use domain::id::{ScheduleId, TaskId};
 use domain::schedule::{Misfire, Overlap, Timing};
 use domain::time::Timestamp;
@@ -86,6 +86,9 @@ pub struct Schedule {
     pub updated_at: Timestamp,
     /// When it was found to be over.
     pub ended_at: Option<Timestamp>,
+    /// What its owner should know of its tasks; only in the answer to a change.
+    #[serde(default)]
+    pub warnings: Vec<TaskWarning>,
 }
 
 /// That a schedule is paused.

@@ -82,4 +82,18 @@ pub struct Task {
     /// The due time it is for, which no retry changes; `None` where an older server does not say.
     #[serde(default)]
     pub due_at: Option<Timestamp>,
+    /// What its owner should know of it; only in the answer to a submit.
+    #[serde(default)]
+    pub warnings: Vec<TaskWarning>,
+}
+
+/// Something to know of a task that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TaskWarning {
+    /// What, for programs: `no_executor` or `too_large`, and in newer servers others.
+    pub code: String,
+    /// The same for people.
+    pub detail: String,
+    /// What it is about, as a JSON pointer into what was sent.
+    pub pointer: String,
 }

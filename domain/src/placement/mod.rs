@@ -1,9 +1,11 @@
 //! Where a task runs: filter what fits, score, take the best.
 
 mod choose;
+mod misfit;
 mod ports;
 mod shapes;
 
 pub use choose::{Node, Score, choose};
+pub use misfit::{Misfit, misfit};
 pub use ports::PortBlocks;
 pub use shapes::Shapes;

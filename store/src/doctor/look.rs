@@ -4,6 +4,7 @@
 //! others are looked at all the same.
 
 use super::connect::DoctorDb;
+use super::tasks::Unplaceable;
 use super::{Found, attempts, capacity, clock, database, fires, leases, limits, owners, tasks};
 use crate::StoreError;
 use crate::statement::patient;
@@ -84,6 +85,7 @@ enum Part {
     Waiting,
     Unwoken,
     Unseen,
+    Unplaceable,
     Leases,
     Capacity,
     Attempts,
@@ -100,7 +102,7 @@ enum Part {
 
 impl Part {
     /// What is live first: a finding there is urgent.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Waiting,
         Self::Leases,
         Self::Capacity,
@@ -110,6 +112,7 @@ impl Part {
         Self::Partitions,
         Self::Schedules,
         Self::Unseen,
+        Self::Unplaceable,
         Self::Limits,
         Self::Bloat,
         Self::Attempts,
@@ -123,6 +126,7 @@ impl Part {
             Self::Waiting => &tasks::WAITING,
             Self::Unwoken => &[Check::TasksWithoutWake],
             Self::Unseen => &[Check::ReadyUnseen],
+            Self::Unplaceable => &[Check::TasksUnplaceable],
             Self::Leases => &leases::CHECKS,
             Self::Capacity => &capacity::CHECKS,
             Self::Attempts => &attempts::CHECKS,
@@ -143,6 +147,7 @@ impl Part {
             Self::Waiting => tasks::waiting(tx, how).await,
             Self::Unwoken => tasks::without_wake(tx).await,
             Self::Unseen => tasks::unseen(tx, how).await,
+            Self::Unplaceable => Ok(found(tasks::unplaceable(tx, how).await?)),
             Self::Leases => leases::look(tx, how).await,
             Self::Capacity => capacity::look(tx).await,
             Self::Attempts => attempts::look(tx, how).await,
@@ -186,6 +191,27 @@ pub async fn look(db: &DoctorDb, how: &Look) -> Result<Vec<Line>, StoreError> {
     patient("doctor.end", tx.rollback()).await?;
     lines.sort_by_key(|line| line.check);
     Ok(lines)
+}
+
+fn found(unplaceable: Vec<Unplaceable>) -> Vec<Found> {
+    let found = |of_pool: Unplaceable| Found {
+        check: Check::TasksUnplaceable,
+        count: i64::try_from(of_pool.tasks).unwrap_or(i64::MAX),
+        example: Some(of_pool.example),
+    };
+    unplaceable.into_iter().map(found).collect()
+}
+
+/// Tasks that have been ready for long and fit none of their pool's executors, by pool; pools without any are left out.
+///
+/// # Errors
+/// When the database cannot answer, or takes longer for it than `how` allows.
+pub async fn unplaceable(db: &DoctorDb, how: &Look) -> Result<Vec<Unplaceable>, StoreError> {
+    let mut tx = db.begin().await?;
+    settle(&mut tx, how.statement).await?;
+    let found = tasks::unplaceable(&mut tx, how).await;
+    patient("doctor.end", tx.rollback()).await?;
+    found
 }
 
 fn of(check: Check, found: &Result<Vec<Found>, String>) -> Seen {

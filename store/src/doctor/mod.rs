@@ -17,7 +17,8 @@ mod owners;
 mod tasks;
 
 pub use connect::DoctorDb;
-pub use look::{Look, look, pools};
+pub use look::{Look, look, pools, unplaceable};
+pub use tasks::Unplaceable;
 
 use crate::StoreError;
 use domain::doctor::{Check, Seen};

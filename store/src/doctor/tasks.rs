@@ -85,6 +85,63 @@ pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Foun
     Ok(vec![Found { check: Check::ReadyUnseen, count: row.count, example }])
 }
 
+/// Tasks of a pool that fit none of its executors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unplaceable {
+    /// Which pool.
+    pub pool: String,
+    /// How many; counting ends at 10 000 of each kind.
+    pub tasks: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// Tasks that are ready since long and that no executor of their pool could ever hold. All of a strand need the same, so the first of each
+/// tells; at 10 000 strands looking ends.
+pub(super) async fn unplaceable(
+    tx: &mut PgConnection,
+    how: &Look,
+) -> Result<Vec<Unplaceable>, StoreError> {
+    let query = sqlx::query!(
+        r#"with recursive strand as (
+                select p.name as pool, s.tenant_id, s.strand, s.id, s.run_at, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.ports
+                from (select name from pool order by name limit 1000) p
+                cross join lateral (
+                    select t.tenant_id, t.strand, t.id, t.run_at, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports from task t
+                    where t.pool = p.name and t.state = 'ready'
+                    order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1) s
+                union all
+                select r.pool, s.tenant_id, s.strand, s.id, s.run_at, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.ports
+                from strand r
+                cross join lateral (
+                    select t.tenant_id, t.strand, t.id, t.run_at, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports from task t
+                    where t.pool = r.pool and t.state = 'ready' and (t.tenant_id, t.strand) > (r.tenant_id, r.strand)
+                    order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1) s
+            )
+            select s.pool as "pool!", coalesce(sum(c.tasks), 0)::bigint as "tasks!", min(s.id::text) as "example!"
+            from (select * from strand limit 10000) s
+            cross join lateral (
+                select count(*) as tasks from (
+                    select from task t where t.pool = s.pool and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand = s.strand
+                    limit 10000) w) c
+            where s.run_at < now() - $1 * interval '1 millisecond'
+                and not exists (
+                    select from executor_session e
+                    where e.pool = s.pool and e.ended_at is null and e.expires_at > now() - interval '1 minute'
+                        and e.cpu_millis >= s.cpu_millis and e.memory_mib >= s.memory_mib and e.disk_mib >= s.disk_mib
+                        and e.iops >= s.iops and e.port_count >= s.ports)
+            group by s.pool order by s.pool"#,
+        millis(how.overdue) as f64
+    );
+    let rows = patient("doctor.unplaceable", query.fetch_all(tx)).await?;
+    let pool = rows.into_iter().map(|row| Unplaceable {
+        pool: row.pool,
+        tasks: row.tasks.unsigned_abs(),
+        example: task_id(&row.example),
+    });
+    Ok(pool.collect())
+}
+
 /// A task's id as everybody else shows it.
 pub(super) fn task_id(uuid: &str) -> String {
     uuid.parse::<Uuid>().map_or_else(|_| uuid.to_owned(), |id| TaskId(id).to_string())

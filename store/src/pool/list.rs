@@ -6,9 +6,13 @@ use crate::connect::{AdminDb, SchedulerDb, SubmitDb};
 use crate::hot::kept;
 use crate::statement::named;
 use domain::id::PoolName;
+use domain::resources::Resources;
 
 /// More pools than an installation has.
 const MOST: i64 = 1000;
+
+/// Kinds of executors that are told apart, at most: by what they have.
+const MOST_KINDS: i64 = 10_000;
 
 /// A pool as the batcher sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,15 +23,48 @@ pub struct DispatchPool {
     pub paused: bool,
 }
 
-/// Every pool's name, for submits: a paused pool takes tasks, too.
+/// A pool as submits see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubmitPool {
+    /// Its name.
+    pub name: PoolName,
+    /// All that each kind of its executors has, used or not.
+    pub executors: Vec<Resources>,
+}
+
+/// The pools for submits: a paused pool takes tasks, too.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn list(db: &SubmitDb) -> Result<Vec<PoolName>, StoreError> {
-    let query = sqlx::query_scalar!("select name from pool order by name limit $1", MOST);
-    let names = named("pool.list", query.fetch_all(db.pool())).await?;
-    // The table's check admits only names that parse.
-    Ok(names.into_iter().filter_map(|name| name.parse().ok()).collect())
+pub async fn list(db: &SubmitDb) -> Result<Vec<SubmitPool>, StoreError> {
+    let query = sqlx::query!(
+        r#"select p.name, e.cpu_millis as "cpu?", e.memory_mib as "memory?", e.disk_mib as "disk?", e.iops as "iops?", e.ports as "ports?"
+            from (select o.name from pool o order by o.name limit $1) p
+            left join (
+                select distinct s.pool, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.port_count as ports
+                from executor_session s
+                -- One that has lapsed lately may be back in a moment.
+                where s.ended_at is null and s.expires_at > now() - interval '1 minute' limit $2) e on e.pool = p.name
+            order by p.name"#,
+        MOST,
+        MOST_KINDS
+    );
+    let rows = named("pool.list", query.fetch_all(db.pool())).await?;
+    let mut pools: Vec<SubmitPool> = Vec::new();
+    for row in rows {
+        // The table's check admits only names that parse.
+        let Ok(name) = row.name.parse::<PoolName>() else { continue };
+        if pools.last().is_none_or(|pool| pool.name != name) {
+            pools.push(SubmitPool { name, executors: Vec::new() });
+        }
+        let kind = [row.cpu, row.memory, row.disk, row.iops, row.ports].map(|n| n.unwrap_or(0));
+        if row.cpu.is_some()
+            && let Some(pool) = pools.last_mut()
+        {
+            pool.executors.push(Resources::from_dimensions(kind.map(i32::unsigned_abs)));
+        }
+    }
+    Ok(pools)
 }
 
 /// The pools for the batcher.

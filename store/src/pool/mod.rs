@@ -6,7 +6,7 @@ mod policy;
 mod record;
 mod set;
 
-pub use list::{DispatchPool, list, list_for_dispatch, list_for_operator};
+pub use list::{DispatchPool, SubmitPool, list, list_for_dispatch, list_for_operator};
 pub use pause::{pause, resume};
 pub use policy::policy;
 pub use record::{Pause, PoolRecord};

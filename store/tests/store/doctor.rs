@@ -8,7 +8,7 @@ use runtime::clock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use store::TenantScope;
-use store::doctor::{DoctorDb, Look, look};
+use store::doctor::{DoctorDb, Look, Unplaceable, look, unplaceable};
 use store::schedule::{PutAnswer, put};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -183,6 +183,36 @@ async fn what_the_batcher_passes_by_is_found_where_there_is_room() {
         busy.world.sql(held).await;
         assert_eq!(busy.checks().await, BTreeSet::new(), "{held}");
     }
+}
+
+#[tokio::test]
+async fn tasks_that_fit_no_executor_are_found_by_pool_when_they_have_waited_for_long() {
+    let busy = Busy::new().await;
+    let one = "id = (select id from task where state = 'ready' and dispatch_epoch = 0 order by id limit 1)";
+    let waits =
+        format!("update task set run_at = now() - interval '1 hour', strand = 7 where {one}");
+    busy.world.sql(waits).await;
+    assert_eq!(busy.checks().await, BTreeSet::new(), "it waits, and fits");
+    busy.world.sql("insert into pool (name) values ('empty')").await;
+    let by_pool = async || unplaceable(&busy.doctor, &how()).await.unwrap();
+    assert_eq!(by_pool().await, []);
+    // Larger than all there is, and in a pool without executors.
+    for (broken, back) in [
+        ("cpu_millis = 2000001", "cpu_millis = 1"),
+        ("ports = 60000", "ports = 0"),
+        ("pool = 'empty'", "pool = 'default'"),
+    ] {
+        busy.breaks(
+            &[Check::TasksUnplaceable],
+            &format!("update task set {broken} where {one}"),
+            &format!("update task set {back} where {one}"),
+        )
+        .await;
+    }
+    busy.world.sql(format!("update task set pool = 'empty' where {one}")).await;
+    let found = by_pool().await;
+    let [Unplaceable { pool, tasks: 1, example }] = &found[..] else { panic!("{found:?}") };
+    assert!(pool == "empty" && example.starts_with("task_"), "{found:?}");
 }
 
 #[tokio::test]

@@ -428,7 +428,8 @@ async fn weights_and_pools_are_listed() {
     let weights: HashMap<_, _> = terms.iter().map(|t| (t.tenant, t.weight)).collect();
     assert_eq!(weights, HashMap::from([(plain, 1.0), (heavy, 2.5)]));
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
-    assert_eq!(store::pool::list(&world.submit).await.unwrap(), [pool()]);
+    let pools = store::pool::list(&world.submit).await.unwrap();
+    assert_eq!(pools, [store::pool::SubmitPool { name: pool(), executors: Vec::new() }]);
     let listed = store::pool::list_for_dispatch(&world.scheduler).await.unwrap();
     assert_eq!(listed, [DispatchPool { name: pool(), paused: false }]);
 }

@@ -4,6 +4,7 @@ use crate::answer::{raw_json, to_json};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use crate::schedule::ScheduleView;
+use crate::task::Warning;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ETAG, HeaderMap, IF_MATCH, IF_NONE_MATCH};
@@ -89,7 +90,17 @@ pub(super) fn shown(
     status: StatusCode,
     schedule: &ScheduleRecord,
 ) -> Result<HttpResponse, Problem> {
-    let mut answer = raw_json(status, to_json(&ScheduleView::from(schedule))?);
+    stored(status, schedule, &[])
+}
+
+/// Shows a schedule to whoever has stored it just now.
+pub(super) fn stored(
+    status: StatusCode,
+    schedule: &ScheduleRecord,
+    warnings: &[Warning],
+) -> Result<HttpResponse, Problem> {
+    let view = ScheduleView::from(schedule).with_warnings(warnings);
+    let mut answer = raw_json(status, to_json(&view)?);
     if let Ok(tag) = format!("\"{}\"", schedule.version).parse() {
         answer.headers_mut().insert(ETAG, tag);
     }

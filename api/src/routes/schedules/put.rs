@@ -1,16 +1,16 @@
 //! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
 
-use super::place::{mismatch, name_in_path, shown, wanted_version};
+use super::place::{mismatch, name_in_path, stored, wanted_version};
 use crate::openapi::{AnswerDoc, Content, Doc, Param};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::{Call, json};
 use crate::schedule::{ScheduleSpec, check};
-use crate::task::{Origin, Rules};
+use crate::task::{Need, Origin, Rules, Warning, warnings};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
 use domain::plan::Quota;
-use domain::schedule::Timing;
+use domain::schedule::{TaskTemplate, Timing};
 use runtime::clock::wall;
 use store::schedule::{PutAnswer, PutSchedule};
 
@@ -22,7 +22,7 @@ pub(super) const VERSION: Param =
 pub const DOC: Doc = Doc {
     summary: "Store a schedule under its name",
     description: "A schedule that is so already is not changed: no new version, no new due time. A change holds for every \
-                  fire after the answer.",
+                  fire after the answer. `warnings` tells of a task that fits none of its pool's executors as they are now.",
     headers: &[
         VERSION,
         Param { name: "If-None-Match", text: "`*`: only where there is none of this name" },
@@ -55,18 +55,18 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let name = name_in_path(&call)?;
     let if_version = wanted_version(&call)?;
     let spec: ScheduleSpec = json::parse(&call.body)?;
-    let (schedule, never) = checked(&call, name, if_version, spec).await?;
+    let Checked { schedule, never, warnings } = checked(&call, name, if_version, spec).await?;
     let (db, scope) = (&call.state.api, call.scope());
     match store::schedule::put(db, &scope, &schedule).await? {
-        PutAnswer::Created(stored) => {
+        PutAnswer::Created(new) => {
             call.state.bus.wake(Topic::ShardOwner);
-            shown(StatusCode::CREATED, &stored)
+            stored(StatusCode::CREATED, &new, &warnings)
         }
-        PutAnswer::Updated(stored) => {
+        PutAnswer::Updated(new) => {
             call.state.bus.wake(Topic::ShardOwner);
-            shown(StatusCode::OK, &stored)
+            stored(StatusCode::OK, &new, &warnings)
         }
-        PutAnswer::Unchanged(stored) => shown(StatusCode::OK, &stored),
+        PutAnswer::Unchanged(old) => stored(StatusCode::OK, &old, &warnings),
         PutAnswer::QuotaReached { limit } => {
             Err(call.state.refusals.used_up(&call.caller, Quota::Schedules, limit.into()).await)
         }
@@ -83,14 +83,21 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     }
 }
 
-/// The schedule to store; and why it is never due, where it is not. Whether that is a mistake is the store's to say: the same schedule
-/// put again after its last due time is none.
+/// A schedule without mistakes.
+struct Checked {
+    schedule: PutSchedule,
+    /// Why it is never due, where it is not. Whether that is a mistake is the store's to say: the same schedule put again after its last
+    /// due time is none.
+    never: Option<FieldError>,
+    warnings: Vec<Warning>,
+}
+
 async fn checked(
     call: &Call,
     name: &str,
     if_version: Option<i64>,
     spec: ScheduleSpec,
-) -> Result<(PutSchedule, Option<FieldError>), Problem> {
+) -> Result<Checked, Problem> {
     let pools = call.state.pools.current().await?;
     let now = wall();
     let rules = Rules {
@@ -110,6 +117,9 @@ async fn checked(
     if !checked.refused.is_empty() && !is_stored(call, name, &checked.timing).await? {
         return Err(Problem::with_errors(Code::ValidationFailed, checked.refused));
     }
+    let TaskTemplate { pool, resources, tier, .. } = &checked.template;
+    let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };
+    let warnings = warnings(&pools, need);
     let schedule = PutSchedule {
         name: name.to_owned(),
         timing: checked.timing,
@@ -121,7 +131,7 @@ async fn checked(
         created_by,
         if_version,
     };
-    Ok((schedule, checked.never))
+    Ok(Checked { schedule, never: checked.never, warnings })
 }
 
 /// Whether the schedule `name` has this timing already: it was taken when less was refused.

@@ -12,7 +12,7 @@ use crate::quota::{Room, TaskSize};
 use crate::request::{Call, json};
 use crate::server::State;
 use crate::submit::{REPEATS, Work};
-use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView};
+use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView, Warning};
 use actix_web::web::Bytes;
 use domain::plan::Quota;
 use serde::Serialize;
@@ -40,6 +40,10 @@ pub struct ItemView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<super::super::super::openapi::words::Problem>)]
     error: Option<ShownProblem<'a>>,
+    /// What its owner should know of a task that is new. Absent where there is nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: &'a [Warning],
 }
 
 /// A task in a batch's answer.
@@ -73,6 +77,8 @@ pub(super) struct Sender {
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     tasks: Vec<NewTask>,
+    /// What is to be known of each of `tasks`.
+    warnings: Vec<Vec<Warning>>,
     /// Place in the request, and in `tasks`.
     places: Vec<(usize, Result<usize, Problem>)>,
 }
@@ -132,7 +138,7 @@ impl Sender {
         if let Admission { admitted: 0, shortage: Some(shortage) } = admission {
             let refused = |piece: Piece| (piece.index, Err(of_item(shortage)));
             let places = pieces.into_iter().map(refused).collect();
-            return Ok(Judged { tasks: Vec::new(), places });
+            return Ok(Judged { places, ..Judged::default() });
         }
         let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
         self.apart(move |sender| {
@@ -155,8 +161,9 @@ impl Sender {
                 Some(shortage) => Err(of_item(shortage)),
                 None => self.judge_one(rules, piece, most),
             };
-            let place = task.map(|task| {
+            let place = task.map(|(task, warnings)| {
                 judged.tasks.push(task);
+                judged.warnings.push(warnings);
                 judged.tasks.len() - 1
             });
             judged.places.push((index, place));
@@ -169,14 +176,16 @@ impl Sender {
         rules: &Rules<'_>,
         piece: Piece,
         most: TaskSize,
-    ) -> Result<NewTask, Problem> {
+    ) -> Result<(NewTask, Vec<Warning>), Problem> {
         let Piece { base, text, .. } = piece;
         let seen = text.as_ref().map(Bytes::len);
         let Some(text) = text.filter(|text| text.len() <= most.bytes) else {
             return Err(Problem::at(Code::PayloadTooLarge, base, most.refuses(seen)));
         };
         let spec = json::parse_at::<TaskSpec>(&text, &base)?;
-        rules.check(spec, base, self.origin.clone())
+        let task = rules.check(spec, base.clone(), self.origin.clone())?;
+        let warnings = rules.warnings(&task, &base);
+        Ok((task, warnings))
     }
 
     /// Whether the request was answered before: then it is again, whatever the limits say.
@@ -327,15 +336,20 @@ impl Judged {
     ) -> Result<Vec<ItemView<'_>>, Problem> {
         let mut items = Vec::with_capacity(self.places.len());
         for (index, place) in &self.places {
-            let (task, error) = match place {
-                Err(problem) => (None, Some(ShownProblem { problem, request_id: None })),
+            let (task, error, warnings) = match place {
+                Err(problem) => {
+                    (None, Some(ShownProblem { problem, request_id: None }), &[] as &[Warning])
+                }
                 Ok(place) => {
                     let (task, answer) = (self.tasks.get(*place), answers.get(*place));
                     let (Some(task), Some(answer)) = (task, answer) else { return Err(internal()) };
-                    (Some(shown(task, answer, full)?), None)
+                    let is_new = matches!(answer, SubmitAnswer::Created(_));
+                    let warnings = self.warnings.get(*place).filter(|_| is_new);
+                    let warnings = warnings.map_or(&[] as &[Warning], Vec::as_slice);
+                    (Some(shown(task, answer, full)?), None, warnings)
                 }
             };
-            items.push(ItemView { index: *index, task, error });
+            items.push(ItemView { index: *index, task, error, warnings });
         }
         Ok(items)
     }

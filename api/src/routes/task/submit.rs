@@ -5,7 +5,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, json, key_reused, mark_replayed};
 use crate::submit::Verdict;
-use crate::task::{Origin, Rules, TaskSpec, TaskView};
+use crate::task::{Origin, Rules, TaskSpec, TaskView, Warning};
 use crate::unguarded;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -22,7 +22,8 @@ use store::task::submit::NewTask;
 pub const DOC: Doc = Doc {
     summary: "Submit a task",
     description: "The answer comes after the task is stored durably. With a `unique_key` that a task of yours \
-                  which has not ended holds, that task is the answer, with status 200.",
+                  which has not ended holds, that task is the answer, with status 200. `warnings` tells of a task that fits none of \
+                  its pool's executors as they are now: it is stored, and waits until one comes.",
     request: Some("TaskSubmit"),
     answers: &[
         AnswerDoc { status: 201, text: "The new task", content: Content::Json("Task") },
@@ -75,7 +76,7 @@ pub(super) async fn submit(
         idempotency: idempotency_key(call)?,
     };
     let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin)? };
-    let asked = Asked::of(&task);
+    let (asked, warnings) = (Asked::of(&task), rules.warnings(&task, ""));
     let limiter = &call.state.limiter;
     let admission = limiter.admit(&call.meter, u64::from(!unguarded::is_on())).await;
     if let Some(shortage) = admission.shortage
@@ -89,11 +90,14 @@ pub(super) async fn submit(
     }
     match stored? {
         Verdict::Created(task, created) => {
-            answer(StatusCode::CREATED, &TaskRecord::created(&task, &created), false)
+            let task = TaskRecord::created(&task, &created);
+            answer(StatusCode::CREATED, (&task, &warnings), false)
         }
-        Verdict::Existing(id) => answer(StatusCode::OK, &read(call, id).await?, false),
+        // That one may need something else, or run.
+        Verdict::Existing(id) => answer(StatusCode::OK, (&read(call, id).await?, &[]), false),
         Verdict::Replayed(id) => {
-            answer(StatusCode::CREATED, &asked.as_answered(read(call, id).await?), true)
+            let task = asked.as_answered(read(call, id).await?);
+            answer(StatusCode::CREATED, (&task, &warnings), true)
         }
         Verdict::KeyReused => Err(key_reused()),
     }
@@ -176,8 +180,12 @@ async fn read(call: &Call, id: TaskId) -> Result<TaskRecord, Problem> {
     })
 }
 
-fn answer(status: StatusCode, task: &TaskRecord, replay: bool) -> Result<HttpResponse, Problem> {
-    let mut answer = raw_json(status, TaskView::json(task)?);
+fn answer(
+    status: StatusCode,
+    (task, warnings): (&TaskRecord, &[Warning]),
+    replay: bool,
+) -> Result<HttpResponse, Problem> {
+    let mut answer = raw_json(status, TaskView::submitted_json(task, warnings)?);
     let location = format!("/v1/tasks/{}", task.id);
     if let Ok(location) = location.parse() {
         answer.headers_mut().insert(LOCATION, location);

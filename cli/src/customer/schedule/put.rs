@@ -7,6 +7,7 @@ use super::super::failure::failure;
 use super::super::size;
 use super::super::submit::{read, written};
 use super::super::task_arguments::{FIELDS as TASK_FIELDS, TaskArguments};
+use super::super::warned::warned;
 use super::diff::{storable, tell};
 use super::edit::read as shown;
 use super::show::{changed, name};
@@ -85,6 +86,7 @@ pub async fn run(connection: &Connection, arguments: PutArguments) -> Result<(),
     let before = client.schedule(&name).await;
     let stored = client.put_schedule_json(&name, body, version).await;
     let stored = stored.map_err(|error| failure(&error))?;
+    warned(&stored.warnings);
     match before {
         Ok(before) => tell(&name, Some(&shown(before.json())?), &shown(stored.json())?),
         Err(error) if error.api().is_some_and(|problem| problem.status == 404) => {

@@ -1,0 +1,69 @@
+//! What whoever submits a task should know at once, though nothing is wrong with it.
+//!
+//! Made from what the api knows of executors, a second old: it costs no statement. Executors come and go, so none of this refuses
+//! anything.
+
+use domain::id::PoolName;
+use domain::placement::{Misfit, misfit};
+use domain::resources::{Resources, Tier};
+use serde::Serialize;
+use store::pool::SubmitPool;
+use utoipa::ToSchema;
+
+/// Something to know of a task that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = TaskWarning)]
+pub struct Warning {
+    /// What, for programs: `no_executor` or `too_large`, as a reason for which tasks wait.
+    code: &'static str,
+    /// The same for people.
+    detail: String,
+    /// What it is about, as a JSON pointer into the body.
+    pointer: String,
+}
+
+/// What a task needs, and where it stands in the body.
+#[derive(Debug, Clone, Copy)]
+pub struct Need<'a> {
+    /// Where it is to run.
+    pub pool: &'a PoolName,
+    /// What it needs.
+    pub resources: Resources,
+    /// The name under which it was asked for, where it was not by resources.
+    pub tier: Option<Tier>,
+    /// Where the task stands in the body: empty, or `/tasks/3`.
+    pub base: &'a str,
+}
+
+/// Warns of a task that fits none of its pool's executors as they are now; nothing where it fits one.
+pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<Warning> {
+    let Need { pool, resources, tier, base } = need;
+    let Some(known) = pools.iter().find(|known| known.name == *pool) else { return Vec::new() };
+    let Some(misfit) = misfit(resources, &known.executors) else { return Vec::new() };
+    let of_size = |dimension: Option<&str>| match (tier, dimension) {
+        (Some(_), _) => format!("{base}/tier"),
+        (None, Some(dimension)) => format!("{base}/resources/{dimension}"),
+        (None, None) => format!("{base}/resources"),
+    };
+    let waits = "it waits until one that can hold it comes";
+    let (pointer, detail) = match misfit {
+        Misfit::NoExecutor => (
+            format!("{base}/pool"),
+            format!("no executor of the pool `{pool}` is there now; {waits}"),
+        ),
+        Misfit::TooLarge { dimension, asked, largest } => {
+            let name = dimension.as_str();
+            let detail = format!(
+                "no executor of the pool `{pool}` could hold it: it asks for {name} {asked}, and the largest has {largest}; {waits}"
+            );
+            (of_size(Some(name)), detail)
+        }
+        Misfit::NotTogether => {
+            let detail = format!(
+                "no executor of the pool `{pool}` could hold it: none has all that it asks for at once; {waits}"
+            );
+            (of_size(None), detail)
+        }
+    };
+    vec![Warning { code: misfit.as_str(), detail, pointer }]
+}
