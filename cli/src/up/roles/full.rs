@@ -6,7 +6,7 @@
 use super::super::child::{
     Keeper, Launch, MergedLog, OURSELVES, Output, StopSteps, Supervised, Surroundings,
 };
-use super::super::engine::free_port;
+use super::super::engine::{free_port, owner_of};
 use super::super::folder::Folder;
 use super::super::settings::Settings;
 use super::share;
@@ -16,7 +16,7 @@ use runtime::clock;
 use runtime::config::{self, Config};
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -121,9 +121,7 @@ impl Full {
     pub fn start(plan: &Plan<'_>, counts: Counts) -> Result<Self, Failure> {
         let set = |name: &str, value: String| vec![(name.to_owned(), value)];
         let free = |ip: IpAddr| free_port().map(|port| SocketAddr::new(ip, port)).map_err(failed);
-        let managers: Vec<SocketAddr> = (0..counts.resource_manager)
-            .map(|_| free(Ipv4Addr::LOCALHOST.into()))
-            .collect::<Result<_, _>>()?;
+        let managers = managers(plan.config.resource_manager.listen, counts.resource_manager)?;
         let first = plan.config.api.listen;
         let mut listens = vec![if first.port() == 0 { free(first.ip())? } else { first }];
         for _ in 1..counts.api {
@@ -133,16 +131,25 @@ impl Full {
             addresses.iter().map(|address| set(name, address.to_string())).collect()
         };
         let apis = listen_on("BERTH_API__LISTEN", &listens);
-        let all: Vec<String> = managers.iter().map(|address| format!("http://{address}")).collect();
+        let all: Vec<String> =
+            managers.iter().map(|address| format!("http://{}", reached(*address))).collect();
         let executors: Vec<_> = (0..counts.executor)
             .map(|number| executor(plan, number, counts.executor, &all.join(",")))
             .collect::<Result<_, _>>()?;
-        let schedulers = vec![Vec::new(); counts.scheduler.into()];
+        let config = plan.config;
+        let probes = |number, name, listen| probes(number, name, listen).into_iter();
+        let scheduler = |number| probes(number, "SCHEDULER__LISTEN", config.scheduler.listen);
+        let schedulers: Vec<Vec<_>> =
+            (0..counts.scheduler).map(|number| scheduler(number).collect()).collect();
 
         let mut members = plan.start_all("api", &apis)?;
         members.extend(plan.start_all("scheduler", &schedulers)?);
         members.extend(plan.start_all("executor", &executors)?);
-        let managers = listen_on("BERTH_RESOURCE_MANAGER__LISTEN", &managers);
+        let mut managers = listen_on("BERTH_RESOURCE_MANAGER__LISTEN", &managers);
+        for (number, manager) in (0..).zip(&mut managers) {
+            let listen = config.resource_manager.health_listen;
+            manager.extend(probes(number, "RESOURCE_MANAGER__HEALTH_LISTEN", listen));
+        }
         members.extend(plan.start_all("resource-manager", &managers)?);
         Ok(Self { members, listens })
     }
@@ -228,6 +235,9 @@ fn executor(
     };
     let mut set = |name: &str, value: String| settings.push((name.to_owned(), value));
     set("BERTH_EXECUTOR__RESOURCE_MANAGERS", managers.to_owned());
+    if let Some((name, value)) = probes(number, "EXECUTOR__HEALTH_LISTEN", executor.health_listen) {
+        set(&name, value);
+    }
     if count > 1 {
         let id = executor.id()?;
         // Names are short: 63 letters at most.
@@ -239,6 +249,81 @@ fn executor(
     Ok(settings)
 }
 
+/// Where so many resource managers listen: the first where it was asked for, each other on a free port of the same host. No port is left
+/// open, because executors are told them.
+fn managers(first: SocketAddr, count: u16) -> Result<Vec<SocketAddr>, Failure> {
+    let mut all = Vec::new();
+    for number in 0..count {
+        let port = if number == 0 && first.port() != 0 {
+            TcpListener::bind(first).map_err(|error| taken(first, &error))?;
+            first.port()
+        } else {
+            free_port().map_err(failed)?
+        };
+        all.push(SocketAddr::new(first.ip(), port));
+    }
+    Ok(all)
+}
+
+/// The address by which a process of this machine reaches one that listens there.
+fn reached(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+/// Where the probes of the next processes of a role answer: only the first can have the port that was asked for.
+fn probes(number: u16, name: &str, listen: SocketAddr) -> Option<(String, String)> {
+    let other = SocketAddr::new(listen.ip(), 0);
+    (number > 0 && listen.port() != 0).then(|| (format!("BERTH_{name}"), other.to_string()))
+}
+
+fn taken(address: SocketAddr, error: &io::Error) -> Failure {
+    let owner = match error.kind() {
+        io::ErrorKind::AddrInUse => format!("{address} is taken by {}", owner_of(address)),
+        _ => format!("cannot listen on {address}: {error}"),
+    };
+    Failure::failed(format!(
+        "{owner}; stop that, or give another address in resource_manager.listen (BERTH_RESOURCE_MANAGER__LISTEN)"
+    ))
+}
+
 fn failed(error: io::Error) -> Failure {
     Failure::failed(format!("the roles cannot be started: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_resource_manager_has_the_address_that_was_asked_for_and_the_others_free_ports() {
+        let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let asked = local(free_port().unwrap());
+        let all = managers(asked, 3).unwrap();
+        assert_eq!((all.len(), all[0]), (3, asked));
+        assert!(all.iter().all(|address| address.port() != 0 && address.ip() == asked.ip()));
+        assert!(managers(local(0), 2).unwrap().iter().all(|address| address.port() != 0));
+        let _taken = TcpListener::bind(asked).unwrap();
+        let text = managers(asked, 1).unwrap_err().to_string();
+        assert!(
+            text.contains("is taken by") && text.contains("RESOURCE_MANAGER__LISTEN"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn who_listens_everywhere_is_reached_on_this_machine_and_one_port_is_for_one_process() {
+        let reached = |text: &str| reached(text.parse().unwrap()).to_string();
+        assert_eq!(reached("0.0.0.0:7070"), "127.0.0.1:7070");
+        assert_eq!(reached("[::]:7070"), "[::1]:7070");
+        assert_eq!(reached("127.0.0.2:7070"), "127.0.0.2:7070");
+        let of = |number, text: &str| probes(number, "X__LISTEN", text.parse().unwrap());
+        let other = ("BERTH_X__LISTEN".to_owned(), "127.0.0.1:0".to_owned());
+        assert_eq!(of(1, "127.0.0.1:9000"), Some(other));
+        assert_eq!((of(0, "127.0.0.1:9000"), of(1, "127.0.0.1:0")), (None, None));
+    }
 }
