@@ -16,6 +16,7 @@ in_both_modes! {
     exit_codes_and_signals_are_told_exactly,
     what_cannot_be_run_is_told_apart,
     a_command_opens_its_own_streams_by_their_names,
+    the_largest_command_that_the_api_takes_runs_and_no_larger_one_does,
 }
 
 async fn a_command_opens_its_own_streams_by_their_names(isolation: &str) {
@@ -34,7 +35,6 @@ async fn a_command_opens_its_own_streams_by_their_names(isolation: &str) {
         assert_eq!(outcome(&result), Outcome::Succeeded, "{out}{err}");
         assert_eq!((out.as_str(), err.as_str()), ("in\na\nc\ne\nf\n", "b\nd\ne\nf\n"));
     }
-    the_largest_command_that_the_api_takes_runs_and_no_larger_one_does,
 }
 
 async fn a_command_gets_its_environment_input_and_folder_and_nothing_else(isolation: &str) {
