@@ -49,7 +49,8 @@ impl Pace {
     pub async fn of(customer: &Customer, sizes: &[u32], count: usize) -> anyhow::Result<Self> {
         let task = |cpu_millis: &u32| json!({ "run": { "noop": { "sleep": "0s" } }, "resources": { "cpu_millis": cpu_millis, "memory_mib": 1 } });
         let tasks: Vec<Value> = sizes.iter().cycle().take(count).map(task).collect();
-        let ids = customer.submit_batch(&tasks, &format!("pace-{sizes:?}")).await?;
+        let key = sizes.iter().fold("pace".to_owned(), |key, size| format!("{key}-{size}"));
+        let ids = customer.submit_batch(&tasks, &key).await?;
         let until = clock::monotonic() + LIMIT;
         let mut starts = Vec::new();
         for id in &ids {

@@ -118,7 +118,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 62] = routes! {
+pub static TABLE: [Endpoint; 64] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;

@@ -29,6 +29,13 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
     }
 
+    /// The thing itself as it is read later, without what whoever stored it is warned of: no executor is there.
+    pub fn kept(&self) -> Value {
+        let mut json = self.json();
+        json.as_object_mut().expect("an object").remove("warnings");
+        json
+    }
+
     /// The problem's code; fails where the answer is none.
     pub fn code(&self) -> String {
         assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");

@@ -13,7 +13,7 @@ const MAX_PROGRAM: usize = 4095;
 const MAX_PART: usize = 255;
 /// What an entry takes besides its text: the NUL at its end, and a pointer.
 const ENTRY: usize = 9;
-/// Most bytes of all arguments and variables, each with [`ENTRY`] bytes more. The kernel takes a quarter of the stack limit, which is
+/// Most bytes of all arguments and variables, each counted with 9 bytes more for its end and a pointer. The kernel takes a quarter of the stack limit, which is
 /// 8 MiB where nobody changed it; an eighth of a mebibyte is left to what Berth adds, to the program's resolved path and to the
 /// interpreter of a script.
 pub const MAX_COMMAND_BYTES: usize = 2 * 1024 * 1024 - 128 * 1024;

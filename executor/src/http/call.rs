@@ -66,7 +66,7 @@ impl Call {
             (None, Some(text)) => STANDARD.decode(text).map_err(|_| CallError::Body)?.into(),
             (None, None) => Bytes::new(),
         };
-        let mut ours = ours(lease, traceparent);
+        let mut ours = ours(lease, traceparent, due);
         if let Some(kind) = content_type(run, &body) {
             ours.insert(CONTENT_TYPE, kind);
         }
@@ -75,7 +75,7 @@ impl Call {
             url: parse_url(&run.url)?,
             given,
             written: run.headers.keys().cloned().collect(),
-            ours: ours(lease, traceparent, due),
+            ours,
             body,
         })
     }
