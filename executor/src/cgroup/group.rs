@@ -2,11 +2,10 @@
 //!
 //! Made before its first process, which enters them before it becomes the command; removed after its last.
 
-use super::oom_event::OomEvent;
 use super::place::{Controller, Place, Version};
 use crate::supervise::{Limits, kill_pids, stop_found};
 use nix::sys::signal::Signal;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -92,13 +91,6 @@ impl Group {
         self.part(controller).is_some()
     }
 
-    /// Tells when the kernel is about to kill one of its processes for want of memory; none where it kills all of them,
-    /// or cannot tell.
-    pub(crate) fn oom_event(&self) -> Option<OomEvent> {
-        let part = self.part(Controller::Memory)?;
-        (part.version == Version::V1).then(|| OomEvent::of(&part.folder).ok()).flatten()
-    }
-
     /// Processes that the kernel has killed for want of memory.
     pub(crate) fn oom_kills(&self) -> u64 {
         let file = |version| match version {
@@ -129,11 +121,6 @@ impl Group {
         self.pids().is_none_or(|pids| pids.is_empty())
     }
 
-    /// Stops all that is in it and returns them.
-    pub(crate) fn stop(&self) -> HashSet<i32> {
-        stop_found(|| self.visible_pids())
-    }
-
     /// Without 0, which stands for a process that this one cannot see, and would be our own process group.
     fn visible_pids(&self) -> impl Iterator<Item = i32> + use<> {
         self.pids().unwrap_or_default().into_iter().filter(|pid| *pid > 0)
@@ -141,7 +128,7 @@ impl Group {
 
     /// Stops what is in it, then kills it and lets nothing new begin. Has to be repeated until it is empty.
     pub(crate) fn kill(&self) {
-        self.stop();
+        stop_found(|| self.visible_pids());
         if let Some(part) = self.part(Controller::Pids) {
             fs::write(part.folder.join("pids.max"), "0").ok();
         }

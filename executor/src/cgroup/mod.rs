@@ -9,12 +9,10 @@ mod clean;
 mod find;
 mod group;
 mod mounts;
-mod oom_event;
 mod place;
 
 pub(crate) use claim::{Claim, PREFIX};
 pub(crate) use clean::{clean, kill_all};
 pub(crate) use find::{Found, find};
 pub(crate) use group::Group;
-pub(crate) use oom_event::OomEvent;
 pub(crate) use place::{Controller, Place};

@@ -8,15 +8,12 @@ use super::clock::monotonic_ns;
 use super::disk::{Usage, usage};
 use super::job::{Limits, Passed, Status};
 use super::sweep;
-use crate::cgroup::{Controller, Group, OomEvent};
+use crate::cgroup::{Controller, Group};
 use nix::libc::SIGXFSZ;
-use nix::sys::signal::Signal;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::getpid;
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
-use std::time::Duration;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 /// Between two looks. Looking at large folders takes long; then it is done less often, but not never.
@@ -27,23 +24,17 @@ const SHARE: u64 = 10;
 
 const PAGE: u64 = 4096;
 
-/// How often, and how far apart, the kernel is asked whether it has killed what it was about to.
-const KILL_POLLS: u32 = 100;
-const KILL_PAUSE: Duration = Duration::from_millis(1);
-
 #[derive(Debug)]
 pub(super) struct Guard {
     group: Group,
     limits: Limits,
     work: PathBuf,
     next_look_ns: u64,
-    oom: Option<OomEvent>,
 }
 
 impl Guard {
     pub(super) fn new(group: Group, limits: Limits, work: PathBuf) -> Self {
-        let oom = group.oom_event();
-        Self { group, limits, work, next_look_ns: monotonic_ns().saturating_add(PAUSE_NS), oom }
+        Self { group, limits, work, next_look_ns: monotonic_ns().saturating_add(PAUSE_NS) }
     }
 
     /// The command runs now: from here on the processor time counts as its own.
@@ -55,29 +46,6 @@ impl Guard {
     /// When the next look is due.
     pub(super) const fn next_look_ns(&self) -> u64 {
         self.next_look_ns
-    }
-
-    /// Where the kernel tells that the memory is used up.
-    pub(super) fn oom(&self) -> Option<BorrowedFd<'_>> {
-        self.oom.as_ref().map(AsFd::as_fd)
-    }
-
-    /// Where the kernel is about to kill a process for want of memory, stops the others before they can notice, and waits
-    /// until it has done so.
-    pub(super) fn receive_oom_event(&mut self) -> Option<Passed> {
-        if !self.oom.as_mut().is_some_and(OomEvent::received) {
-            return None;
-        }
-        let stopped = self.group.stop();
-        for _ in 0..KILL_POLLS {
-            if self.group.oom_kills() > 0 {
-                return Some(Passed::Memory(self.limits.memory_bytes));
-            }
-            std::thread::sleep(KILL_PAUSE);
-        }
-        // It found some memory after all.
-        sweep::kill_pids(stopped, Signal::SIGCONT);
-        None
     }
 
     /// Looks if that is due.

@@ -128,7 +128,7 @@ impl Watch {
                 None if now >= self.cap_until_ns => self.ask(Cause::Cap, self.grace_ns),
                 _ => {}
             }
-            if let Some(passed) = self.guard.receive_oom_event().or_else(|| self.guard.look()) {
+            if let Some(passed) = self.guard.look() {
                 return Cause::Passed(passed);
             }
             self.wait(self.next_deadline().saturating_sub(monotonic_ns()));
@@ -155,7 +155,6 @@ impl Watch {
         let mut sources =
             vec![source(self.ears.signals.as_fd()), source(self.ears.control.as_fd())];
         sources.extend(self.wall.as_ref().and_then(Wall::words).map(source));
-        sources.extend(self.guard.oom().map(source));
         // An error here is an interruption: the caller looks at everything anyway.
         poll(&mut sources, timeout).ok();
     }

@@ -14,7 +14,6 @@ in_both_modes! {
     nothing_begins_after_the_cap,
     nothing_begins_after_a_hand_back,
     nothing_begins_after_a_resource_is_used_up,
-    nothing_begins_after_the_memory_is_used_up,
     what_is_left_of_a_command_that_was_asked_to_end_has_the_same_grace,
     a_command_that_stopped_itself_hears_that_it_is_to_end,
 }
@@ -30,15 +29,17 @@ const SCRIPTS: [&str; 5] = [
 
 /// At once of each of them.
 const TIMES: usize = 8;
+/// The same where an executor that drains gives up after four seconds, on a machine that may be busy.
+const FEW_TIMES: usize = 3;
 
-fn assign_all(rm: &Rm, cap_ms: u64) -> Vec<LeaseKey> {
+fn assign_all(rm: &Rm, times: usize, cap_ms: u64) -> Vec<LeaseKey> {
     let assign = |script| {
         rm.assign_with(&bash(script), |assignment| {
             assignment.cap_ms = cap_ms;
             assignment.resources = Some(small());
         })
     };
-    SCRIPTS.iter().flat_map(|script| (0..TIMES).map(move |_| assign(script))).collect()
+    SCRIPTS.iter().flat_map(|script| (0..times).map(move |_| assign(script))).collect()
 }
 
 fn small() -> Capacity {
@@ -66,7 +67,7 @@ async fn nothing_begins_after_a_stop(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
     let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
-    let leases = assign_all(&rm, 60_000);
+    let leases = assign_all(&rm, TIMES, 60_000);
     all_ready(&rm, &leases).await;
     for lease in &leases {
         rm.stop(*lease);
@@ -78,7 +79,7 @@ async fn nothing_begins_after_the_cap(isolation: &str) {
     let (rm, home) = (Rm::start().await, Home::new());
     let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
-    let leases = assign_all(&rm, 3000);
+    let leases = assign_all(&rm, TIMES, 3000);
     end_silently(&rm, &leases, Outcome::KilledCap).await;
 }
 
@@ -87,7 +88,7 @@ async fn nothing_begins_after_a_hand_back(isolation: &str) {
     let settings = [("EXECUTOR__ISOLATION", isolation), ("EXECUTOR__DRAIN_GRACE", "0s")];
     let agent = Agent::start_with(&home, &[&rm.address], &settings);
     rm.hello(0).await;
-    let leases = assign_all(&rm, 60_000);
+    let leases = assign_all(&rm, FEW_TIMES, 60_000);
     all_ready(&rm, &leases).await;
     agent.signal(Signal::SIGTERM);
     end_silently(&rm, &leases, Outcome::HandedBack).await;
@@ -103,20 +104,6 @@ async fn nothing_begins_after_a_resource_is_used_up(isolation: &str) {
         |_| rm.assign_with(&bash(script), |assignment| assignment.resources = Some(small()));
     let leases: Vec<_> = (0..2 * TIMES).map(assign).collect();
     end_silently(&rm, &leases, Outcome::KilledResources).await;
-}
-
-/// Where the kernel limits the memory it kills one process by itself.
-async fn nothing_begins_after_the_memory_is_used_up(isolation: &str) {
-    let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
-    rm.hello(0).await;
-    let script = "echo ready; tail /dev/zero; echo MAIL SENT; while :; do tail /dev/zero; done";
-    for _ in 0..4 {
-        let assign =
-            |_| rm.assign_with(&bash(script), |assignment| assignment.resources = Some(small()));
-        let leases: Vec<_> = (0..4).map(assign).collect();
-        end_silently(&rm, &leases, Outcome::KilledResources).await;
-    }
 }
 
 #[tokio::test]

@@ -54,17 +54,29 @@ async fn lines_are_seen_while_the_command_runs_and_not_each_as_a_chunk() {
 #[tokio::test]
 async fn chunks_of_both_streams_are_numbered_in_the_order_of_reading() {
     let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start(&home, &[&rm.address]);
+    let _agent = Agent::plain(&home, &[&rm.address]);
     rm.hello(0).await;
-    // Far enough apart to be read one by one, and near enough to be sent together.
-    let script = "for i in {1..12}; do echo out $i; sleep 0.03; echo err $i >&2; sleep 0.03; done";
-    let lease = rm.assign(&bash(script));
+    // Each word waits until the one before was sent: two pipes say nothing of the order in which they were written.
+    let heard = home.shared("heard");
+    let script = format!(
+        "wait_for() {{ while [ \"$(cat {0} 2>/dev/null)\" != $1 ]; do sleep 0.01; done; }}
+         for i in 1 2 3; do echo out $i; wait_for out$i; echo err $i >&2; wait_for err$i; done",
+        heard.display()
+    );
+    let lease = rm.assign(&bash(&script));
+    for i in 1..=3 {
+        for (stream, name) in [(Stream::Stdout, "out"), (Stream::Stderr, "err")] {
+            let said = || rm.output_text(lease, stream).ends_with(&format!("{name} {i}\n"));
+            until("it was sent", LIMIT, said).await;
+            std::fs::write(&heard, format!("{name}{i}")).unwrap();
+        }
+    }
     rm.result(lease).await;
     let mut chunks = rm.chunks(lease);
     assert!(chunks.is_sorted_by(|one, next| one.seq < next.seq), "sent in their order");
     chunks.sort_by_key(|chunk| chunk.seq);
     let text: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.data.to_vec()).collect();
-    let wanted: String = (1..=12).map(|i| format!("out {i}\nerr {i}\n")).collect();
+    let wanted: String = (1..=3).map(|i| format!("out {i}\nerr {i}\n")).collect();
     assert_eq!(String::from_utf8(text).unwrap(), wanted);
 }
 
