@@ -151,6 +151,7 @@ mod tests {
     use domain::id::TenantId;
     use domain::time::Timestamp;
     use std::time::Duration;
+    use store::pool::SubmitPool;
 
     fn limits() -> LimitsConfig {
         let mut limits = runtime::config::load_from(None, []).unwrap().limits;
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn a_task_of_which_only_its_run_is_given_is_what_the_document_says() {
         let limits = limits();
-        let pools = [PoolName::default()];
+        let pools = [SubmitPool { name: PoolName::default(), executors: Vec::new() }];
         let now = Timestamp::UNIX_EPOCH;
         let rules = Rules { limits: &limits, pools: &pools, now, flexible: false };
         let origin = Origin {

@@ -403,6 +403,29 @@ async fn a_backfill_says_what_it_would_do_and_what_it_will() {
 }
 
 #[tokio::test]
+async fn what_is_fired_next_is_the_first_to_fire_and_in_the_preview() {
+    let server = Server::start().await;
+    for at in 0..10 {
+        let name = format!("s{at}");
+        let wide = json!({"specs": [{"every": {"every": "1h"}}], "jitter": "24h"});
+        let made = put(&server, &name, &noop(wide)).await.json();
+        let preview = server.get(&format!("/v1/schedules/{name}/preview?count=100")).await.json();
+        let due: Vec<_> = preview["due"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|due| due["at"].as_str().unwrap())
+            .collect();
+        assert_eq!((due.len(), &preview["more"]), (100, &json!(true)));
+        assert!(due.is_sorted(), "{due:?}");
+        let [next, fires] = ["next_due_at", "next_fire_at"].map(|at| made[at].as_str().unwrap());
+        assert!(due.contains(&next) && next <= fires, "{made} {due:?}");
+        // Of a day of due times the one that waits least is not fired after a day.
+        assert!(fires < due[24], "{fires} {due:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_preview_says_what_the_clocks_do() {
     let server = Server::start().await;
     let ask = async |timing: Value, from: &str, count: u32| {

@@ -4,8 +4,10 @@
 
 use super::connection::Connection;
 use super::follow::follow;
+use super::logs::Reader;
 use super::set::{Setting, command, patch, setting, unset};
 use super::submit::{not_submitted, show};
+use super::warned::warned;
 use crate::failure::Failure;
 use crate::output;
 use client::{IdempotencyKey, LogFilter};
@@ -48,9 +50,11 @@ pub async fn run(connection: &Connection, arguments: &RerunArguments) -> Result<
     let change = patch(arguments.set.iter().chain(&arguments.unset).chain(&command));
     let answer = connection.client.rerun(arguments.id, &change, key.clone()).await;
     let task = answer.map_err(|error| not_submitted(&error, &key))?;
+    warned(&task.warnings);
     if arguments.follow {
         output::remark(&format!("berth: {} is submitted", task.id));
-        return follow(connection, task.id, LogFilter::default()).await;
+        let filter = LogFilter::default();
+        return follow(connection, task.id, filter, Reader::new(&filter, false)).await;
     }
     show(connection.format, &task)
 }

@@ -265,7 +265,7 @@ mod tests {
     fn the_ends_to_retry_make_a_policy_that_is_usual_otherwise() {
         let retry = |flags: &[&str]| {
             let words = ["berth", "--noop"].iter().chain(flags);
-            Some(Alone::try_parse_from(words).ok()?.task.into_task().retry)
+            Some(Alone::try_parse_from(words).ok()?.task.into_task().ok()?.retry)
         };
         assert_eq!(retry(&[]), Some(None));
         let on = |ends: &[RetryOn]| {

@@ -47,7 +47,7 @@ pub async fn churn(
         executors(&mut rig, (began, counted_from, until), &mut samples, tell),
     )?;
     let oracle = Oracle::of(&rig.cluster).only(OURS);
-    let delete = oracle.rows("select name from schedule").await?;
+    let delete = oracle.rows("select name from schedule where deleted_at is null").await?;
     for name in delete.iter().flatten() {
         customer.call("DELETE", &format!("/v1/schedules/{name}"), None, None).await?;
     }

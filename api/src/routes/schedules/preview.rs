@@ -131,8 +131,12 @@ fn next_fired(schedule: &ScheduleRecord, count: usize) -> Vec<DueTime> {
     let Some((next, reckoner)) = schedule.coming().zip(reckoner.ok()) else { return Vec::new() };
     let source = Source { reckoner: &reckoner, after: schedule.due_after(), until: None };
     let left = reckoner.max_fires().map_or(u64::MAX, |most| most.saturating_sub(schedule.fires));
-    let count = count.min(usize::try_from(left).unwrap_or(usize::MAX));
-    upcoming(schedule.id, source, next, count)
+    let most = count.min(usize::try_from(left).unwrap_or(usize::MAX));
+    let mut due = upcoming(schedule.id, source, next, most);
+    // The last only says that there are others.
+    let shown = due.len().min(count.saturating_sub(1));
+    due[..shown].sort_unstable_by_key(|due| due.at);
+    due
 }
 
 /// Due times of what is stored: from the next one on, which is not reckoned anew but as it will fire.

@@ -52,7 +52,7 @@ pub fn first_coming(schedule: ScheduleId, sources: &[Source<'_>], after: Coming)
     Timeline::new(schedule, sources, after).next()
 }
 
-/// The next `count` due times to be fired, `next` being the first of them, by due time.
+/// The next `count` due times to be fired, `next` being the first of them, in the order in which they are.
 #[must_use]
 pub fn upcoming(
     schedule: ScheduleId,
@@ -62,16 +62,14 @@ pub fn upcoming(
 ) -> Vec<DueTime> {
     let instant_before = |at: Timestamp| at - TimeDelta::microseconds(1);
     let timeline = Timeline::new(schedule, &[source], next);
-    let mut due: Vec<_> = std::iter::once(next)
+    std::iter::once(next)
         .chain(timeline)
         .take(count)
         .map(|Coming { due_at: at, .. }| {
             let found = source.reckoner.next_after(instant_before(at)).filter(|due| due.at == at);
             found.unwrap_or(DueTime { at, marks: Marks::default() })
         })
-        .collect();
-    due.sort_unstable_by_key(|due| due.at);
-    due
+        .collect()
 }
 
 /// The due times of some sources, in the order in which they are to be fired.
