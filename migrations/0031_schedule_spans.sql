@@ -61,6 +61,7 @@ grant select on tenant_past_state to berth_scheduler;
 grant select, insert, delete on tenant_past_state to berth_admin;
 -- What is deleted goes with its last due time; a backfill of a deleted tenant's does too.
 grant delete on schedule to berth_scheduler;
+create policy only_what_its_owner_deleted on schedule as restrictive for delete to berth_scheduler using (deleted_at is not null);
 
 -- The same as before, and no time of an edit beyond all clocks.
 create or replace function berth_schedule_is_sound(s schedule) returns boolean

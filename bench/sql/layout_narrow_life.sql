@@ -19,9 +19,9 @@ begin
             with input as materialized (select p.tenant_id, p.id from unnest(t, i) as p(tenant_id, id)
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id)
+                    traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name)
                 select p.id, p.tenant_id, now(), now(), 'render', '{"command":{"argv":["/usr/bin/python3","/srv/render.py","--input","s3://media-bucket/2026/07/source-0001.mov","--preset","1080p"],"env":{"REGION":"eu-west-1","LEVEL":"info"}}}', null, '{"team":"media","env":"prod"}'::jsonb, 300000,
-                    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 'abcdefghijkl', 0, false, null, null
+                    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 'abcdefghijkl', 0, false, null, null, null, null
                 from input p
             )
             insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,

@@ -5,9 +5,9 @@ with input as materialized (
     where b.number = (select nextval('bench_next'))
 ), spec as (
     insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
-        traceparent, key_id, priority, flexible, concurrency_key, schedule_id)
+        traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name)
     select id, tenant_id, created_at, run_at, name, run, retry, labels::jsonb, tolerance_ms, traceparent, key_id, priority, flexible,
-        concurrency_key, schedule_id
+        concurrency_key, schedule_id, due_at, schedule_name
     from input
 ), live as (
     insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,

@@ -25,7 +25,7 @@ const QUOTED: usize = 64;
 const LONGEST: usize = 1000;
 
 /// Due times of one schedule that may wait for their jitter at once.
-const MOST_WAITING: usize = 10_000;
+const MOST_WAITING: usize = 2_000;
 
 /// A timing of which nothing is wrong in itself.
 #[derive(Debug)]
@@ -63,15 +63,16 @@ pub fn judge(
     {
         note(&mut own, &error);
     }
-    let mut never = None;
+    let (mut never, mut crowded) = (None, None);
     if own.is_empty() {
         match Reckoner::new(&timing, now) {
             Ok(reckoner) if is_crowded(&reckoner, now) => {
-                let most = MOST_WAITING;
-                own.wrong(
-                    "/jitter",
-                    format!("must not be so wide that more than {most} due times wait at once"),
-                );
+                crowded = Some(FieldError {
+                    pointer: format!("{base}/jitter"),
+                    detail: format!(
+                        "must not be so wide that more than {MOST_WAITING} due times wait at once"
+                    ),
+                });
             }
             Ok(_) => {}
             Err(error) if error.problem == TimingProblem::NeverFires => {
@@ -90,7 +91,11 @@ pub fn judge(
         pointer: format!("{base}{}", error.pointer),
         detail: error.problem.to_string(),
     };
-    fine.then(|| Judged { timing, never, refused: refused.into_iter().map(field).collect() })
+    fine.then(|| Judged {
+        timing,
+        never,
+        refused: refused.into_iter().map(field).chain(crowded).collect(),
+    })
 }
 
 /// Whether more due times come within the jitter than may wait at once: each fire looks through those that wait.
@@ -415,12 +420,14 @@ mod tests {
 
     #[test]
     fn a_jitter_in_which_too_many_due_times_would_wait_is_refused() {
-        let of = |every: &str, jitter: &str| {
-            judged(json!({"specs": [{"every": {"every": every}}], "jitter": jitter}))
+        // Also of a schedule that is stored: then it is no mistake.
+        let refused = |every: &str, jitter: &str| -> Vec<String> {
+            let timing = json!({"specs": [{"every": {"every": every}}], "jitter": jitter});
+            judged(timing).unwrap().refused.into_iter().map(|error| error.pointer).collect()
         };
-        assert_eq!(of("1s", "3h").unwrap_err(), ["/timing/jitter"]);
-        for (every, jitter) in [("1s", "2h"), ("10s", "24h"), ("24h", "24h")] {
-            assert!(of(every, jitter).is_ok(), "{every} {jitter}");
+        assert_eq!(refused("1s", "1h"), ["/timing/jitter"]);
+        for (every, jitter) in [("1s", "30m"), ("1m", "24h"), ("24h", "24h")] {
+            assert_eq!(refused(every, jitter), Vec::<String>::new(), "{every} {jitter}");
         }
     }
 

@@ -213,9 +213,9 @@ async fn a_pattern_that_does_not_mean_what_it_says_is_refused_but_where_it_is_st
 async fn a_value_of_the_wrong_kind_is_answered_with_the_form_it_has() {
     let server = Server::start().await;
     for (when, pointer, says) in [
-        (json!({"every": "90s"}), "/every", r#"expected an object such as {"every": "90s"}"#),
-        (json!({"daily": "09:00"}), "/daily", r#"expected an object such as {"at": ["09:00"]}"#),
-        (json!("@daily"), "", r#"expected an object of one kind, such as {"cron""#),
+        (json!({"every": "90s"}), "/every", r#"must be an object such as {"every": "90s"}"#),
+        (json!({"daily": "09:00"}), "/daily", r#"must be an object such as {"at": ["09:00"]}"#),
+        (json!("@daily"), "", r#"must be an object of one kind, such as {"cron""#),
     ] {
         let refused = put(&server, "s", &noop(json!({"specs": [when]}))).await;
         assert_eq!(refused.pointers(), [format!("/timing/specs/0{pointer}")], "{refused:?}");
@@ -223,7 +223,7 @@ async fn a_value_of_the_wrong_kind_is_answered_with_the_form_it_has() {
     }
     let whole = json!({"timing": "30 2 * * *", "task": {"run": {"noop": {}}}});
     let refused = put(&server, "s", &whole).await;
-    assert!(detail(&refused).contains(r#"expected an object such as {"specs""#), "{refused:?}");
+    assert!(detail(&refused).contains(r#"must be an object such as {"specs""#), "{refused:?}");
 }
 
 #[tokio::test]

@@ -49,7 +49,9 @@ pub(super) fn kill_all(task: TaskId, attempt: u32, folder: &Path) -> usize {
         all.extend(found.iter().copied());
         let spared = |pid: &i32| round < PATIENT_ROUNDS && is_supervisor(*pid);
         if !found.iter().any(spared) && !found.is_empty() {
-            kill_pids(stop_found(find), Signal::SIGKILL);
+            let stopped = stop_found(find);
+            all.extend(stopped.iter().copied());
+            kill_pids(stopped, Signal::SIGKILL);
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -196,7 +196,8 @@ impl Found {
                 ), kept as (
                     insert into schedule_span (schedule_id, version, tenant_id, until, timing_since, timing, template, overlap, misfire, paused)
                     select s.id, s.version, s.tenant_id, e.at, s.timing_since, s.timing, s.template, s.overlap, s.misfire, false
-                    from edit e cross join schedule s where s.id = $1 and s.fire_at <= e.at
+                    from edit e cross join lateral (select f.* from schedule f where f.id = $1 limit 1) s
+                    where s.fire_at <= e.at
                     returning version
                 )
                 update schedule set failures_in_row = $2, paused_at = e.at, paused_by = $3, paused_because = $4,

@@ -7,6 +7,7 @@ use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, State};
 use domain::time::Timestamp;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -168,6 +169,12 @@ pub(super) struct Row {
     pub due_at: Timestamp,
 }
 
+/// Labels as they are written when they are submitted: jsonb has them in another order, and with spaces.
+fn as_submitted(labels: String) -> String {
+    let read: Option<BTreeMap<&str, &str>> = serde_json::from_str(&labels).ok();
+    read.and_then(|read| serde_json::to_string(&read).ok()).unwrap_or(labels)
+}
+
 impl TryFrom<Row> for TaskRecord {
     type Error = StoreError;
 
@@ -193,7 +200,7 @@ impl TryFrom<Row> for TaskRecord {
             name: row.name,
             run_json: row.run,
             retry_json: row.retry,
-            labels_json: row.labels,
+            labels_json: row.labels.map(as_submitted),
             created_at: row.created_at,
             run_at: row.run_at,
             start_deadline: row.start_deadline,

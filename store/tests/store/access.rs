@@ -172,7 +172,6 @@ async fn what_a_role_has_no_statement_for_it_may_not_do() {
         ("berth_scheduler", "select * from rate_checkpoint"),
         ("berth_rm", "select * from api_replica"),
         ("berth_scheduler", "insert into schedule select * from schedule"),
-        ("berth_scheduler", "delete from schedule"),
         ("berth_scheduler", "delete from schedule_fire"),
         ("berth_api", "insert into schedule_fire select * from schedule_fire"),
         ("berth_api", "update schedule_fire set outcome = 'fired'"),

@@ -1,10 +1,11 @@
 //! What is kept of a schedule before an edit, for due times that had come by then.
 
-use crate::support::{Firing, World, new_schedule, once};
+use crate::support::{Firing, World, log_in, new_schedule, once};
 use domain::audit::By;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, Spec, Timing};
 use domain::tenant::TenantState;
+use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
 use store::TenantScope;
 use store::schedule::{self, DeleteAnswer, PutAnswer, PutSchedule, ScheduleRecord};
@@ -164,4 +165,19 @@ async fn how_a_tenant_stood_is_told_to_who_fires_what_came_then() {
     world.sql("update tenant_past_state set until = until - interval '32 days'").await;
     tenant::suspend(&world.admin, tenant, By::SYSTEM).await.unwrap();
     assert_eq!(world.number("select count(*) from tenant_past_state").await, 1);
+}
+
+#[tokio::test]
+async fn a_scheduler_may_remove_only_what_its_owner_has_deleted() {
+    let world = World::new().await;
+    let made = put(&world, world.tenant().await, &new_schedule("s")).await;
+    let scheduler = log_in(&world, "berth_scheduler").await;
+    let delete = format!("delete from schedule where id = '{}'", made.id.uuid());
+    let removed =
+        async || scheduler.execute(AssertSqlSafe(delete.clone())).await.unwrap().rows_affected();
+    assert_eq!(removed().await, 0);
+    world
+        .sql(format!("update schedule set deleted_at = now() where id = '{}'", made.id.uuid()))
+        .await;
+    assert_eq!(removed().await, 1);
 }
