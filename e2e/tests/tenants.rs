@@ -334,6 +334,7 @@ async fn whatever_holds_a_task_up_is_the_reason_that_is_told() -> anyhow::Result
     for (extra, reason) in [
         (json!({ "delay": "1h" }), "due"),
         (json!({ "resources": { "cpu_millis": 40_000, "memory_mib": 1 } }), "too_large"),
+        (json!({ "resources": { "cpu_millis": 16_000, "memory_mib": 1 } }), "no_room"),
     ] {
         let id = free.submit_until_answered(&with(extra), reason).await?;
         waits_for(&free, &id, reason).await?;

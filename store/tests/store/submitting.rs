@@ -30,7 +30,7 @@ fn some_of_each(tenant: domain::id::TenantId) -> Vec<NewTask> {
         concurrency_key: Some("exports/größe".parse().unwrap()),
         retry_json: Some(r#"{"max":"1s"}"#.to_owned()),
         delivery: Delivery::AtMostOnce,
-        labels_json: Some(r#"{"team": "media"}"#.to_owned()),
+        labels_json: Some(r#"{"team":"media"}"#.to_owned()),
         traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
         ..new_task(tenant)
     };
