@@ -1,6 +1,6 @@
 //! Where a reader begins who does not want all of it: from a time on, or with the last lines.
 
-use super::read::{STREAM_BYTES, Side, merged, small};
+use super::read::{ChunkRow, STREAM_BYTES, Side, merged, small};
 use super::tail::Tail;
 use super::{OutputChunk, OutputFilter, OutputPage, OutputPosition, Stream};
 use crate::connect::ApiDb;
@@ -104,7 +104,8 @@ async fn read_back(
 ) -> Result<OutputPage, StoreError> {
     let OutputFilter { attempt, stream, from } = filter;
     let mut tx = crate::task::scoped_read(db, scope).await?;
-    let query = sqlx::query!(
+    let query = sqlx::query_as!(
+        ChunkRow,
         r#"select w.attempt as "attempt!", w.stream as "stream!", w.seq as "seq!", w."offset" as "offset!",
                 w.stored_at as "stored_at!", w.data as "data!", w.found as "found!"
             from (
@@ -144,15 +145,8 @@ async fn read_back(
     let rows = patient("output.read_back", query.fetch_all(&mut *tx)).await?;
     let mut sides = [Side::default(), Side::default()];
     for row in rows {
-        let chunk = OutputChunk {
-            attempt: row.attempt.unsigned_abs(),
-            stream: Stream::numbered(row.stream),
-            seq: row.seq.unsigned_abs(),
-            offset: row.offset.unsigned_abs(),
-            at: row.stored_at,
-            data: row.data,
-        };
-        sides[chunk.stream as usize].add(chunk, row.found, STEP);
+        let (chunk, found) = row.split();
+        sides[chunk.stream as usize].add(chunk, found, STEP);
     }
     Ok(merged(sides, |chunk| (chunk.attempt, chunk.seq, chunk.stream)))
 }

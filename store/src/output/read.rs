@@ -65,7 +65,8 @@ pub async fn read(
 ) -> Result<OutputPage, StoreError> {
     let OutputFilter { attempt, stream, from } = filter;
     let mut tx = crate::task::scoped_read(db, scope).await?;
-    let query = sqlx::query!(
+    let query = sqlx::query_as!(
+        ChunkRow,
         r#"select w.attempt as "attempt!", w.stream as "stream!", w.seq as "seq!", w."offset" as "offset!",
                 w.stored_at as "stored_at!", w.data as "data!", w.found as "found!"
             from (
@@ -100,15 +101,8 @@ pub async fn read(
     let rows = patient("output.read", query.fetch_all(&mut *tx)).await?;
     let mut sides = [Side::default(), Side::default()];
     for row in rows {
-        let chunk = OutputChunk {
-            attempt: row.attempt.unsigned_abs(),
-            stream: Stream::numbered(row.stream),
-            seq: row.seq.unsigned_abs(),
-            offset: row.offset.unsigned_abs(),
-            at: row.stored_at,
-            data: row.data,
-        };
-        sides[chunk.stream as usize].add(from.without_skipped(chunk), row.found, limit);
+        let (chunk, found) = row.split();
+        sides[chunk.stream as usize].add(from.without_skipped(chunk), found, limit);
     }
     Ok(merged(sides, |chunk| Reverse((chunk.attempt, chunk.seq, chunk.stream))))
 }
@@ -166,6 +160,30 @@ pub(super) fn merged<K: Ord>(
     OutputPage { chunks, more: cut[0] || cut[1] }
 }
 
+/// A chunk as it is read, and how many rows of its stream there were.
+pub(super) struct ChunkRow {
+    pub(super) attempt: i32,
+    pub(super) stream: i16,
+    pub(super) seq: i32,
+    pub(super) offset: i64,
+    pub(super) stored_at: Timestamp,
+    pub(super) data: Vec<u8>,
+    pub(super) found: i64,
+}
+
+impl ChunkRow {
+    pub(super) fn split(self) -> (OutputChunk, i64) {
+        let chunk = OutputChunk {
+            attempt: self.attempt.unsigned_abs(),
+            stream: Stream::numbered(self.stream),
+            seq: self.seq.unsigned_abs(),
+            offset: self.offset.unsigned_abs(),
+            at: self.stored_at,
+            data: self.data,
+        };
+        (chunk, self.found)
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;
