@@ -16,6 +16,7 @@ pub mod health;
 pub mod health_server;
 pub mod metrics;
 pub mod otlp;
+pub mod shares;
 pub mod shutdown;
 pub mod tasks;
 pub mod telemetry;

@@ -5,34 +5,25 @@
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
 use runtime::metrics::{Gauge, gauge};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use runtime::shares::{NoRoom, Share, Shares};
 
 /// The count; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Slots {
-    open: Arc<Mutex<Open>>,
-    most: usize,
-    most_of_tenant: usize,
+    open: Shares<TenantId>,
     gauge: Gauge,
-}
-
-#[derive(Debug, Default)]
-struct Open {
-    all: usize,
-    of_tenant: HashMap<TenantId, usize>,
 }
 
 /// One open stream.
 pub(crate) struct Slot {
+    open: Share<TenantId>,
     slots: Slots,
-    tenant: TenantId,
 }
 
 impl Slots {
     pub(crate) fn new(most: usize, most_of_tenant: usize) -> Self {
         let gauge = gauge("berth_streams_open", "Live streams open", &[]).with(&[]);
-        Self { open: Arc::default(), most, most_of_tenant, gauge }
+        Self { open: Shares::new(most, most_of_tenant), gauge }
     }
 
     /// Room for one more stream of `tenant`.
@@ -40,43 +31,39 @@ impl Slots {
     /// # Errors
     /// `too_many_streams` when the tenant has as many as it may, `overloaded` when the process has.
     pub(crate) fn take(&self, tenant: TenantId) -> Result<Slot, Problem> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_tenant = open.of_tenant.get(&tenant).copied().unwrap_or_default();
-        if of_tenant >= self.most_of_tenant {
-            let most = self.most_of_tenant;
-            let detail =
-                format!("You have {most} live streams open, which is the limit; close one first.");
-            return Err(Problem::new(Code::TooManyStreams, detail));
-        }
-        if open.all >= self.most {
-            let detail =
-                "This process has as many live streams open as it can; try again in a moment.";
-            return Err(Problem::new(Code::Overloaded, detail));
-        }
-        open.all += 1;
-        open.of_tenant.insert(tenant, of_tenant + 1);
-        self.gauge.set(open.all as f64);
-        Ok(Slot { slots: self.clone(), tenant })
+        let open = self.open.acquire(tenant, 1).map_err(|no_room| self.refusal(no_room))?;
+        self.gauge.set(self.open.in_use() as f64);
+        Ok(Slot { open, slots: self.clone() })
     }
-}
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut open = self.slots.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.all = open.all.saturating_sub(1);
-        self.slots.gauge.set(open.all as f64);
-        match open.of_tenant.get_mut(&self.tenant) {
-            Some(count) if *count > 1 => *count -= 1,
-            Some(_) | None => {
-                open.of_tenant.remove(&self.tenant);
+    fn refusal(&self, no_room: NoRoom) -> Problem {
+        match no_room {
+            NoRoom::OfKey => {
+                let most = self.open.share();
+                let detail = format!(
+                    "You have {most} live streams open, which is the limit; close one first."
+                );
+                Problem::new(Code::TooManyStreams, detail)
+            }
+            NoRoom::AtAll => {
+                let detail =
+                    "This process has as many live streams open as it can; try again in a moment.";
+                Problem::new(Code::Overloaded, detail)
             }
         }
     }
 }
 
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.open.shrink(1);
+        self.slots.gauge.set(self.slots.open.in_use() as f64);
+    }
+}
+
 impl std::fmt::Debug for Slots {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slots").field("most", &self.most).finish_non_exhaustive()
+        f.debug_struct("Slots").field("open", &self.open.in_use()).finish_non_exhaustive()
     }
 }
 
@@ -97,6 +84,6 @@ mod tests {
         drop(first);
         drop(slots.take(a).unwrap());
         assert!(slots.take(b).is_ok());
-        assert_eq!(slots.open.lock().unwrap().all, 2);
+        assert_eq!(slots.open.in_use(), 2);
     }
 }
