@@ -21,6 +21,9 @@ const RETURNED_ANSWERS: Duration = Duration::from_secs(2);
 /// Idle for as long, a connection is asked before it is used. On a busy system none is; asking costs an exchange.
 pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
+/// The SQLSTATE of whatever is asked in a transaction of which a statement has failed.
+const FAILED_BEFORE: &str = "25P02";
+
 type Asked<'a> = Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send + 'a>>;
 
 /// The same options, for a pool that gives silent connections up.
@@ -43,13 +46,25 @@ pub(crate) async fn answers(connection: &mut PgConnection) -> bool {
 }
 
 /// Asks by undoing what is open. sqlx undoes what it knows to be open; a `begin` that nobody waited for to its end it does not know
-/// of, and whatever the next one stored would be lost with it. The pool itself asks a second time, for as long as it takes; a
-/// connection that has just answered does so again.
+/// of, and whatever the next one stored would be lost with it. Mostly nothing is open, and a `rollback` alone would then write a
+/// warning into Postgres's log for each connection that comes back: so it ends a transaction that this has just begun, or the one that
+/// was open. The pool itself asks a second time, for as long as it takes; a connection that has just answered does so again.
 fn asked_on_return(connection: &mut PgConnection, _: PoolConnectionMetadata) -> Asked<'_> {
     Box::pin(async move {
-        within(RETURNED_ANSWERS, connection.execute("rollback")).await?;
+        within(RETURNED_ANSWERS, undone(connection)).await?;
         Ok(true)
     })
+}
+
+/// Undoes what is open, in one exchange.
+async fn undone(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    match connection.execute("begin; rollback").await {
+        // What is open has failed: nothing but its end is possible.
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(FAILED_BEFORE) => {
+            connection.execute("rollback").await.map(drop)
+        }
+        undone => undone.map(drop),
+    }
 }
 
 async fn within<T>(

@@ -1,15 +1,17 @@
 //! A database that is gone without a word: nobody waits for it for ever, and its connections are given up.
 
 use crate::support::{World, config};
-use domain::id::NodeId;
+use domain::id::{NodeId, TenantId};
 use runtime::clock::monotonic;
 use runtime::config::DatabaseConfig;
 use std::time::Duration;
-use store::StoreError;
-use store::connect::{SchedulerDb, SubmitDb};
-use store::task::held;
+use store::connect::{ApiDb, SchedulerDb, SubmitDb};
+use store::task::{TaskFilter, find, held};
+use store::{StoreError, TenantScope};
+use testkit::db::TestDatabase;
 use testkit::poll::until;
 use testkit::proxy::{Mode, Proxy};
+use testkit::services::PrivatePostgres;
 
 const CONNECTIONS: u32 = 3;
 
@@ -159,6 +161,25 @@ async fn what_a_cancelled_transaction_leaves_behind_takes_nothing_with_it() {
     store::shard::beat(&db, node, term).await.unwrap();
     assert_eq!(world.number("select count(*) from scheduler_node").await, 1);
     assert_eq!(proxy.accepted(), 1, "by the same connection");
+}
+
+/// Whoever reads Postgres's log would take each for something that is wrong.
+#[tokio::test]
+async fn connections_that_come_back_leave_no_warning_in_the_log_of_the_database() {
+    let postgres = PrivatePostgres::start().await.unwrap();
+    let database = TestDatabase::on(&postgres.url().unwrap()).await.unwrap();
+    let (config, scope) = (config(&database), TenantScope::new(TenantId::fresh()));
+    let (scheduler, api) =
+        (SchedulerDb::connect(&config).unwrap(), ApiDb::connect(&config).unwrap());
+    for _ in 0..3 {
+        held(&scheduler).await.unwrap();
+        store::audit::seal_batch(&scheduler, 1).await.unwrap();
+        assert!(find(&api, &scope, &TaskFilter::default(), 1).await.unwrap().is_empty());
+    }
+    scheduler.close().await;
+    api.close().await;
+    let log = postgres.log();
+    assert!(!log.contains("WARNING"), "{log}");
 }
 
 #[tokio::test]
