@@ -11,7 +11,7 @@ use domain::time::millis;
 use runtime::config::{DatabaseConfig, ServiceRole};
 use secrecy::ExposeSecret;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{Connection, PgPool, Postgres, Transaction};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -184,7 +184,17 @@ async fn begin_within(
 pub struct ApiDb {
     pool: HotPool,
     read_timeout: Duration,
+    pooler: bool,
 }
+
+/// Begins a transaction on a connection of a transaction pooler. Statements have names, numbered by each client for itself, and one that
+/// another client left on this connection could have the name of one to come. The names of a pooler that keeps track of them itself are
+/// others, and stay.
+const BEGIN_POOLED: &str = "begin; do $$ declare left_behind text; begin
+    for left_behind in select s.name from pg_prepared_statements s where s.name like 'sqlx\\_s\\_%' loop
+        execute format('deallocate %I', left_behind);
+    end loop;
+end $$";
 
 impl ApiDb {
     /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away.
@@ -193,7 +203,7 @@ impl ApiDb {
     /// When the URL is not usable.
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
         let pool = HotPool::of(open(config, ServiceRole::Api, config.api_connections, &[])?);
-        Ok(Self { pool, read_timeout: config.statement_timeout })
+        Ok(Self { pool, read_timeout: config.statement_timeout, pooler: config.pooler })
     }
 
     /// Answers when the database does, and is the primary.
@@ -201,7 +211,25 @@ impl ApiDb {
     /// # Errors
     /// When it does not, or is a standby.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        ping(&self.pool).await
+        if !self.pooler {
+            return ping(&self.pool).await;
+        }
+        let mut tx = self.begin().await?;
+        let standby = sqlx::query_scalar!(r#"select pg_is_in_recovery() as "standby!""#);
+        let standby = named("ping", standby.fetch_one(&mut *tx)).await?;
+        named("rollback", tx.rollback()).await?;
+        if standby { Err(StoreError::Standby) } else { Ok(()) }
+    }
+
+    /// Begins a transaction. Every statement is in one: a transaction pooler takes apart what is outside.
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+        if !self.pooler {
+            return named("begin", self.pool().begin()).await;
+        }
+        let mut tx = named("begin", self.pool().begin_with(BEGIN_POOLED)).await?;
+        // What this client has prepared was on another connection of the pooler.
+        named("forget_statements", tx.clear_cached_statements()).await?;
+        Ok(tx)
     }
 
     /// Closes the pool's connections.
@@ -344,10 +372,9 @@ fn options(
     let url = config.service_url(role).map_err(|error| StoreError::Config(error.to_string()))?;
     let mut options = PgConnectOptions::from_str(url.expose_secret())
         .map_err(|_| StoreError::Config(format!("the URL for {} is no Postgres URL", role.user())))?
-        .application_name(role.user());
-    if config.pooler {
-        options = options.statement_cache_capacity(0);
-    }
+        .application_name(role.user())
+        // What comes is binary, so that it changes nothing; and PgBouncer refuses a client that sends it.
+        .extra_float_digits(None);
     if !settings.is_empty() {
         options = options.options(settings.iter().copied());
     }

@@ -108,7 +108,7 @@ macro_rules! count {
     )+};
 }
 count!(1: bool, i32, i64);
-count!(0: (), Transaction<'_, Postgres>);
+count!(0: (), usize, Transaction<'_, Postgres>);
 
 /// Runs a transaction again, after a short random wait, while it meets others.
 pub(crate) async fn repeated<T, F, Fut>(mut transaction: F) -> Result<T, StoreError>

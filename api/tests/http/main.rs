@@ -25,6 +25,7 @@ mod matrix;
 mod mistakes;
 mod operators;
 mod outage;
+mod pooler;
 mod quotas;
 mod replicas;
 mod reruns;

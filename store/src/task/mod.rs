@@ -33,7 +33,7 @@ pub(crate) async fn scoped_read(
     db: &ApiDb,
     scope: &TenantScope,
 ) -> Result<Transaction<'static, Postgres>, StoreError> {
-    let mut tx = named("begin", db.pool().begin()).await?;
+    let mut tx = db.begin().await?;
     let query = sqlx::query_scalar!(
         "select set_config('berth.tenant_id', $1, true) || set_config('statement_timeout', $2, true)",
         scope.tenant().uuid().to_string(),
@@ -49,7 +49,7 @@ pub(crate) async fn scoped(
     db: &ApiDb,
     scope: &TenantScope,
 ) -> Result<Transaction<'static, Postgres>, StoreError> {
-    let mut tx = named("begin", db.pool().begin()).await?;
+    let mut tx = db.begin().await?;
     let tenant = scope.tenant().uuid().to_string();
     let query = sqlx::query_scalar!("select set_config('berth.tenant_id', $1, true)", tenant);
     named("scope", query.fetch_one(&mut *tx)).await?;

@@ -3,6 +3,7 @@
 use crate::support::{World, new_task};
 use domain::id::{TaskId, TenantId};
 use sqlx::AssertSqlSafe;
+use sqlx::postgres::PgConnectOptions;
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
@@ -150,7 +151,9 @@ async fn behind_a_transaction_pooler_ten_thousand_requests_see_only_their_own() 
     // The last requests may just have gone away in the middle: the pooler ends such a connection, and its process takes a moment to go.
     let few = || async { (1..=3).contains(&world.number(connections).await).then_some(()) };
     until_some("all of it went over three", Duration::from_secs(5), few).await.unwrap();
-    let bare = sqlx::PgPool::connect(pooler.url()).await.unwrap();
+    let options: PgConnectOptions = pooler.url().parse().unwrap();
+    // Of what sqlx asks for by itself PgBouncer refuses this.
+    let bare = sqlx::PgPool::connect_with(options.extra_float_digits(None)).await.unwrap();
     for _ in 0..30 {
         let left = sqlx::raw_sql("select id from task").fetch_optional(&bare).await.unwrap();
         assert!(left.is_none(), "a tenant is left on a connection");
