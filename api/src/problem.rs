@@ -185,6 +185,7 @@ impl Code {
             StoreError::Malformed { .. }
             | StoreError::Database(_)
             | StoreError::Config(_)
+            | StoreError::Role(_)
             | StoreError::Migrate(_) => Self::Internal,
         }
     }

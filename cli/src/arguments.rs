@@ -4,10 +4,11 @@
 
 use crate::admin::{
     AuditVerifyArguments, KeyCreateArguments, KeyListArguments, KeyRevokeArguments,
-    KeyRotateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
+    KeyRotateArguments, MigrateArguments, OperatorKeyCreateArguments, OperatorKeyRevokeArguments,
     OperatorKeyRotateArguments, PlanDeleteArguments, PlanSetArguments, PoolArguments,
-    PoolPauseArguments, PoolSetArguments, TenantArguments, TenantCreateArguments,
-    TenantDeleteArguments, TenantListArguments, TenantSetPlanArguments, UserCreateArguments,
+    PoolPauseArguments, PoolSetArguments, ResumeAfterRestoreArguments, TenantArguments,
+    TenantCreateArguments, TenantDeleteArguments, TenantListArguments, TenantSetPlanArguments,
+    UserCreateArguments,
 };
 use crate::customer::{
     AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ConcurrencyKeyArguments,
@@ -84,7 +85,7 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
     )]
-    Migrate(SettingsArguments),
+    Migrate(MigrateArguments),
     /// Look whether all that must hold does, in the database and the broker, and say what to do where it does not.
     #[command(
         after_help = "Reads only, and is safe beside load. Exit code 0: healthy; 1: something was found; 2: not all could be looked at.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"
@@ -295,6 +296,8 @@ pub enum AdminCommand {
     /// The audit: who changed what.
     #[command(subcommand, after_help = "Example:\n  berth admin audit verify")]
     Audit(AuditCommand),
+    /// Show what would fire after a restore, whose schedules are held; with --confirm, let them fire.
+    ResumeAfterRestore(ResumeAfterRestoreArguments),
 }
 
 /// What can be done with the audit.

@@ -122,6 +122,7 @@ async fn operate(command: AdminCommand, format: Format) -> Result<(), Failure> {
         AdminCommand::Audit(AuditCommand::Verify(whose)) => {
             admin::audit_verify(&whose, format).await
         }
+        AdminCommand::ResumeAfterRestore(how) => admin::resume_after_restore(&how, format).await,
     }
 }
 

@@ -60,6 +60,8 @@ pub enum Check {
     BatcherMissing,
     /// Each shard of schedules has an owner that lives.
     ShardsUnowned,
+    /// Schedules fire: none is held after a restore.
+    SchedulesHeld,
     /// Each schedule can be read.
     SchedulesMalformed,
     /// Each limit can be used: of plans, tenants and concurrency keys.
@@ -82,7 +84,7 @@ pub enum Check {
 
 impl Check {
     /// Every check, in the order in which they are shown.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::ScheduledOverdue,
         Self::QueuedStale,
         Self::RetryingOverdue,
@@ -109,6 +111,7 @@ impl Check {
         Self::FireEarly,
         Self::BatcherMissing,
         Self::ShardsUnowned,
+        Self::SchedulesHeld,
         Self::SchedulesMalformed,
         Self::LimitsMalformed,
         Self::Bloat,
@@ -150,6 +153,7 @@ impl Check {
             Self::FireEarly => "fire_early",
             Self::BatcherMissing => "batcher_missing",
             Self::ShardsUnowned => "shards_unowned",
+            Self::SchedulesHeld => "schedules_held",
             Self::SchedulesMalformed => "schedules_malformed",
             Self::LimitsMalformed => "limits_malformed",
             Self::Bloat => "bloat",
@@ -211,6 +215,9 @@ impl Check {
                 "nothing is handed out: start a scheduler, or see in its log why it does not reach Postgres"
             }
             Self::ShardsUnowned => "start a scheduler: these schedules do not fire",
+            Self::SchedulesHeld => {
+                "see what would fire with `berth admin resume-after-restore`, and let it with --confirm (docs/restore.md)"
+            }
             Self::SchedulesMalformed => {
                 "paused because they cannot be read: delete each and put it again"
             }

@@ -53,6 +53,10 @@ pub struct Shape {
     pub counts: BTreeMap<Role, usize>,
     /// Settings for every process, over the defaults of [`Shape::default`].
     pub settings: BTreeMap<String, String>,
+    /// Settings for the processes of one role, over those for every process.
+    pub own: BTreeMap<Role, BTreeMap<String, String>>,
+    /// Settings for the commands of operators, over the cluster's.
+    pub operators: BTreeMap<String, String>,
     /// Another build of `berth`; none: the usual one.
     pub program: Option<PathBuf>,
 }
@@ -75,7 +79,13 @@ impl Default for Shape {
             ("BERTH_TELEMETRY__FORMAT", "text"),
         ];
         let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-        Self { counts: counts.into_iter().collect(), settings, program: None }
+        Self {
+            counts: counts.into_iter().collect(),
+            settings,
+            own: BTreeMap::new(),
+            operators: BTreeMap::new(),
+            program: None,
+        }
     }
 }
 
@@ -91,6 +101,22 @@ impl Shape {
     #[must_use]
     pub fn set(mut self, name: &str, value: impl Into<String>) -> Self {
         self.settings.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl Shape {
+    /// A setting for the processes of one role.
+    #[must_use]
+    pub fn set_for(mut self, role: Role, name: &str, value: impl Into<String>) -> Self {
+        self.own.entry(role).or_default().insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// A setting for the commands of operators.
+    #[must_use]
+    pub fn set_for_operators(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.operators.insert(name.to_owned(), value.into());
         self
     }
 }
@@ -203,7 +229,8 @@ impl Cluster {
                 .env("BERTH_EXECUTOR__PORT_FIRST", (20_000 + number * 5000).to_string())
                 .env("BERTH_EXECUTOR__DATA_DIR", self.folder.path().join(&name).to_string_lossy()),
         };
-        for (setting, value) in &self.shape.settings {
+        let own = self.shape.own.get(&role).into_iter().flatten();
+        for (setting, value) in self.shape.settings.iter().chain(own) {
             command = command.env(setting, value);
         }
         self.members.push(Member { role, command, process: None });
@@ -314,6 +341,7 @@ impl Cluster {
             .env("BERTH_DATABASE__URL", self.database.owner_url())
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
             .env("BERTH_AUTH__KEY_HASH_SECRET", KEY_HASH_SECRET)
+            .envs(&self.shape.operators)
             .output()
             .await?;
         anyhow::ensure!(

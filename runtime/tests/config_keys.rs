@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 const OTHERS: &[(&str, &str)] = &[
     ("database.url", "postgres://marker_url@h/d"),
     ("database.service_password", "1234567"),
+    ("database.role_prefix", "other_"),
     ("database.api_url", "postgres://marker_api@h/d"),
     ("database.submit_url", "postgres://marker_submit@h/d"),
     ("database.scheduler_url", "postgres://marker_scheduler@h/d"),

@@ -59,6 +59,35 @@ fn a_url_of_its_own_is_used_as_it_is() {
 }
 
 #[test]
+fn a_prefix_is_before_each_role_and_a_url_of_its_own_gives_its_password() {
+    let config = with(&[
+        ("BERTH_DATABASE__URL", "postgres://owner:top@db/berth"),
+        ("BERTH_DATABASE__SERVICE_PASSWORD", "of all"),
+        ("BERTH_DATABASE__ROLE_PREFIX", "eu_"),
+        ("BERTH_DATABASE__RM_URL", "postgres://eu_berth_rm:of%20rm@pooler/berth"),
+        (
+            "BERTH_DATABASE__ADMIN_URL",
+            "postgres:///berth?host=/run/pg&user=eu_berth_admin&password=adm",
+        ),
+        ("BERTH_DATABASE__SUBMIT_URL", "postgres://berth_submit:x@db/berth"),
+    ]);
+    assert_eq!(url(&config, ServiceRole::Api), "postgres://eu_berth_api:of%20all@db/berth");
+    let password = |role| {
+        let password = config.database.password_of(role).map_err(|error| error.to_string())?;
+        Ok::<_, String>(password.map(|password| password.expose_secret().to_owned()))
+    };
+    assert_eq!(password(ServiceRole::Api), Ok(Some("of all".to_owned())));
+    assert_eq!(password(ServiceRole::ResourceManager), Ok(Some("of rm".to_owned())));
+    assert_eq!(password(ServiceRole::Admin), Ok(Some("adm".to_owned())));
+    let error = password(ServiceRole::Submit).expect_err("another role's");
+    assert!(error.contains("`database.submit_url` must log in as eu_berth_submit"), "{error}");
+    for prefix in ["Eu_", "1_", "a-b", &"a".repeat(41)] {
+        let set = [("BERTH_DATABASE__ROLE_PREFIX".to_owned(), prefix.to_owned())];
+        assert!(load_from(None, set).is_err(), "{prefix}");
+    }
+}
+
+#[test]
 fn a_secret_is_asked_for_only_when_it_is_needed() {
     let config = with(&[]);
     let error = config.auth.key_hash_secret().expect_err("there is no default").to_string();

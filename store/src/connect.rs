@@ -371,7 +371,9 @@ fn options(
 ) -> Result<PgConnectOptions, StoreError> {
     let url = config.service_url(role).map_err(|error| StoreError::Config(error.to_string()))?;
     let mut options = PgConnectOptions::from_str(url.expose_secret())
-        .map_err(|_| StoreError::Config(format!("the URL for {} is no Postgres URL", role.user())))?
+        .map_err(|_| {
+            StoreError::Config(format!("the URL for {} is no Postgres URL", config.user_of(role)))
+        })?
         .application_name(role.user())
         // What comes is binary, so that it changes nothing; and PgBouncer refuses a client that sends it.
         .extra_float_digits(None);

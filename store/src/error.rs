@@ -1,6 +1,8 @@
 //! What can go wrong with the database, by what the caller can do about it.
 
 use runtime::fault::InjectedFault;
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::PgDatabaseError;
 use std::io;
 
 /// A failed statement.
@@ -37,6 +39,9 @@ pub enum StoreError {
     /// The settings are not usable.
     #[error("the database settings are not usable: {0}")]
     Config(String),
+    /// A role cannot be used by this installation.
+    #[error(transparent)]
+    Role(#[from] RoleError),
     /// Migrating failed.
     #[error("the migration failed")]
     Migrate(#[source] sqlx::migrate::MigrateError),
@@ -78,9 +83,59 @@ impl StoreError {
             | Self::Contended
             | Self::Malformed { .. }
             | Self::Config(_)
+            | Self::Role(_)
             | Self::Migrate(_) => None,
         }
     }
+
+    /// What Postgres said beyond its message: its DETAIL and its HINT. They may quote rows, and are for operators alone.
+    #[must_use]
+    pub fn postgres_says(&self) -> Option<String> {
+        let error = match self {
+            Self::Database(error) | Self::Unavailable(error) => error,
+            Self::Role(RoleError::NotAllowed { source, .. }) => source,
+            Self::Migrate(
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _),
+            ) => error,
+            _ => return None,
+        };
+        let said = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
+        let parts = [("DETAIL", said.detail()), ("HINT", said.hint())];
+        let parts = parts.into_iter().filter_map(|(what, text)| Some(format!("{what}: {}", text?)));
+        Some(parts.collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
+    }
+}
+
+/// Why a role cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RoleError {
+    /// Somebody else's, perhaps.
+    #[error(
+        "the role {role} is there already, in this cluster of Postgres, and its password is not the one given in {setting}: another \
+         installation may log in with it. Is this a second installation of the cluster? Then set database.role_prefix, so that it has \
+         roles of its own. Is the role this installation's? Then give its password, or change it to the one given with \
+         `berth migrate --reset-passwords`"
+    )]
+    OtherPassword {
+        /// Its name.
+        role: String,
+        /// Where the password was given.
+        setting: &'static str,
+    },
+    /// It must be made or changed by somebody else.
+    #[error(
+        "the owner may not {what} the role {role}. Let a database administrator run what `berth migrate --print-roles` prints, then \
+         run `berth migrate` again"
+    )]
+    NotAllowed {
+        /// What was tried.
+        what: &'static str,
+        /// Its name.
+        role: String,
+        /// What Postgres said.
+        #[source]
+        source: sqlx::Error,
+    },
 }
 
 /// As a connection that broke: nothing is known of what was asked before.

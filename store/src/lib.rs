@@ -17,6 +17,7 @@ pub mod fire;
 pub mod held_retry;
 mod hot;
 pub mod idempotency;
+pub mod installation;
 pub mod key;
 pub mod leadership;
 pub mod lease;
@@ -45,6 +46,6 @@ pub mod usage;
 pub mod user;
 mod watch;
 
-pub use error::StoreError;
+pub use error::{RoleError, StoreError};
 pub use scope::TenantScope;
 pub use watch::watch;

@@ -62,7 +62,7 @@ pub struct ScheduleView<'a> {
     /// When it was found to be over.
     #[schema(value_type = Option<String>, format = DateTime)]
     ended_at: Option<Timestamp>,
-    /// Only where it was stored just now: what its owner should know of it. Absent where there is nothing.
+    /// Where it was stored just now, or is read: what its owner should know of it. Absent where there is nothing.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<crate::task::Warning>, required = false)]
     warnings: &'a [crate::task::Warning],

@@ -14,12 +14,21 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = TaskWarning)]
 pub struct Warning {
-    /// What, for programs: `no_executor` or `too_large`, as a reason for which tasks wait.
+    /// What, for programs: `no_executor` or `too_large`, as a reason for which tasks wait; `schedules_held` of a schedule.
     code: &'static str,
     /// The same for people.
     detail: String,
     /// What it is about, as a JSON pointer into the body.
     pointer: String,
+}
+
+impl Warning {
+    /// Of a schedule that is read while none fires.
+    #[must_use]
+    pub fn schedules_held() -> Self {
+        let detail = "the installation was restored, and its operators hold all schedules until they have looked: no due time fires";
+        Self { code: "schedules_held", detail: detail.to_owned(), pointer: String::new() }
+    }
 }
 
 /// What a task needs, and where it stands in the body.

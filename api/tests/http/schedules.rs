@@ -528,3 +528,14 @@ async fn a_body_over_its_limit_is_refused_before_it_is_read() {
         ["/timing/specs"]
     );
 }
+
+#[tokio::test]
+async fn a_schedule_that_is_read_while_all_are_held_after_a_restore_says_so() {
+    let server = Server::start().await;
+    assert_eq!(put(&server, "rare", &noop(rare()["timing"].clone())).await.status, 201);
+    let get = async || send(&server, "GET", "/v1/schedules/rare", &[]).await.json();
+    assert_eq!(get().await["warnings"], Value::Null);
+    let hold = "update installation set held_since = now(), held_because = 'restored'";
+    server.db.sql(hold).await.unwrap();
+    assert_eq!(get().await["warnings"][0]["code"], "schedules_held");
+}

@@ -11,9 +11,23 @@ pub(crate) fn open(config: &Config) -> Result<AdminDb, Failure> {
     AdminDb::connect(&config.database).map_err(|error| Failure::caused(Exit::Usage, &error))
 }
 
-/// What a failed statement means to the operator.
+/// What a failed statement of an operator's command means, which asks as the role of `database.admin_url`, or of `database.api_url` for
+/// what is one tenant's.
 pub(crate) fn failure(error: &StoreError) -> Failure {
-    let text = ErrorChain(error);
+    explained(error, "berth_admin (or berth_api, for what is one tenant's)")
+}
+
+/// What a failed migration means.
+pub(crate) fn migration_failure(error: &StoreError) -> Failure {
+    explained(error, "the owner, that of database.url")
+}
+
+/// With all that Postgres says of it, and as which role it was asked.
+fn explained(error: &StoreError, role: &str) -> Failure {
+    let mut text = ErrorChain(error).to_string();
+    if let Some(more) = error.postgres_says() {
+        text = format!("{text} ({more})");
+    }
     match error {
         StoreError::Unavailable(_) => Failure::new(
             Exit::Unreachable,
@@ -24,14 +38,16 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
         StoreError::Standby => {
             Failure::new(Exit::Unreachable, format!("{text} (BERTH_DATABASE__URL)"))
         }
-        StoreError::Config(_) => Failure::usage(text.to_string()),
+        StoreError::Config(_) | StoreError::Role(_) => Failure::usage(text),
         // A pool cannot tell a database that is away from one that has no connection free.
         StoreError::Busy | StoreError::Contended | StoreError::Timeout => Failure::new(
             Exit::Unreachable,
             "Postgres does not answer in time. Is it running, and is database.url (BERTH_DATABASE__URL) right?",
         ),
         StoreError::Malformed { .. } | StoreError::Database(_) | StoreError::Migrate(_) => {
-            Failure::failed(format!("{text}. If tables are missing, run `berth migrate` first"))
+            Failure::failed(format!(
+                "{text}. Postgres was asked as {role}. If tables are missing, run `berth migrate` first"
+            ))
         }
     }
 }

@@ -16,6 +16,7 @@ mod operator_key_revoke;
 mod operator_key_rotate;
 mod plan;
 mod pool;
+mod resume_after_restore;
 mod tenant_create;
 mod tenant_keys;
 mod tenant_show;
@@ -28,7 +29,7 @@ pub(crate) use key_create::{lifetime, overlap};
 pub use key_list::{KeyListArguments, run as key_list};
 pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
 pub use key_rotate::{KeyRotateArguments, run as key_rotate};
-pub use migrate::run as migrate;
+pub use migrate::{MigrateArguments, run as migrate};
 pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
 pub use operator_key_list::run as operator_key_list;
 pub use operator_key_revoke::{OperatorKeyRevokeArguments, run as operator_key_revoke};
@@ -41,6 +42,7 @@ pub use pool::{
     PoolArguments, PoolPauseArguments, PoolSetArguments, list as pool_list, pause as pool_pause,
     resume as pool_resume, set as pool_set,
 };
+pub use resume_after_restore::{ResumeAfterRestoreArguments, run as resume_after_restore};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
 pub use tenant_show::{
     TenantArguments, TenantListArguments, list as tenant_list, show as tenant_show,

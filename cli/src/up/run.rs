@@ -17,7 +17,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use client::Client;
 use runtime::clock;
-use runtime::config::{Config, ExposeSecret};
+use runtime::config::Config;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use runtime::telemetry;
@@ -26,6 +26,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::{COUNT_CONNECTIONS, SIGN_IN_CONNECTIONS};
+use store::migrate::{How, Migrated};
 
 /// A database that recovers from a crash takes its time.
 const DATABASE_LIMIT: Duration = Duration::from_secs(120);
@@ -262,13 +263,15 @@ impl Running {
 /// Brings the database to this version; waits for a private one that is still starting.
 async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Failure> {
     let until = clock::monotonic() + DATABASE_LIMIT;
-    let (url, password) = (&config.database.url, &config.database.service_password);
     loop {
-        match store::migrate::run(url.expose_secret(), password.expose_secret()).await {
-            Ok(()) => break,
+        match store::migrate::run(&config.database, How::default()).await {
+            Ok(migrated) => {
+                tell(&migrated);
+                break;
+            }
             Err(StoreError::Unavailable(error)) => {
                 let Some(postgres) = postgres else {
-                    return Err(database::failure(&StoreError::Unavailable(error)));
+                    return Err(database::migration_failure(&StoreError::Unavailable(error)));
                 };
                 postgres.alive()?;
                 if clock::monotonic() > until {
@@ -276,13 +279,22 @@ async fn migrate(config: &Config, postgres: Option<&Postgres>) -> Result<(), Fai
                 }
                 clock::sleep(LOOK_EVERY).await;
             }
-            Err(error) => return Err(database::failure(&error)),
+            Err(error) => return Err(database::migration_failure(&error)),
         }
     }
     if let Some(postgres) = postgres {
         postgres.server().settle();
     }
     Ok(())
+}
+
+fn tell(migrated: &Migrated) {
+    migrated.notes.iter().for_each(|note| output::remark(&format!("Note: {note}.")));
+    if let Some(because) = &migrated.held {
+        output::remark(&format!(
+            "No schedule fires: {because}. See `berth admin resume-after-restore`."
+        ));
+    }
 }
 
 /// Connections that all processes may make, and a few for whoever looks.

@@ -7,7 +7,7 @@ use super::arguments::UpArguments;
 use super::folder::Folder;
 use super::secrets::Secrets;
 use crate::failure::Failure;
-use runtime::config::{self, Config, ExposeSecret};
+use runtime::config::{self, Config, ExposeSecret, ServiceRole};
 use std::collections::BTreeMap;
 use std::path::{PathBuf, absolute};
 
@@ -99,25 +99,38 @@ impl Settings {
         Ok(config::load_around(self.file.as_deref(), &self.weaker, &self.stronger)?)
     }
 
-    /// What a role that is a process of its own is told in its environment, in the place of our variables.
+    /// What a role that is a process of its own is told in its environment, in the place of our variables: of the database its own
+    /// logins, and not the owner's.
     pub fn of_role(&self, role: &str) -> Result<Vec<(String, String)>, Failure> {
+        let mut all = self.of_all()?;
+        all.retain(|name, _| {
+            let told = role != "executor" || FOR_EXECUTORS.iter().any(|n| name.starts_with(n));
+            told && !is_login(name)
+        });
+        let database = self.load()?.database;
+        for (name, login) in logins_of(role) {
+            let url = database.service_url(*login)?;
+            all.insert((*name).to_owned(), url.expose_secret().to_owned());
+        }
+        Ok(all.into_iter().collect())
+    }
+
+    /// All settings, in the place of our variables.
+    fn of_all(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut all: BTreeMap<String, String> = self.weaker.iter().cloned().collect();
         all.extend(config::variables()?);
         all.extend(self.stronger.iter().cloned());
         if let Some(file) = &self.file {
             all.insert("BERTH_CONFIG".to_owned(), file.to_string_lossy().into_owned());
         }
-        all.retain(|name, _| {
-            let customers = matches!(name.as_str(), "BERTH_API_KEY" | "BERTH_SERVER");
-            let told = role != "executor" || FOR_EXECUTORS.iter().any(|n| name.starts_with(n));
-            told && !customers && name != "BERTH_READY_FILE"
-        });
-        Ok(all.into_iter().collect())
+        let not_ours = ["BERTH_API_KEY", "BERTH_SERVER", "BERTH_READY_FILE"];
+        all.retain(|name, _| !not_ours.contains(&name.as_str()));
+        Ok(all)
     }
 
     /// What `berth doctor`, `berth admin` and `berth migrate` are told in another terminal.
     pub fn of_operators(&self) -> Result<Vec<(String, String)>, Failure> {
-        let mut all = self.of_role("scheduler")?;
+        let mut all: Vec<_> = self.of_all()?.into_iter().collect();
         all.retain(|(name, _)| FOR_OPERATORS.iter().any(|n| name.starts_with(n)));
         // That terminal may stand in another folder.
         for (_, file) in all.iter_mut().filter(|(name, _)| name == "BERTH_CONFIG") {
@@ -126,6 +139,26 @@ impl Settings {
             }
         }
         Ok(all)
+    }
+}
+
+/// Whether the setting says how somebody logs in to the database.
+fn is_login(name: &str) -> bool {
+    name.strip_prefix("BERTH_DATABASE__")
+        .is_some_and(|name| name == "URL" || name == "SERVICE_PASSWORD" || name.ends_with("_URL"))
+}
+
+/// As whom a role logs in, and where it is told how.
+const fn logins_of(role: &str) -> &'static [(&'static str, ServiceRole)] {
+    match role.as_bytes() {
+        b"api" => &[
+            ("BERTH_DATABASE__API_URL", ServiceRole::Api),
+            ("BERTH_DATABASE__SUBMIT_URL", ServiceRole::Submit),
+            ("BERTH_DATABASE__ADMIN_URL", ServiceRole::Admin),
+        ],
+        b"scheduler" => &[("BERTH_DATABASE__SCHEDULER_URL", ServiceRole::Scheduler)],
+        b"resource-manager" => &[("BERTH_DATABASE__RM_URL", ServiceRole::ResourceManager)],
+        _ => &[],
     }
 }
 
@@ -161,6 +194,23 @@ mod tests {
         for (name, value) in told {
             assert!(!name.contains("DATABASE") && !name.contains("KEY_HASH"), "{name}");
             assert!(!value.contains("hunter2"), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_role_is_told_its_own_logins_and_not_the_owners() {
+        let settings = settings(&["--full", "--database-url", "postgres://o:hunter2@h/d"]);
+        for (role, logins) in [
+            ("api", vec!["berth_admin", "berth_api", "berth_submit"]),
+            ("scheduler", vec!["berth_scheduler"]),
+            ("resource-manager", vec!["berth_rm"]),
+            ("executor", vec![]),
+        ] {
+            let told = settings.of_role(role).unwrap();
+            let database = told.iter().filter(|(name, _)| name.starts_with("BERTH_DATABASE__"));
+            let users = database.map(|(_, url)| url.split([':', '/']).nth(3).unwrap());
+            assert_eq!(users.collect::<Vec<_>>(), logins, "{role}");
+            assert!(told.iter().all(|(_, value)| !value.contains("hunter2")), "{role}");
         }
     }
 

@@ -7,6 +7,7 @@ use super::checks::{Checks, ms, secs};
 use super::environment::variable_of;
 use super::error::ConfigError;
 use super::values::{duration, secret};
+use percent_encoding::percent_decode_str;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::Duration;
@@ -22,6 +23,8 @@ pub struct DatabaseConfig {
     /// Password of the service roles; may be empty.
     #[serde(deserialize_with = "secret")]
     pub service_password: SecretString,
+    /// Before the name of each role.
+    pub role_prefix: String,
     /// Empty: derived; use `service_url`.
     #[serde(deserialize_with = "secret")]
     pub api_url: SecretString,
@@ -73,7 +76,11 @@ pub enum ServiceRole {
 }
 
 impl ServiceRole {
-    /// The Postgres role's name.
+    /// Every role.
+    pub const ALL: [Self; 5] =
+        [Self::Api, Self::Submit, Self::Scheduler, Self::ResourceManager, Self::Admin];
+
+    /// The Postgres role's name, without `database.role_prefix`.
     #[must_use]
     pub fn user(self) -> &'static str {
         match self {
@@ -87,23 +94,63 @@ impl ServiceRole {
 }
 
 impl DatabaseConfig {
+    /// The Postgres role's name in this installation.
+    #[must_use]
+    pub fn user_of(&self, role: ServiceRole) -> String {
+        format!("{}{}", self.role_prefix, role.user())
+    }
+
+    const fn own_url(&self, role: ServiceRole) -> (&'static str, &SecretString) {
+        match role {
+            ServiceRole::Api => ("database.api_url", &self.api_url),
+            ServiceRole::Submit => ("database.submit_url", &self.submit_url),
+            ServiceRole::Scheduler => ("database.scheduler_url", &self.scheduler_url),
+            ServiceRole::ResourceManager => ("database.rm_url", &self.rm_url),
+            ServiceRole::Admin => ("database.admin_url", &self.admin_url),
+        }
+    }
+
+    /// The setting in which a service's password is given.
+    #[must_use]
+    pub fn password_setting_of(&self, role: ServiceRole) -> &'static str {
+        let (key, own) = self.own_url(role);
+        if own.expose_secret().is_empty() { "database.service_password" } else { key }
+    }
+
+    /// The password with which a service logs in: that in its own URL where one is given, else `service_password`.
+    ///
+    /// # Errors
+    /// When its URL logs in as somebody else.
+    pub fn password_of(&self, role: ServiceRole) -> Result<Option<SecretString>, ConfigError> {
+        let (key, own) = self.own_url(role);
+        let text = own.expose_secret();
+        if text.is_empty() {
+            let password = &self.service_password;
+            return Ok((!password.expose_secret().is_empty()).then(|| password.clone()));
+        }
+        let (user, password) = parse(text).map(|url| login(&url)).unwrap_or_default();
+        let wanted = self.user_of(role);
+        if user != wanted {
+            return Err(ConfigError::Missing {
+                key,
+                message: format!("must log in as {wanted}, the role of that service"),
+                variable: variable_of(key),
+            });
+        }
+        Ok(password.map(SecretString::from))
+    }
+
     /// The URL with which a service logs in: its own when one is given, else `url` with the role's
     /// user and `service_password`.
     ///
     /// # Errors
     /// When the URL is derived and `url` is not a Postgres URL.
     pub fn service_url(&self, role: ServiceRole) -> Result<SecretString, ConfigError> {
-        let own = match role {
-            ServiceRole::Api => &self.api_url,
-            ServiceRole::Submit => &self.submit_url,
-            ServiceRole::Scheduler => &self.scheduler_url,
-            ServiceRole::ResourceManager => &self.rm_url,
-            ServiceRole::Admin => &self.admin_url,
-        };
+        let (_, own) = self.own_url(role);
         if !own.expose_secret().is_empty() {
             return Ok(own.clone());
         }
-        derive(self.url.expose_secret(), role.user(), self.service_password.expose_secret())
+        derive(self.url.expose_secret(), &self.user_of(role), self.service_password.expose_secret())
             .map(SecretString::from)
             .ok_or_else(|| ConfigError::Missing {
                 key: "database.url",
@@ -124,6 +171,11 @@ impl DatabaseConfig {
             let text = url.expose_secret();
             checks.rule(key, text.is_empty() || parse(text).is_some(), FORM);
         }
+        checks.rule(
+            "database.role_prefix",
+            is_prefix(&self.role_prefix),
+            "must be empty, or 1 to 40 of a-z 0-9 _ that begin with a letter",
+        );
         checks.number("database.api_connections", self.api_connections, 1..=1000);
         checks.number("database.submit_connections", self.submit_connections, 1..=1000);
         checks.number("database.admin_connections", self.admin_connections, 1..=1000);
@@ -138,6 +190,26 @@ const FORM: &str = "must be a Postgres URL such as postgres://user@host:5432/ber
 
 fn parse(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"))
+}
+
+fn is_prefix(text: &str) -> bool {
+    text.len() <= 40
+        && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        && text.bytes().next().is_none_or(|b| b.is_ascii_lowercase())
+}
+
+/// Whom a URL logs in, and with which password: where the host is, or in the query.
+fn login(url: &Url) -> (String, Option<String>) {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let (mut user, mut password) = (decoded(url.username()), url.password().map(decoded));
+    for (key, value) in url.query_pairs() {
+        match &*key {
+            "user" => user = value.into_owned(),
+            "password" => password = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    (user, password)
 }
 
 /// The owner's URL with another login. A URL without host (a socket given as `?host=/path`) has no

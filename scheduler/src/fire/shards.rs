@@ -30,6 +30,8 @@ pub(crate) struct Shards {
     clock: Arc<DbClock>,
     held: Mutex<Held>,
     prepared: AtomicBool,
+    /// It was told that schedules are held.
+    held_back: AtomicBool,
     /// Set by `leave`: a beat that was on its way then must take nothing.
     over: AtomicBool,
 }
@@ -55,8 +57,9 @@ impl Shards {
         (term, count): (Duration, u16),
         clock: Arc<DbClock>,
     ) -> Self {
-        let (prepared, over) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { db, bus, node, term, count, clock, held: Mutex::default(), prepared, over }
+        let [prepared, held_back, over] = [false; 3].map(AtomicBool::new);
+        let held = Mutex::default();
+        Self { db, bus, node, term, count, clock, held, prepared, held_back, over }
     }
 
     pub(super) const fn node(&self) -> NodeId {
@@ -120,7 +123,13 @@ impl Shards {
             self.bus.wake(Topic::ShardOwner);
         }
         if !open.is_empty() {
-            for taken in shard::take(&self.db, self.node, &open).await? {
+            let taken = shard::take(&self.db, self.node, &open).await?;
+            if taken.is_empty() {
+                self.tell_if_held().await?;
+            } else {
+                self.held_back.store(false, Ordering::Relaxed);
+            }
+            for taken in taken {
                 let row = beat.shards.iter().find(|shard| shard.at.shard == taken.shard);
                 let tzdb = row.map(|row| row.tzdb.clone()).unwrap_or_default();
                 held.insert(taken.shard, Owned { epoch: taken.epoch, tzdb });
@@ -133,6 +142,19 @@ impl Shards {
         let asked = monotonic();
         self.clock.told(store::fire::clock(&self.db).await?, asked);
         Ok(TickOutcome::idle(self.owned().len() as u64))
+    }
+
+    /// Says once why nothing fires, where that is for an operator to end.
+    async fn tell_if_held(&self) -> Result<(), StoreError> {
+        if let Some(because) = store::installation::held(&self.db).await?
+            && !self.held_back.swap(true, Ordering::Relaxed)
+        {
+            warn!(
+                %because,
+                "No schedule fires ({because}): see `berth admin resume-after-restore`"
+            );
+        }
+        Ok(())
     }
 
     /// Gives all up, for good.

@@ -9,7 +9,8 @@ use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
 
-pub(super) const CHECKS: [Check; 2] = [Check::BatcherMissing, Check::ShardsUnowned];
+pub(super) const CHECKS: [Check; 3] =
+    [Check::BatcherMissing, Check::ShardsUnowned, Check::SchedulesHeld];
 
 /// A batcher writes down how pools stand each second; one that gave its row up leaves no other trace of when.
 pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
@@ -22,7 +23,8 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                         and n.expires_at > now() - $1 * interval '1 millisecond')) as "shards!",
                 (select min(s.shard) from schedule_shard s where not exists (
                     select from scheduler_node n where (n.id = s.owner or s.owner is null)
-                        and n.expires_at > now() - $1 * interval '1 millisecond')) as shard"#,
+                        and n.expires_at > now() - $1 * interval '1 millisecond')) as shard,
+                berth_schedules_held() as held"#,
         millis(how.overdue) as f64
     );
     let row = patient("doctor.owners", query.fetch_optional(tx)).await.and_then(one)?;
@@ -36,6 +38,11 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
             check: Check::ShardsUnowned,
             count: row.shards,
             example: row.shard.map(|shard| format!("shard {shard}")),
+        },
+        Found {
+            check: Check::SchedulesHeld,
+            count: i64::from(row.held.is_some()),
+            example: row.held,
         },
     ])
 }

@@ -7,7 +7,7 @@ use crate::statement::named;
 use domain::id::NodeId;
 
 /// Makes `node` the owner of those of `shards` whose owner is dead or gave them up, each under its next epoch; says which. What a
-/// dead owner was writing has been written before this returns, or never will be.
+/// dead owner was writing has been written before this returns, or never will be. None while schedules are held after a restore.
 ///
 /// # Errors
 /// When the database cannot answer; then some may be taken, and are seen at the next beat.
@@ -18,7 +18,7 @@ pub async fn take(
 ) -> Result<Vec<ShardEpoch>, StoreError> {
     let query = sqlx::query!(
         "update schedule_shard s set owner = $1, epoch = s.epoch + 1
-            where s.shard = any (array(
+            where berth_schedules_held() is null and s.shard = any (array(
                     select o.shard from schedule_shard o
                     where o.shard = any ($2) and not exists (
                         select from scheduler_node n where n.id = o.owner and n.expires_at > clock_timestamp())

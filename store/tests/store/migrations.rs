@@ -4,13 +4,13 @@ use crate::support::{World, config, new_task};
 use sqlx::postgres::PgPoolOptions;
 use std::time::Duration;
 use store::connect::{SchedulerDb, SubmitDb};
-use testkit::db::SERVICE_PASSWORD;
+use store::migrate::How;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_at_once_and_again_change_nothing_and_leave_no_lock() {
     let world = World::new().await;
-    let url = world.database.owner_url();
-    let migrate = || store::migrate::run(url, SERVICE_PASSWORD);
+    let config = config(&world.database);
+    let migrate = || store::migrate::run(&config, How::default());
     let all = tokio::join!(migrate(), migrate(), migrate(), migrate());
     for result in [all.0, all.1, all.2, all.3] {
         result.unwrap();
@@ -68,9 +68,9 @@ async fn an_owner_without_superuser_can_migrate_and_the_house_is_kept_as_well() 
     world.sql(format!("create role {owner} login createrole password 'x'")).await;
     world.sql(format!("create database {database} owner {owner}")).await;
     let mut url = url_of(world.database.owner_url(), &database, &owner);
-    store::migrate::run(&url, SERVICE_PASSWORD).await.unwrap();
     let config =
         runtime::config::DatabaseConfig { url: url.clone().into(), ..config(&world.database) };
+    store::migrate::run(&config, How::default()).await.unwrap();
     let (scheduler, submit) =
         (SchedulerDb::connect(&config).unwrap(), SubmitDb::connect(&config).unwrap());
     // A live task of long ago: its day of specs must stay, whoever owns the tables.

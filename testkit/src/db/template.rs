@@ -55,8 +55,13 @@ async fn make(admin_url: &str, name: &str, service_password: &str) -> anyhow::Re
 }
 
 async fn migrate(owner_url: &str, service_password: &str) -> anyhow::Result<()> {
-    store::migrate::run(owner_url, service_password).await?;
-    Ok(())
+    let settings = [("URL", owner_url), ("SERVICE_PASSWORD", service_password)];
+    let settings =
+        settings.map(|(name, value)| (format!("BERTH_DATABASE__{name}"), value.to_owned()));
+    let database = runtime::config::load_from(None, settings)?.database;
+    store::migrate::run(&database, store::migrate::How::default()).await?;
+    // A copy is no restore.
+    psql::run(owner_url, "update installation set place = null").await.map(drop)
 }
 
 async fn exists(admin_url: &str, name: &str) -> anyhow::Result<bool> {

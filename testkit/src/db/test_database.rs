@@ -20,7 +20,8 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A migrated, empty database of one test.
 pub struct TestDatabase {
-    admin_url: String,
+    /// None: somebody else made it, and drops it.
+    admin_url: Option<String>,
     owner_url: String,
     name: String,
     /// A session of the owner that nobody uses now: a new one for each statement took a tenth of the time of all tests.
@@ -50,12 +51,19 @@ impl TestDatabase {
         template::copy(admin_url, SERVICE_PASSWORD, &name).await?;
         let owner_url = urls::with_database(admin_url, &name)?;
         Ok(Self {
-            admin_url: admin_url.to_owned(),
+            admin_url: Some(admin_url.to_owned()),
             owner_url,
             name,
             kept: Mutex::default(),
             _private: None,
         })
+    }
+
+    /// A database that is there already, migrated or to be, whose owner's URL this is. It stays.
+    pub fn at(owner_url: &str) -> anyhow::Result<Self> {
+        let name = url::Url::parse(owner_url)?.path().trim_start_matches('/').to_owned();
+        let owner_url = owner_url.to_owned();
+        Ok(Self { admin_url: None, owner_url, name, kept: Mutex::default(), _private: None })
     }
 
     /// The owner's URL: may do everything, passes row-level security.
@@ -101,12 +109,12 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         // With a private engine all of it goes; without, a cluster that is down keeps a database nobody misses.
-        if self._private.is_none() {
+        if let Some(admin_url) = self.admin_url.as_ref().filter(|_| self._private.is_none()) {
             // Not waited for: it waits for all connections that are being made, and one of this process, whose runtime stands
             // still here, would be made until Postgres gives it up after a minute. Our end ends them.
             let drop_it = format!("drop database if exists {} with (force)", self.name);
             let _dropping = Command::new(psql::program())
-                .args(["-X", "-q", "-c", &drop_it, "-d", &self.admin_url])
+                .args(["-X", "-q", "-c", &drop_it, "-d", admin_url])
                 .env("PGCONNECT_TIMEOUT", "3")
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())

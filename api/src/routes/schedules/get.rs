@@ -1,9 +1,10 @@
 //! `GET /v1/schedules/{name}`.
 
-use super::place::{name_in_path, no_such_schedule, shown};
+use super::place::{name_in_path, no_such_schedule, stored};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
+use crate::task::Warning;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
@@ -27,5 +28,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;
-    shown(StatusCode::OK, &found.ok_or_else(no_such_schedule)?)
+    let found = found.ok_or_else(no_such_schedule)?;
+    let held = store::installation::held_for_tenant(&call.state.api, &call.scope()).await?;
+    let warnings: Vec<_> = held.map(|_| Warning::schedules_held()).into_iter().collect();
+    stored(StatusCode::OK, &found, &warnings)
 }

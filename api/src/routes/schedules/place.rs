@@ -85,15 +85,7 @@ pub(super) fn mismatch(version: Option<i64>) -> Problem {
     Problem::new(Code::VersionMismatch, detail)
 }
 
-/// Shows a schedule, with its version as `ETag`.
-pub(super) fn shown(
-    status: StatusCode,
-    schedule: &ScheduleRecord,
-) -> Result<HttpResponse, Problem> {
-    stored(status, schedule, &[])
-}
-
-/// Shows a schedule to whoever has stored it just now.
+/// Shows a schedule, with its version as `ETag` and what its owner should know of it.
 pub(super) fn stored(
     status: StatusCode,
     schedule: &ScheduleRecord,

@@ -2,6 +2,7 @@
 
 use super::super::connection::Connection;
 use super::super::failure::failure;
+use super::super::warned::warned;
 use super::show::{changed, name};
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -41,7 +42,9 @@ pub struct PauseArguments {
 /// Shows a schedule.
 pub async fn get(connection: &Connection, which: &NameArguments) -> Result<(), Failure> {
     let schedule = connection.client.schedule(&which.name).await;
-    changed(connection.format, &schedule.map_err(|error| failure(&error))?)
+    let schedule = schedule.map_err(|error| failure(&error))?;
+    warned(&schedule.warnings);
+    changed(connection.format, &schedule)
 }
 
 /// Pauses a schedule.

@@ -126,6 +126,7 @@ pub fn config(database: &TestDatabase) -> DatabaseConfig {
     DatabaseConfig {
         url: database.owner_url().into(),
         service_password: SERVICE_PASSWORD.into(),
+        role_prefix: String::new(),
         api_url: "".into(),
         submit_url: "".into(),
         scheduler_url: "".into(),

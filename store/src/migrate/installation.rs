@@ -1,0 +1,34 @@
+//! Notes in which cluster and database this installation is, and holds its schedules where that is another one than before.
+//!
+//! What was dumped and restored stands as it did when it was dumped: whatever was due since has been fired by the installation that the
+//! dump is of, or was missed. So nothing fires until an operator has looked: `berth admin resume-after-restore`.
+
+use crate::StoreError;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+
+/// Notes the place; `restored`: an operator says that it was restored, where nothing else would show it. Why schedules are held, if so.
+pub(super) async fn note_place(
+    connection: &mut PgConnection,
+    restored: bool,
+) -> Result<Option<String>, StoreError> {
+    let mut tx = connection.begin().await?;
+    let sql = format!(
+        "update installation i set place = n.place,
+            held_since = coalesce(i.held_since, case when n.moved then clock_timestamp() end),
+            held_because = coalesce(i.held_because, case when n.moved then 'restored from a dump or a copy' end)
+        from (select o.only_one, berth_place() as place, {restored} or coalesce(o.place <> berth_place(), false) as moved
+            from installation o for update) n
+        where n.only_one = i.only_one
+        returning i.held_because"
+    );
+    let row = tx.fetch_optional(AssertSqlSafe(sql)).await?;
+    let held = row.map(|row| row.try_get::<Option<String>, _>(0)).transpose()?.flatten();
+    if held.is_some() {
+        // Whoever fires now fires no more.
+        let give_up =
+            "update schedule_shard set owner = null, epoch = epoch + 1 where owner is not null";
+        tx.execute(give_up).await?;
+    }
+    tx.commit().await?;
+    Ok(held)
+}
