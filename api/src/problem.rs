@@ -60,6 +60,8 @@ pub enum Code {
     TooManyAttempts,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
+    /// As many requests of the tenant run, and wait, as may.
+    TooManyAtOnce,
     /// A bug or a broken database. The log says more.
     Internal,
     /// More work than this process can queue.
@@ -87,7 +89,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,
@@ -111,6 +113,7 @@ impl Code {
         Self::QuotaExceeded,
         Self::RateLimited,
         Self::TooManyStreams,
+        Self::TooManyAtOnce,
         Self::Internal,
         Self::Overloaded,
         Self::Unavailable,
@@ -164,6 +167,9 @@ impl Code {
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
+            Self::TooManyAtOnce => {
+                ("too_many_at_once", 429, "Too many requests are running at once", true)
+            }
             Self::Internal => ("internal", 500, "Something went wrong on our side", false),
             Self::Overloaded => ("overloaded", 503, "Too much is going on", true),
             Self::Unavailable => ("unavailable", 503, "The service is briefly unavailable", true),
@@ -181,6 +187,7 @@ impl Code {
         match error {
             StoreError::Unavailable(_) | StoreError::Standby => Self::Unavailable,
             StoreError::Busy | StoreError::Contended => Self::Overloaded,
+            StoreError::TenantBusy => Self::TooManyAtOnce,
             StoreError::Timeout => Self::Timeout,
             StoreError::Malformed { .. }
             | StoreError::Database(_)
@@ -387,6 +394,10 @@ impl Code {
     #[must_use]
     pub const fn advice(self) -> &'static str {
         let row = self.row();
+        if let Self::TooManyAtOnce = self {
+            return "So many requests of yours run or wait already that this one did not; send fewer at the same time, and this one \
+                    again in a moment.";
+        }
         match (row.retryable, row.status) {
             (true, _) => {
                 "Please try again in a moment, with the same Idempotency-Key if it was a write."

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 use testkit::poll::{self, until_some};
+use testkit::{fill, psql};
 use tokio::io::AsyncWriteExt;
 
 struct Shell {
@@ -403,6 +404,17 @@ async fn tasks_are_found_run_again_and_cancelled_together_by_command() -> anyhow
         (&prod.as_str().into(), &serde_json::json!({"team": "media"}))
     );
     assert_eq!(shown["run"]["command"]["env"]["A"], "2");
+
+    // What no task of the first page fits is on the next one.
+    let url = cluster.database().owner_url().to_owned();
+    let model = psql::run(&url, "select id from task_history limit 1").await?;
+    fill::ended(&url, &model, 10_500).await?;
+    let rare = "update task_spec set labels = '{\"kind\": \"rare\"}'
+        where id = (select id from task_history order by id limit 1)";
+    psql::run(&url, rare).await?;
+    assert_eq!(listed(&["--label", "kind=rare"]).await?.len(), 1);
+    let (_, table, err) = shell.berth(&["list", "--label", "kind=rare"], "").await?;
+    assert_eq!(table.lines().count(), 2, "{table} {err}");
     Ok(())
 }
 

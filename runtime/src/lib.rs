@@ -22,3 +22,4 @@ pub mod tasks;
 pub mod telemetry;
 pub mod tick;
 pub mod trace;
+pub mod turns;

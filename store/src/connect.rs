@@ -7,8 +7,10 @@
 use crate::hot::{Hot, HotPool, kept};
 use crate::statement::named;
 use crate::{StoreError, silence};
+use domain::id::TenantId;
 use domain::time::millis;
 use runtime::config::{DatabaseConfig, ServiceRole};
+use runtime::turns::{NoTurn, Turn, Turns};
 use secrecy::ExposeSecret;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgPool, Postgres, Transaction};
@@ -185,6 +187,8 @@ pub struct ApiDb {
     pool: HotPool,
     read_timeout: Duration,
     pooler: bool,
+    /// Of each tenant few requests at once have a connection.
+    turns: Turns<TenantId>,
 }
 
 /// Begins a transaction on a connection of a transaction pooler. Statements have names, numbered by each client for itself, and one that
@@ -203,7 +207,13 @@ impl ApiDb {
     /// When the URL is not usable.
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
         let pool = HotPool::of(open(config, ServiceRole::Api, config.api_connections, &[])?);
-        Ok(Self { pool, read_timeout: config.statement_timeout, pooler: config.pooler })
+        let turns = Turns::new(config.tenant_turns());
+        Ok(Self { pool, read_timeout: config.statement_timeout, pooler: config.pooler, turns })
+    }
+
+    /// A turn of the tenant's, without which no request of it takes a connection.
+    pub(crate) async fn turn(&self, tenant: TenantId) -> Result<Turn<TenantId>, StoreError> {
+        self.turns.acquire(tenant).await.map_err(|NoTurn| StoreError::TenantBusy)
     }
 
     /// Answers when the database does, and is the primary.

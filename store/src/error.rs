@@ -17,6 +17,9 @@ pub enum StoreError {
     /// No connection became free in time: nothing was done.
     #[error("all database connections are in use")]
     Busy,
+    /// Its tenant has as many connections as it may, and as many requests wait for one: nothing was done.
+    #[error("the tenant has as many database connections as it may")]
+    TenantBusy,
     /// The statement ran longer than allowed and was undone.
     #[error("the statement took too long")]
     Timeout,
@@ -53,7 +56,12 @@ impl StoreError {
     pub const fn is_retryable(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable(_) | Self::Standby | Self::Busy | Self::Timeout | Self::Contended
+            Self::Unavailable(_)
+                | Self::Standby
+                | Self::Busy
+                | Self::TenantBusy
+                | Self::Timeout
+                | Self::Contended
         )
     }
 
@@ -79,6 +87,7 @@ impl StoreError {
             }
             Self::Standby
             | Self::Busy
+            | Self::TenantBusy
             | Self::Timeout
             | Self::Contended
             | Self::Malformed { .. }

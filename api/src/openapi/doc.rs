@@ -54,6 +54,10 @@ pub const PAGE: [Param; 2] = [
     Param { name: "cursor", text: "The `next_cursor` of the page before, with the same filters" },
 ];
 
+/// Of a list with filters.
+pub const SOME_PAGES_ARE_SHORT: &str = "A page looks at 10 000 tasks at most. Where few of them fit it is short, or empty, and has a \
+    `next_cursor` as long as there may be more: go on until that is null.";
+
 /// A good answer.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerDoc {

@@ -11,5 +11,5 @@ mod operation;
 mod schemas;
 pub mod words;
 
-pub use doc::{AnswerDoc, Content, Doc, PAGE, Param};
+pub use doc::{AnswerDoc, Content, Doc, PAGE, Param, SOME_PAGES_ARE_SHORT};
 pub use document::document;

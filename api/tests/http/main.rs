@@ -27,6 +27,7 @@ mod operators;
 mod outage;
 mod pooler;
 mod quotas;
+mod reads;
 mod replicas;
 mod reruns;
 mod schedule_tasks;

@@ -40,10 +40,12 @@ fn explained(error: &StoreError, role: &str) -> Failure {
         }
         StoreError::Config(_) | StoreError::Role(_) => Failure::usage(text),
         // A pool cannot tell a database that is away from one that has no connection free.
-        StoreError::Busy | StoreError::Contended | StoreError::Timeout => Failure::new(
-            Exit::Unreachable,
-            "Postgres does not answer in time. Is it running, and is database.url (BERTH_DATABASE__URL) right?",
-        ),
+        StoreError::Busy | StoreError::TenantBusy | StoreError::Contended | StoreError::Timeout => {
+            Failure::new(
+                Exit::Unreachable,
+                "Postgres does not answer in time. Is it running, and is database.url (BERTH_DATABASE__URL) right?",
+            )
+        }
         StoreError::Malformed { .. } | StoreError::Database(_) | StoreError::Migrate(_) => {
             Failure::failed(format!(
                 "{text}. Postgres was asked as {role}. If tables are missing, run `berth migrate` first"

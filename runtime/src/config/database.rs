@@ -7,6 +7,7 @@ use super::checks::{Checks, ms, secs};
 use super::environment::variable_of;
 use super::error::ConfigError;
 use super::values::{duration, secret};
+use crate::turns::TurnLimits;
 use percent_encoding::percent_decode_str;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -42,6 +43,13 @@ pub struct DatabaseConfig {
     pub admin_url: SecretString,
     /// Connections per api process for requests.
     pub api_connections: u32,
+    /// Connections of `api_connections` that requests of one tenant may have at once; use `tenant_turns`.
+    pub tenant_connections: u32,
+    /// Requests of one tenant that may wait for one of them.
+    pub tenant_waiting: u32,
+    /// How long each of those may wait.
+    #[serde(deserialize_with = "duration")]
+    pub tenant_wait: Duration,
     /// Connections per api process for batches and keys.
     pub submit_connections: u32,
     /// Connections per api process for operators.
@@ -159,6 +167,18 @@ impl DatabaseConfig {
             })
     }
 
+    /// How many connections of an api process the requests of one tenant may have at once: never more than half, so that there is
+    /// always one for others; of a single connection that one.
+    #[must_use]
+    pub fn tenant_turns(&self) -> TurnLimits {
+        let most = (self.api_connections / 2).max(1);
+        TurnLimits {
+            at_once: self.tenant_connections.min(most) as usize,
+            waiting: self.tenant_waiting as usize,
+            wait: self.tenant_wait,
+        }
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
         for (key, url) in [
             ("database.url", &self.url),
@@ -177,6 +197,9 @@ impl DatabaseConfig {
             "must be empty, or 1 to 40 of a-z 0-9 _ that begin with a letter",
         );
         checks.number("database.api_connections", self.api_connections, 1..=1000);
+        checks.number("database.tenant_connections", self.tenant_connections, 1..=1000);
+        checks.number("database.tenant_waiting", self.tenant_waiting, 0..=10_000);
+        checks.duration("database.tenant_wait", self.tenant_wait, ms(10)..=secs(60));
         checks.number("database.submit_connections", self.submit_connections, 1..=1000);
         checks.number("database.admin_connections", self.admin_connections, 1..=1000);
         checks.number("database.scheduler_connections", self.scheduler_connections, 1..=1000);

@@ -2,7 +2,7 @@
 
 use crate::connect::{AdminDb, ApiDb};
 use crate::statement::{RowCount, named, patient};
-use crate::{StoreError, TenantScope};
+use crate::{MOST_READ, PageOf, StoreError, TenantScope};
 use domain::id::{AuditId, TenantId};
 use domain::time::Timestamp;
 use sqlx::PgConnection;
@@ -85,7 +85,7 @@ pub async fn find(
     scope: &TenantScope,
     filter: &AuditFilter,
     limit: u32,
-) -> Result<Vec<AuditRecord>, StoreError> {
+) -> Result<PageOf<AuditRecord, AuditId>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     read(&mut tx, scope.tenant(), filter, limit).await
 }
@@ -99,7 +99,7 @@ pub async fn find_for_operator(
     tenant: TenantId,
     filter: &AuditFilter,
     limit: u32,
-) -> Result<Vec<AuditRecord>, StoreError> {
+) -> Result<PageOf<AuditRecord, AuditId>, StoreError> {
     let mut connection = named("begin", db.pool().begin()).await?;
     read(&mut connection, tenant, filter, limit).await
 }
@@ -109,7 +109,8 @@ async fn read(
     tenant: TenantId,
     filter: &AuditFilter,
     limit: u32,
-) -> Result<Vec<AuditRecord>, StoreError> {
+) -> Result<PageOf<AuditRecord, AuditId>, StoreError> {
+    let bound = bound(connection, tenant, filter).await?;
     let query = sqlx::query_as!(
         Row,
         r#"select a.id, a.tenant_id, a.at, a.actor_kind, a.actor_id, a.key_id, a.request_id, a.action, a.target_kind,
@@ -117,7 +118,7 @@ async fn read(
             from audit a left join audit_seal s on s.audit_id = a.id
             where a.tenant_id = $1 and ($2::uuid is null or a.id < $2) and ($3::text is null or a.actor_id = $3)
                 and ($4::text is null or a.action = $4) and ($5::timestamptz is null or a.at >= $5)
-                and ($6::timestamptz is null or a.at < $6)
+                and ($6::timestamptz is null or a.at < $6) and ($8::uuid is null or a.id >= $8)
             order by a.id desc limit $7"#,
         tenant.uuid(),
         filter.before.map(AuditId::uuid),
@@ -125,8 +126,29 @@ async fn read(
         filter.action,
         filter.from,
         filter.to,
-        i64::from(limit)
+        i64::from(limit),
+        bound
     );
     let rows = patient("audit.find", query.fetch_all(connection)).await?;
-    Ok(rows.into_iter().map(Into::into).collect())
+    let rows = rows.into_iter().map(Into::into).collect();
+    Ok(PageOf::until(bound.map(AuditId), rows, limit))
+}
+
+/// The last row that a page may read, where a filter may fit few and there are so many.
+async fn bound(
+    connection: &mut PgConnection,
+    tenant: TenantId,
+    filter: &AuditFilter,
+) -> Result<Option<Uuid>, StoreError> {
+    let all = AuditFilter { before: filter.before, ..AuditFilter::default() };
+    if *filter == all {
+        return Ok(None);
+    }
+    let query = sqlx::query_scalar!(
+        "select id from audit where tenant_id = $1 and ($2::uuid is null or id < $2) order by id desc offset $3 limit 1",
+        tenant.uuid(),
+        filter.before.map(AuditId::uuid),
+        MOST_READ - 1
+    );
+    Ok(patient("audit.bound", query.fetch_all(connection)).await?.pop())
 }

@@ -34,7 +34,8 @@ pub async fn pulses(
     tasks: &[TaskId],
 ) -> Result<Vec<Pulse>, StoreError> {
     let ids: Vec<_> = tasks.iter().map(|id| id.uuid()).collect();
-    let mut tx = crate::task::scoped_read(db, scope).await?;
+    // One caller reads for all that is followed: no tenant's turn may hold up the others.
+    let mut tx = crate::scoped::scoped_read_for_all(db, scope).await?;
     let query = sqlx::query!(
         r#"select i.id as "id!", coalesce(t.state, h.state)::text as "state!",
                 coalesce(t.attempt, h.attempt) as "attempt!", o.seq as "stdout?", e.seq as "stderr?"

@@ -8,10 +8,11 @@ use super::record::ScheduleRecord;
 use super::span;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
+use crate::scoped::Scoped;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::time::Timestamp;
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::PgConnection;
 
 /// What became of a schedule that was to be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +86,7 @@ async fn leave_unsettled(
 
 /// Deletes one that nobody can read, in whichever version it is.
 async fn delete_unreadable(
-    mut tx: Transaction<'static, Postgres>,
+    mut tx: Scoped,
     scope: &TenantScope,
     name: &str,
 ) -> Result<DeleteAnswer, StoreError> {

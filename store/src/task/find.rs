@@ -1,12 +1,14 @@
 //! Lists a tenant's tasks, newest first, in keyset pages.
 //!
-//! One statement over the live and the ended, so that a task that ends meanwhile is on the page once.
+//! One statement over the live and the ended, so that a task that ends meanwhile is on the page once. Where a filter may fit few rows,
+//! it numbers those that it reads, and the one with the number [`MOST_READ`] is in the answer whether it fits or not: there the page
+//! ends.
 
 use super::record::{Row, TaskRecord};
 use crate::connect::ApiDb;
 use crate::malformed::tell;
-use crate::statement::patient;
-use crate::{StoreError, TenantScope};
+use crate::statement::{named, patient};
+use crate::{MOST_READ, PageOf, StoreError, TenantScope};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
@@ -68,7 +70,7 @@ const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_mill
 /// How often a page is filled up that had rows nobody can read.
 const FILLS: usize = 3;
 
-/// Tasks newest first, at most `limit`. A row that cannot be read is left out and told of.
+/// Those of the first page, see [`find_page`].
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -78,26 +80,48 @@ pub async fn find(
     filter: &TaskFilter,
     limit: u32,
 ) -> Result<Vec<TaskRecord>, StoreError> {
+    Ok(find_page(db, scope, filter, limit).await?.rows)
+}
+
+/// Tasks newest first, at most `limit`, among the next [`MOST_READ`]. A row that cannot be read is left out and told of.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn find_page(
+    db: &ApiDb,
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    limit: u32,
+) -> Result<PageOf<TaskRecord, TaskId>, StoreError> {
     let (mut tasks, mut filter) = (Vec::new(), filter.clone());
     for _ in 0..FILLS {
         let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
-        let rows = page(db, scope, &filter, left).await?;
-        let (last, full) =
-            (rows.last().map(|row| row.get::<Uuid, _>("id")), rows.len() >= left as usize);
+        let mut rows = page(db, scope, &filter, left).await?;
+        let full = rows.len() >= left as usize;
+        let end = rows.iter().position(|row| row.get::<bool, _>("is_end"));
+        if let Some(end) = end {
+            // What comes after it was read of the live only, or of the ended only.
+            rows.truncate(end + 1);
+        }
+        let last = rows.last().map(|row| TaskId(row.get::<Uuid, _>("walked")));
+        rows.retain(|row| row.get::<bool, _>("fits"));
         let before = tasks.len();
         tasks.extend(rows.iter().filter_map(read));
         let unread = rows.len() - (tasks.len() - before);
+        if end.is_some() {
+            return Ok(PageOf::until(last, tasks, limit));
+        }
         match last {
             // Those after what could not be read take its place, so that a page is short only at the end.
-            Some(last) if full && unread > 0 => filter.before = Some(TaskId(last)),
+            Some(last) if full && unread > 0 => filter.before = Some(last),
             _ => break,
         }
     }
-    Ok(tasks)
+    Ok(PageOf { rows: tasks, stopped_at: None })
 }
 
 fn read(row: &PgRow) -> Option<TaskRecord> {
-    let id = || TaskId(row.get::<Uuid, _>("id")).to_string();
+    let id = || TaskId(row.get::<Uuid, _>("walked")).to_string();
     let read = Row::from_row(row).map_err(StoreError::from).and_then(TaskRecord::try_from);
     read.map_err(|_| tell("task", &id(), "a row that was asked for")).ok()
 }
@@ -128,7 +152,28 @@ async fn page(
         _ => of_all(scope, filter, (parts.as_slice(), limit)),
     };
     let mut tx = super::scoped_read(db, scope).await?;
+    if filter.may_fit_few() {
+        // By the key, and no further than the page goes: to read and sort all that it may read can look cheaper.
+        let by_key = sqlx::query_scalar!("select set_config('enable_sort', 'off', true)");
+        named("task.find_by_key", by_key.fetch_all(&mut *tx)).await?;
+    }
     patient("task.find", query.build().fetch_all(&mut *tx)).await
+}
+
+impl TaskFilter {
+    /// Whether rows may have to be passed over to find one that fits.
+    fn may_fit_few(&self) -> bool {
+        let Self { states, tier, name, labels, schedule, .. } = self;
+        let Self { created_from, created_before, ended_from, .. } = self;
+        !states.is_empty()
+            || tier.is_some()
+            || name.is_some()
+            || !labels.is_empty()
+            || schedule.is_some()
+            || created_from.is_some()
+            || created_before.is_some()
+            || ended_from.is_some()
+    }
 }
 
 /// Columns and the table they are of.
@@ -141,52 +186,84 @@ fn of_all(
 ) -> QueryBuilder<Postgres> {
     let mut query = QueryBuilder::<Postgres>::new("");
     for (at, (columns, table)) in parts.iter().enumerate() {
-        query.push(if at == 0 { "(select " } else { " union all (select " });
-        query.push(*columns).push(" from ").push(*table).push(" t");
-        query.push(" cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s");
-        push_conditions(&mut query, scope, filter, table);
+        query.push(if at == 0 { "(" } else { " union all (" });
+        if filter.may_fit_few() {
+            push_few_of(&mut query, scope, filter, (*columns, *table));
+        } else {
+            query.push("select t.id as walked, false as is_end, true as fits, ").push(*columns);
+            query.push(" from ").push(*table).push(" t");
+            query.push(
+                " cross join lateral (select f.* from task_spec f where f.id = t.id limit 1) s",
+            );
+            query.push(" where t.tenant_id = ").push_bind(scope.tenant().uuid());
+            push_range(&mut query, "t.id", filter);
+        }
         query.push(" order by t.id desc limit ").push_bind(i64::from(limit)).push(")");
     }
     if parts.len() > 1 {
-        query.push(" order by id desc limit ").push_bind(i64::from(limit));
+        query.push(" order by walked desc limit ").push_bind(i64::from(limit));
     }
     query
 }
 
+/// Those of a table that fit, among the next [`MOST_READ`], and the last of these.
+fn push_few_of(
+    query: &mut QueryBuilder<Postgres>,
+    scope: &TenantScope,
+    filter: &TaskFilter,
+    (columns, table): Part,
+) {
+    query.push("select t.id as walked, t.nth = ").push(MOST_READ).push(" as is_end, j.fits, ");
+    query
+        .push(columns)
+        .push(" from (select r.*, row_number() over (order by r.id desc) as nth from ");
+    query.push(table).push(" r where r.tenant_id = ").push_bind(scope.tenant().uuid());
+    push_range(query, "r.id", filter);
+    if let Some(from) = filter.ended_from.filter(|_| table == "task_history") {
+        // The days before are not read at all.
+        query.push(" and r.finished_at >= ").push_bind(from - chrono::TimeDelta::days(1));
+    }
+    query.push(" order by r.id desc limit ").push(MOST_READ).push(") t");
+    query.push(
+        " left join lateral (select f.* from task_spec f where f.id = t.id limit 1) s on true",
+    );
+    query.push(" cross join lateral (select coalesce(s.id is not null");
+    push_conditions(query, filter, table);
+    query.push(", false) as fits) j where j.fits or t.nth = ").push(MOST_READ);
+}
+
 /// The specs of a schedule's tasks, newest first by their index, each with its task: a page costs what it shows, however many tasks
-/// the tenant has.
+/// the tenant has, and no more than the next [`MOST_READ`].
 fn of_schedule(
     scope: &TenantScope,
     filter: &TaskFilter,
     schedule: ScheduleId,
     (parts, limit): (&[Part], u32),
 ) -> QueryBuilder<Postgres> {
-    let mut query =
-        QueryBuilder::<Postgres>::new("select c.* from task_spec s cross join lateral (");
+    let mut query = QueryBuilder::<Postgres>::new("select s.id as walked, s.nth = ");
+    query.push(MOST_READ).push(" as is_end, c.id is not null as fits, c.*");
+    query.push(" from (select f.*, row_number() over (order by f.id desc) as nth from task_spec f");
+    query.push(" where f.tenant_id = ").push_bind(scope.tenant().uuid());
+    query.push(" and f.schedule_id = ").push_bind(schedule.uuid());
+    push_range(&mut query, "f.id", filter);
+    query.push(" order by f.id desc limit ").push(MOST_READ).push(") s left join lateral (");
     for (at, (columns, table)) in parts.iter().enumerate() {
         query.push(if at == 0 { "select " } else { " union all select " });
-        query.push(*columns).push(" from ").push(*table).push(" t");
-        push_conditions(&mut query, scope, filter, table);
-        query.push(" and t.id = s.id");
+        query.push(*columns).push(" from ").push(*table).push(" t where t.tenant_id = ");
+        query.push_bind(scope.tenant().uuid()).push(" and t.id = s.id");
+        push_conditions(&mut query, filter, table);
         if *table == "task_history" {
             // No task ends before it was made: the days before are not looked at.
             query.push(" and t.finished_at >= s.created_at - interval '1 day'");
         }
     }
-    query.push(") c where s.tenant_id = ").push_bind(scope.tenant().uuid());
-    query.push(" and s.schedule_id = ").push_bind(schedule.uuid());
-    push_range(&mut query, "s.id", filter);
+    query.push(") c on true where c.id is not null or s.nth = ").push(MOST_READ);
     query.push(" order by s.id desc limit ").push_bind(i64::from(limit));
     query
 }
 
-fn push_conditions(
-    query: &mut QueryBuilder<Postgres>,
-    scope: &TenantScope,
-    filter: &TaskFilter,
-    table: &str,
-) {
-    query.push(" where t.tenant_id = ").push_bind(scope.tenant().uuid());
+/// What the filter says of a task and its spec, but for the range of its id.
+fn push_conditions(query: &mut QueryBuilder<Postgres>, filter: &TaskFilter, table: &str) {
     if !filter.states.is_empty() {
         let names: Vec<String> =
             filter.states.iter().map(|state| state.as_str().to_owned()).collect();
@@ -216,7 +293,6 @@ fn push_conditions(
     if let Some(from) = filter.ended_from.filter(|_| table == "task_history") {
         query.push(" and t.finished_at >= ").push_bind(from);
     }
-    push_range(query, "t.id", filter);
 }
 
 /// What the filter says of ids. They are made on another clock than `created_at`; a day's leeway keeps the range a range on the key.

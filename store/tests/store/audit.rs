@@ -98,10 +98,10 @@ async fn a_tenants_request_tells_of_its_own_tenant_only() {
     let filter = AuditFilter::default();
     for tenant in [one, other] {
         let scope = TenantScope::new(tenant);
-        let seen = store::audit::find(&world.api, &scope, &filter, 200).await.unwrap();
+        let seen = store::audit::find(&world.api, &scope, &filter, 200).await.unwrap().rows;
         assert!(seen.len() >= 4 && seen.iter().all(|row| row.entry.tenant == tenant));
         let all = store::audit::find_for_operator(&world.admin, tenant, &filter, 200).await;
-        assert_eq!(all.unwrap(), seen);
+        assert_eq!(all.unwrap().rows, seen);
     }
 }
 

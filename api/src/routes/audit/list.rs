@@ -13,9 +13,9 @@ use actix_web::http::StatusCode;
 use domain::audit::PLATFORM;
 use domain::id::{AuditId, TenantId};
 use domain::time::Timestamp;
-use store::StoreError;
 use store::audit::{AuditFilter, AuditRecord};
 use store::connect::AdminDb;
+use store::{PageOf, StoreError};
 
 const ACTOR: Param = Param { name: "actor", text: "Done by this key, user or operator: their id" };
 const ACTION: Param = Param { name: "action", text: "Of this action, such as `key.create`" };
@@ -33,7 +33,8 @@ const ANSWERS: [AnswerDoc; 1] =
 pub const DOC: Doc = Doc {
     summary: "Read who changed what, newest first",
     description: "Administration and access: keys, users, sign-ins and failed tries, what operators did to the tenant. What \
-                  became of tasks is their own record and not here. Nothing in it can be changed; see docs/audit.md.",
+                  became of tasks is their own record and not here. Nothing in it can be changed; see docs/audit.md. A page of a filter that \
+                  fits few rows may be short or empty, and has a `next_cursor` as long as there may be more.",
     query: &[ACTOR, ACTION, FROM, TO, PAGE[0], PAGE[1]],
     answers: &ANSWERS,
     problems: &[Code::InvalidCursor],
@@ -124,10 +125,11 @@ fn sheet(
     state: &State,
     (tenant, context): (TenantId, Context),
     page: &Page,
-    mut rows: Vec<AuditRecord>,
+    found: PageOf<AuditRecord, AuditId>,
 ) -> Result<HttpResponse, Problem> {
     let seal = |id: AuditId| state.sealer.seal(tenant, context, id.uuid().as_bytes());
-    let next_cursor = page.cut(&mut rows).map(|row| seal(row.entry.id));
+    let (mut rows, stopped_at) = (found.rows, found.stopped_at);
+    let next_cursor = page.cut(&mut rows).map(|row| row.entry.id).or(stopped_at).map(seal);
     let data = rows.iter().map(AuditView::new).collect::<Result<Vec<_>, _>>()?;
     json(StatusCode::OK, &Sheet { data, next_cursor })
 }

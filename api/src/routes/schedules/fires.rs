@@ -18,7 +18,8 @@ use store::schedule::FireFilter;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List what became of a schedule's due times, newest first",
-    description: "Every due time is here once, whatever became of it, for as many days as history is kept.",
+    description: "Every due time is here once, whatever became of it, for as many days as history is kept. With outcomes a \
+                  page may be short or empty, and has a `next_cursor` as long as there may be more.",
     query: &[
         Param {
             name: "outcome",
@@ -50,10 +51,11 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let filter = FireFilter { outcomes, before };
     let (db, scope) = (&call.state.api, call.scope());
     let found = store::schedule::fires(db, &scope, name, &filter, page.limit + 1).await?;
-    let mut fires = found.ok_or_else(no_such_schedule)?;
-    let last = page.cut(&mut fires);
-    let next_cursor = last
-        .map(|fire| sealer.seal(tenant, context, &fire.due_at.timestamp_micros().to_be_bytes()));
+    let found = found.ok_or_else(no_such_schedule)?;
+    let (mut fires, stopped_at) = (found.rows, found.stopped_at);
+    let last = page.cut(&mut fires).map(|fire| fire.due_at).or(stopped_at);
+    let next_cursor =
+        last.map(|at| sealer.seal(tenant, context, &at.timestamp_micros().to_be_bytes()));
     json(StatusCode::OK, &Sheet { data: fires.iter().map(FireView::from).collect(), next_cursor })
 }
 

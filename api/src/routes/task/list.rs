@@ -2,7 +2,7 @@
 
 use crate::answer::json;
 use crate::cursor::{Context, List};
-use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param, SOME_PAGES_ARE_SHORT};
 use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, time_parameter, wrong_parameter};
@@ -22,6 +22,7 @@ const MOST_LABELS: usize = 32;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List tasks, newest first",
+    description: SOME_PAGES_ARE_SHORT,
     query: &[
         Param { name: "state", text: "In this state; several with commas or given several times" },
         Param { name: "tier", text: "Of this tier" },
@@ -60,10 +61,11 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
     filter.before = page.after_id(sealer, tenant, context)?.map(TaskId);
     filter.ended_from = call.ended_from(runtime::clock::wall());
-    let mut tasks =
-        store::task::find(&call.state.api, &call.scope(), &filter, page.limit + 1).await?;
-    let last = page.cut(&mut tasks);
-    let next_cursor = last.map(|task| sealer.seal(tenant, context, task.id.uuid().as_bytes()));
+    let found =
+        store::task::find_page(&call.state.api, &call.scope(), &filter, page.limit + 1).await?;
+    let (mut tasks, stopped_at) = (found.rows, found.stopped_at);
+    let last = page.cut(&mut tasks).map(|task| task.id).or(stopped_at);
+    let next_cursor = last.map(|id| sealer.seal(tenant, context, id.uuid().as_bytes()));
     let data = tasks.iter().map(TaskView::new).collect::<Result<Vec<_>, _>>()?;
     json(StatusCode::OK, &Sheet { data, next_cursor })
 }
