@@ -84,7 +84,9 @@ pub fn key_reused() -> Problem {
 }
 
 impl KeyText {
-    fn of_body(self, body: &[u8]) -> IdempotencyKey {
+    /// The key of a whole body.
+    #[must_use]
+    pub fn of_body(self, body: &[u8]) -> IdempotencyKey {
         let body_hash = self.request.chain_update(body).finalize().into_bytes().into();
         IdempotencyKey { route: self.route, key: self.key, body_hash }
     }

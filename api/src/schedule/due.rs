@@ -1,7 +1,7 @@
 //! Due times to come, in the zone's own time, with what its clocks have to do with them.
 
 use crate::problem::{Code, Problem};
-use domain::schedule::{DueTime, Marks, tzdb_release};
+use domain::schedule::{DueTime, Marks, Previewed, tzdb_release};
 use domain::time::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct PreviewView {
     tzdb: &'static str,
     /// The due times, the first first.
     due: Vec<DueView>,
-    /// There are others after these.
+    /// There are others after these, or may be: to find them took too long.
     more: bool,
 }
 
@@ -47,10 +47,11 @@ pub const MARKS: [&str; 4] = ["shifted", "repeated", "again", "change_day"];
 ///
 /// # Errors
 /// `internal` where the zone, which the timing was reckoned in, is not known.
-pub fn previewed(zone: &str, mut due: Vec<DueTime>, count: usize) -> Result<PreviewView, Problem> {
+pub fn previewed(zone: &str, found: Previewed, count: usize) -> Result<PreviewView, Problem> {
+    let Previewed { mut due, is_cut } = found;
     let clocks = TimeZone::get(zone)
         .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))?;
-    let more = due.len() > count;
+    let more = due.len() > count || is_cut;
     due.truncate(count);
     let due = due.iter().map(|due| DueView::new(*due, &clocks)).collect();
     Ok(PreviewView { zone: zone.to_owned(), tzdb: tzdb_release(), due, more })
@@ -85,13 +86,14 @@ mod tests {
             due("2027-03-14T07:00:00Z", gap),
             due("2027-03-15T06:30:00Z", Marks::default()),
         ];
-        let shown = previewed("America/New_York", all, 2).unwrap();
+        let found = |due| Previewed { due, is_cut: false };
+        let shown = previewed("America/New_York", found(all), 2).unwrap();
         let shown = serde_json::to_value(shown).unwrap();
         assert_eq!((&shown["more"], shown["due"].as_array().unwrap().len()), (&true.into(), 2));
         assert_eq!(shown["due"][0]["local"], "2027-03-13T02:30:00-05:00");
         assert_eq!(shown["due"][1]["local"], "2027-03-14T03:00:00-04:00");
         assert_eq!(shown["due"][1]["abbreviation"], "EDT");
         assert_eq!(shown["due"][1]["marks"], serde_json::json!(["shifted", "change_day"]));
-        assert!(previewed("UTC", Vec::new(), 10).unwrap().due.is_empty());
+        assert!(previewed("UTC", found(Vec::new()), 10).unwrap().due.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use super::spec::{EverySpec, TimingSpec, WhenSpec};
 use crate::problem::FieldError;
 use crate::task::{Findings, time};
 use domain::schedule::{
-    Exclusion, MonthDay, ParseWordError, Reckoner, Spec, Timing, TimingError, TimingProblem,
+    Exclusion, MonthDay, ParseWordError, Reckoner, Spec, Steps, Timing, TimingError, TimingProblem,
     Weekday,
 };
 use domain::time::{Timestamp, format_duration, parse_duration};
@@ -65,16 +65,11 @@ pub fn judge(
     }
     let (mut never, mut crowded) = (None, None);
     if own.is_empty() {
-        match Reckoner::new(&timing, now) {
-            Ok(reckoner) if is_crowded(&reckoner, now) => {
-                crowded = Some(FieldError {
-                    pointer: format!("{base}/jitter"),
-                    detail: format!(
-                        "must not be so wide that more than {MOST_WAITING} due times wait at once"
-                    ),
-                });
+        match Reckoner::within(&timing, now, &Steps::new(Steps::OF_A_CHECK)) {
+            Ok(reckoner) => crowded = crowd(&reckoner, now, base),
+            Err(error) if error.problem == TimingProblem::TooIntricate => {
+                crowded = Some(too_intricate(base));
             }
-            Ok(_) => {}
             Err(error) if error.problem == TimingProblem::NeverFires => {
                 let pointer = format!("{base}{}", error.pointer);
                 never = Some(FieldError { pointer, detail: error.problem.to_string() });
@@ -98,15 +93,26 @@ pub fn judge(
     })
 }
 
-/// Whether more due times come within the jitter than may wait at once: each fire looks through those that wait.
-fn is_crowded(reckoner: &Reckoner, now: Timestamp) -> bool {
+fn too_intricate(base: &str) -> FieldError {
+    FieldError { pointer: base.to_owned(), detail: TimingProblem::TooIntricate.to_string() }
+}
+
+/// What is wrong where more due times come within the jitter than may wait at once: each fire looks through those that wait.
+fn crowd(reckoner: &Reckoner, now: Timestamp, base: &str) -> Option<FieldError> {
     if reckoner.jitter().is_zero() {
-        return false;
+        return None;
     }
-    let (end, next) =
-        (now + reckoner.jitter(), |after| reckoner.next_after(after).map(|due| due.at));
-    let due = std::iter::successors(next(now), |at| next(*at)).take_while(|at| *at <= end);
-    due.take(MOST_WAITING + 1).count() > MOST_WAITING
+    let (mut walk, steps) = (reckoner.walk(), Steps::new(Steps::OF_A_PREVIEW));
+    let (end, mut after, mut waiting) = (now + reckoner.jitter(), now, 0);
+    while let Some(due) = walk.next_after(after, &steps).filter(|due| due.at <= end) {
+        (after, waiting) = (due.at, waiting + 1);
+        if waiting > MOST_WAITING {
+            let detail =
+                format!("must not be so wide that more than {MOST_WAITING} due times wait at once");
+            return Some(FieldError { pointer: format!("{base}/jitter"), detail });
+        }
+    }
+    steps.is_out().then(|| too_intricate(base))
 }
 
 fn note(found: &mut Findings, error: &TimingError) {

@@ -11,11 +11,15 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
+use tokio::sync::Semaphore;
 
 /// Below this the packet is as full either way.
 const LEAST: usize = 1024;
 /// Above this it takes so long that other requests of the thread would wait.
 const ON_THE_SPOT: usize = 64 * 1024;
+
+/// Larger ones compressed at once. What finds no room is sent as it is: nobody waits for a processor to send a little less.
+static PACKING: Semaphore = Semaphore::const_new(4);
 
 /// Whether the client takes gzip.
 pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
@@ -44,9 +48,15 @@ pub(super) async fn compress(answer: HttpResponse, accepted: bool) -> HttpRespon
         None
     } else if plain.len() <= ON_THE_SPOT {
         pack(&plain).ok()
-    } else {
+    } else if let Ok(turn) = PACKING.try_acquire() {
         let plain = plain.clone();
-        tokio::task::spawn_blocking(move || pack(&plain)).await.ok().and_then(Result::ok)
+        let pack = move || {
+            let _turn = turn;
+            pack(&plain)
+        };
+        tokio::task::spawn_blocking(pack).await.ok().and_then(Result::ok)
+    } else {
+        None
     };
     let mut answer = match packed {
         Some(packed) => {

@@ -11,9 +11,11 @@ mod head;
 mod home;
 mod measure;
 mod mount;
+mod share;
 mod start;
 mod state;
 
 pub(crate) use home::spawn_beside;
+pub(crate) use share::FairShare;
 pub use start::{Handle, StartError, start};
 pub use state::State;

@@ -10,7 +10,7 @@ use crate::live::{Hub, Slots};
 use crate::openapi::document;
 use crate::quota::{Backlog, Refusals, TaskSize};
 use crate::request::{BodyRule, RequestIds};
-use crate::server::StartError;
+use crate::server::{FairShare, StartError};
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
@@ -20,11 +20,12 @@ use hmac::Hmac;
 use runtime::config::{Config, IpNet, LimitsConfig};
 use runtime::health::Health;
 use runtime::tasks::TaskGroup;
+use runtime::turns::TurnLimits;
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// Refreshes at once: the connections for signing in that comparing passwords leaves.
 const REFRESHES: usize = 2;
@@ -66,10 +67,11 @@ pub struct State {
     pub(crate) limits: LimitsConfig,
     pub(crate) openapi: Bytes,
     pub(crate) ids: RequestIds,
-    /// Batches read or judged at once, two for each thread that answers requests: they must leave processors to all other requests.
-    pub(crate) judging: Arc<Semaphore>,
-    /// Batches stored at once: they must leave connections to single submits.
-    pub(crate) batches: Semaphore,
+    /// What keeps processors busy: batches read or judged, due times found. Two at once for each thread that answers requests: they must
+    /// leave processors to all other requests.
+    pub(crate) computing: FairShare,
+    /// Batches stored, and schedules triggered, at once: they must leave connections to single submits.
+    pub(crate) storing: FairShare,
     pub(crate) max_task_bytes: usize,
     pub(crate) max_batch_bytes: usize,
     pub(crate) max_batch_tasks: usize,
@@ -138,6 +140,7 @@ impl State {
         let sealer = Sealer::new(&hasher);
         let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
         let spare = config.database.submit_connections as usize;
+        let storing = spare.saturating_sub(config.api.submit_writers).max(1);
         let tokens = match config.auth.jwt_keys()? {
             Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
             None => None,
@@ -181,8 +184,11 @@ impl State {
             limits: config.limits.clone(),
             openapi: openapi.into(),
             ids: RequestIds::new(),
-            judging: Arc::new(Semaphore::new(2 * config.api.http_workers())),
-            batches: Semaphore::new(spare.saturating_sub(config.api.submit_writers).max(1)),
+            computing: FairShare::new(2 * config.api.http_workers(), config.api.computing_turns()),
+            storing: FairShare::new(
+                storing,
+                TurnLimits { at_once: storing, ..config.api.computing_turns() },
+            ),
             max_task_bytes: config.api.max_task_bytes,
             max_batch_bytes: config.api.max_batch_bytes,
             max_batch_tasks: config.api.max_batch_tasks,

@@ -12,6 +12,7 @@ mod bad_input;
 mod cancel;
 mod client;
 mod compression;
+mod computing;
 mod contract;
 mod explain;
 mod idempotency;

@@ -13,8 +13,8 @@ pub use fire::{
     first_coming, jitter, upcoming,
 };
 pub use reckon::{
-    DueTime, MOST_PREVIEWED, Marks, Reckoner, is_same_meaning, preview, rules_version, tzdb_of,
-    tzdb_release,
+    DueTime, MOST_PREVIEWED, Marks, Previewed, Reckoner, Steps, Walk, is_same_meaning, preview,
+    rules_version, tzdb_of, tzdb_release,
 };
 pub use timing::{
     Bound, ClockTime, Counting, Exclusion, ExclusionRange, Gap, MonthDay, ParseWordError, Repeat,

@@ -2,9 +2,10 @@
 //!
 //! Read by `api` at start-up.
 
-use super::checks::{Checks, secs};
+use super::checks::{Checks, ms, secs};
 use super::values::{address, duration, networks};
 use crate::cores;
+use crate::turns::TurnLimits;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -43,6 +44,13 @@ pub struct ApiConfig {
     pub max_streams: usize,
     /// Live streams one tenant may have open at once in one process.
     pub max_tenant_streams: usize,
+    /// Pieces of work of one tenant that keep processors busy at once; 0: see [`Self::computing_turns`].
+    pub tenant_computing: usize,
+    /// Requests of one tenant that may wait for such work.
+    pub tenant_computing_waiting: usize,
+    /// How long each of them may wait.
+    #[serde(deserialize_with = "duration")]
+    pub tenant_computing_wait: Duration,
     /// Whose X-Forwarded-For is believed.
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
@@ -66,6 +74,18 @@ impl ApiConfig {
         }
     }
 
+    /// How much work that keeps processors busy one tenant may have at once: `tenant_computing`, or as much as there are HTTP threads, half
+    /// of what all tenants together may.
+    #[must_use]
+    pub fn computing_turns(&self) -> TurnLimits {
+        let at_once = match self.tenant_computing {
+            0 => self.http_workers(),
+            set => set,
+        };
+        let (waiting, wait) = (self.tenant_computing_waiting, self.tenant_computing_wait);
+        TurnLimits { at_once, waiting, wait }
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
         checks.number("api.workers", self.workers, 0..=256);
         // What is larger may not fit into one message to its executor (`protocol::MAX_MESSAGE_BYTES`), and would never run.
@@ -83,6 +103,10 @@ impl ApiConfig {
         checks.duration("api.request_timeout", self.request_timeout, secs(1)..=secs(600));
         checks.number("api.max_streams", self.max_streams, 1..=100_000);
         checks.number("api.max_tenant_streams", self.max_tenant_streams, 1..=self.max_streams);
+        checks.number("api.tenant_computing", self.tenant_computing, 0..=512);
+        let waiting = self.tenant_computing_waiting;
+        checks.number("api.tenant_computing_waiting", waiting, 0..=10_000);
+        checks.duration("api.tenant_computing_wait", self.tenant_computing_wait, ms(10)..=secs(60));
         checks.duration("api.stream_keep_alive", self.stream_keep_alive, secs(1)..=secs(300));
         checks.number("api.peer_requests_per_second", self.peer_requests_per_second, 0..=1_000_000);
         checks.number("api.peer_request_burst", self.peer_request_burst, 1..=10_000_000);

@@ -7,6 +7,7 @@ use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use chrono::TimeDelta;
+use domain::schedule::{Reckoner, Steps};
 use domain::time::Timestamp;
 use serde_json::json;
 use sqlx::PgConnection;
@@ -44,7 +45,7 @@ pub struct BackfillPlan {
 pub enum BackfillAnswer {
     /// It will be done so; or would be, in a dry run.
     Planned(BackfillPlan),
-    /// The range has more than [`MOST_BACKFILLED`] due times.
+    /// The range has more than [`MOST_BACKFILLED`] due times, or they take too long to find.
     TooMany,
     /// Another backfill of the schedule is not done yet.
     Busy,
@@ -76,14 +77,9 @@ pub async fn backfill(
     let until = backfill.to.min(now).min(waits);
     let reached = backfill.from - TimeDelta::microseconds(1);
     let reckoner = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
-    let next = |after| reckoner.next_after(after).map(|due| due.at);
-    let due: Vec<_> = std::iter::successors(next(reached), |at| next(*at))
-        .take_while(|at| *at < until)
-        .take(MOST_BACKFILLED as usize + 1)
-        .collect();
-    if due.len() > MOST_BACKFILLED as usize {
+    let Some(due) = due_between(reckoner, reached, until).await? else {
         return Ok(BackfillAnswer::TooMany);
-    }
+    };
     let fired = fired(&mut tx, &schedule, &due).await?;
     let to_fire: Vec<_> = due.iter().filter(|at| !fired.contains(at)).collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -112,6 +108,27 @@ pub async fn backfill(
     audit::told(&mut tx, scope, Act::new("schedule.backfill", "schedule", name).to(told)).await?;
     named("commit", tx.commit()).await?;
     Ok(BackfillAnswer::Planned(plan))
+}
+
+/// The due times after `reached` and before `until`, found on a thread that may take its time; `None`: too many, or it takes too long.
+async fn due_between(
+    reckoner: Reckoner,
+    reached: Timestamp,
+    until: Timestamp,
+) -> Result<Option<Vec<Timestamp>>, StoreError> {
+    let find = move || {
+        let (mut walk, steps) = (reckoner.walk(), Steps::new(Steps::OF_A_PREVIEW));
+        let (mut after, mut due) = (reached, Vec::new());
+        while let Some(next) = walk.next_after(after, &steps).filter(|next| next.at < until) {
+            after = next.at;
+            due.push(next.at);
+            if due.len() > MOST_BACKFILLED as usize {
+                return None;
+            }
+        }
+        (!steps.is_out()).then_some(due)
+    };
+    tokio::task::spawn_blocking(find).await.map_err(|_| StoreError::Busy)
 }
 
 /// Those of `due` that have made a task.

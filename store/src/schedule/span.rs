@@ -88,7 +88,7 @@ pub(super) async fn first_given(
     after: Coming,
     at: Timestamp,
 ) -> Result<Option<Coming>, StoreError> {
-    let mut given = Vec::new();
+    let mut timings = Vec::new();
     if schedule.has_spans {
         let query = sqlx::query!(
             "select timing, timing_since, until from schedule_span where schedule_id = $1 and version < $2 order by version limit 1001",
@@ -97,14 +97,21 @@ pub(super) async fn first_given(
         );
         for row in named("schedule.read_spans", query.fetch_all(tx)).await? {
             let timing: Timing = read_json("timing", schedule.id, &row.timing)?;
-            let reckoner = reckoner(schedule.id, &timing, schedule.created_at)?;
-            given.push((reckoner, row.timing_since, row.until));
+            timings.push((timing, row.timing_since, row.until));
         }
     }
-    let current = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
-    given.push((current, schedule.timing_since, at));
-    let spans = given.iter().map(|(reckoner, since, until)| (reckoner, *since, Some(*until)));
-    Ok(first_coming(schedule.id, &sources(schedule.created_at, spans), after))
+    timings.push((schedule.timing.clone(), schedule.timing_since, at));
+    let (id, created_at) = (schedule.id, schedule.created_at);
+    // There may be a thousand: on a thread that may take its time.
+    let find = move || {
+        let mut given = Vec::with_capacity(timings.len());
+        for (timing, since, until) in &timings {
+            given.push((reckoner(id, timing, created_at)?, *since, *until));
+        }
+        let spans = given.iter().map(|(reckoner, since, until)| (reckoner, *since, Some(*until)));
+        Ok(first_coming(id, &sources(created_at, spans), after))
+    };
+    tokio::task::spawn_blocking(find).await.map_err(|_| StoreError::Busy)?
 }
 
 /// Where the due times of a schedule come from, by its versions, the first first: the timing of each, since when it is that, and until

@@ -114,7 +114,7 @@ async fn begin(
         }
         BackfillAnswer::TooMany => {
             let detail = format!(
-                "ends a range of more than {MOST_BACKFILLED} due times; take a shorter one"
+                "ends a range of more than {MOST_BACKFILLED} due times, or of such as take too long to find; take a shorter one"
             );
             Err(Problem::at(Code::ValidationFailed, "/to", detail))
         }

@@ -1,17 +1,21 @@
 //! When a schedule will be due: one that is stored, or a timing that is not.
 //!
-//! Nothing is stored, and due times are reckoned as for fires. How many there may be bounds what it costs.
+//! Nothing is stored, and due times are reckoned as for fires: on a thread that may take its time, few previews of a tenant at once, and as
+//! far as some steps go.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::json as answer;
+use crate::answer::{raw_json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, json, time_parameter, wrong_parameter};
-use crate::schedule::{Judged, TimingSpec, judge, previewed};
+use crate::schedule::{Judged, PreviewView, TimingSpec, judge, previewed};
 use crate::task::{Findings, time};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::schedule::{DueTime, MOST_PREVIEWED, Marks, Source, Timing, preview, upcoming};
+use domain::schedule::{
+    DueTime, MOST_PREVIEWED, Marks, Previewed, Source, Steps, Timing, TimingProblem, preview,
+    upcoming,
+};
 use domain::time::Timestamp;
 use runtime::clock::wall;
 use serde::Deserialize;
@@ -26,7 +30,8 @@ const MOST: usize = MOST_PREVIEWED - 1;
 /// The document's words for a schedule that is stored.
 pub const STORED_DOC: Doc = Doc {
     summary: "Say when a schedule will be due",
-    description: "As it is stored, paused or not.",
+    description: "As it is stored, paused or not. Where due times take long to find there may be fewer than `count`, and `more` is true: \
+                  ask for those after the last.",
     query: &[
         Param { name: "count", text: "Due times, 1 to 999; 10 when left out" },
         Param {
@@ -46,7 +51,8 @@ pub const STORED_DOC: Doc = Doc {
 /// The same for a timing that is not stored.
 pub const TIMING_DOC: Doc = Doc {
     summary: "Say when a timing would be due",
-    description: "As if a schedule with it were made now. Nothing is stored.",
+    description: "As if a schedule with it were made now. Nothing is stored. Where due times take long to find there may be fewer than \
+                  `count`, and `more` is true: ask for those after the last.",
     request: Some("SchedulePreviewAsk"),
     answers: &[AnswerDoc {
         status: 200,
@@ -83,18 +89,28 @@ pub async fn stored(call: Call) -> Result<HttpResponse, Problem> {
     query.finish()?;
     let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;
     let schedule = found.ok_or_else(no_such_schedule)?;
-    let due = due(&schedule, from, count + 1);
-    answer(StatusCode::OK, &previewed(&schedule.timing.zone, due, count)?)
+    let show = move || {
+        let due = due(&schedule, from, count + 1);
+        to_json(&previewed(&schedule.timing.zone, due, count)?)
+    };
+    let shown = call.state.computing.compute(call.caller.tenant(), show).await?;
+    Ok(raw_json(StatusCode::OK, shown))
 }
 
 /// Answers for a timing.
 ///
 /// # Errors
-/// `validation_failed`.
+/// `validation_failed`; `too_many_at_once`.
 pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let spec: PreviewSpec = json::parse(&call.body)?;
-    let now = wall();
+    let (body, now) = (call.body.clone(), wall());
+    let show = move || to_json(&shown(&body, now)?);
+    let shown = call.state.computing.compute(call.caller.tenant(), show).await?;
+    Ok(raw_json(StatusCode::OK, shown))
+}
+
+fn shown(body: &[u8], now: Timestamp) -> Result<PreviewView, Problem> {
+    let spec: PreviewSpec = json::parse(body)?;
     let mut found = Findings::default();
     let judged = judge(&mut found, "/timing", spec.timing, now);
     let count = spec.count.unwrap_or(USUAL);
@@ -113,8 +129,14 @@ pub async fn timing(call: Call) -> Result<HttpResponse, Problem> {
     let Some(Judged { timing, .. }) = judged else {
         return Err(Problem::new(Code::Internal, Code::Internal.advice()));
     };
-    let due = preview(&timing, now, from, count + 1).unwrap_or_default();
-    answer(StatusCode::OK, &previewed(&timing.zone, due, count)?)
+    let steps = Steps::new(Steps::OF_A_PREVIEW);
+    let due = preview(&timing, (now, from), count + 1, steps).unwrap_or_else(|_| nothing(true));
+    previewed(&timing.zone, due, count)
+}
+
+/// No due times, of all or of those that could be found.
+fn nothing(is_cut: bool) -> Previewed {
+    Previewed { due: Vec::new(), is_cut }
 }
 
 fn count(query: &mut Query) -> Result<usize, Problem> {
@@ -126,42 +148,48 @@ fn count(query: &mut Query) -> Result<usize, Problem> {
 }
 
 /// The due times that are fired next, those among them that came already and wait for their jitter.
-fn next_fired(schedule: &ScheduleRecord, count: usize) -> Vec<DueTime> {
+fn next_fired(schedule: &ScheduleRecord, count: usize) -> Previewed {
     let reckoner = store::schedule::reckoner(schedule.id, &schedule.timing, schedule.created_at);
-    let Some((next, reckoner)) = schedule.coming().zip(reckoner.ok()) else { return Vec::new() };
+    let Some((next, reckoner)) = schedule.coming().zip(reckoner.ok()) else {
+        return nothing(false);
+    };
     let source = Source { reckoner: &reckoner, after: schedule.due_after(), until: None };
     let left = reckoner.max_fires().map_or(u64::MAX, |most| most.saturating_sub(schedule.fires));
     let most = count.min(usize::try_from(left).unwrap_or(usize::MAX));
-    let mut due = upcoming(schedule.id, source, next, most);
+    let steps = Steps::new(Steps::OF_A_PREVIEW);
+    let mut found = upcoming((schedule.id, source), next, most, steps);
     // The last only says that there are others.
-    let shown = due.len().min(count.saturating_sub(1));
-    due[..shown].sort_unstable_by_key(|due| due.at);
-    due
+    let shown = found.due.len().min(count.saturating_sub(1));
+    found.due[..shown].sort_unstable_by_key(|due| due.at);
+    found
 }
 
 /// Due times of what is stored: from the next one on, which is not reckoned anew but as it will fire.
-fn due(schedule: &ScheduleRecord, from: Option<Timestamp>, count: usize) -> Vec<DueTime> {
+fn due(schedule: &ScheduleRecord, from: Option<Timestamp>, count: usize) -> Previewed {
     let next = schedule.next_at;
     if next.is_none() && from.is_none() {
-        return Vec::new();
+        return nothing(false);
     }
     let since = from.unwrap_or(Timestamp::UNIX_EPOCH);
     // The others follow when its task has ended.
     if schedule.timing.is_fixed_delay() {
         let marks = Marks::default();
-        return next.filter(|at| *at > since).map(|at| DueTime { at, marks }).into_iter().collect();
+        let due = next.filter(|at| *at > since).map(|at| DueTime { at, marks });
+        return Previewed { due: due.into_iter().collect(), is_cut: false };
     }
     let left = |most: u64| most.saturating_sub(schedule.fires);
     let timing =
         Timing { max_fires: schedule.timing.max_fires.map(left), ..schedule.timing.clone() };
     // It was reckoned with before, so that it can be.
     if timing.max_fires == Some(0) {
-        return Vec::new();
+        return nothing(false);
     }
     if from.is_none() {
         return next_fired(schedule, count);
     }
-    preview(&timing, schedule.created_at, since, count).unwrap_or_default()
+    let steps = Steps::new(Steps::OF_A_PREVIEW);
+    let found = preview(&timing, (schedule.created_at, since), count, steps);
+    found.unwrap_or_else(|error| nothing(error.problem == TimingProblem::TooIntricate))
 }
 
 #[cfg(test)]

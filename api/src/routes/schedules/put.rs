@@ -12,6 +12,7 @@ use bus::Topic;
 use domain::plan::Quota;
 use domain::schedule::{TaskTemplate, Timing};
 use runtime::clock::wall;
+use std::sync::Arc;
 use store::schedule::{PutAnswer, PutSchedule};
 
 /// The headers that name a version.
@@ -54,8 +55,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_in_path(&call)?;
     let if_version = wanted_version(&call)?;
-    let spec: ScheduleSpec = json::parse(&call.body)?;
-    let Checked { schedule, never, warnings } = checked(&call, name, if_version, spec).await?;
+    let Checked { schedule, never, warnings } = checked(&call, name, if_version).await?;
     let (db, scope) = (&call.state.api, call.scope());
     match store::schedule::put(db, &scope, &schedule).await? {
         PutAnswer::Created(new) => {
@@ -92,20 +92,9 @@ struct Checked {
     warnings: Vec<Warning>,
 }
 
-async fn checked(
-    call: &Call,
-    name: &str,
-    if_version: Option<i64>,
-    spec: ScheduleSpec,
-) -> Result<Checked, Problem> {
+async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Checked, Problem> {
     let pools = call.state.pools.current().await?;
     let now = wall();
-    let rules = Rules {
-        limits: &call.state.limits,
-        pools: &pools,
-        now,
-        flexible: call.caller.limits().flexible,
-    };
     let created_by = call.caller.actor().to_string();
     let origin = Origin {
         tenant: call.caller.tenant(),
@@ -113,13 +102,22 @@ async fn checked(
         traceparent: call.trace.to_string(),
         idempotency: None,
     };
-    let checked = check(spec, &rules, origin, now)?;
+    let (state, body) = (Arc::clone(&call.state), call.body.clone());
+    let flexible = call.caller.limits().flexible;
+    // Its due times may take long to find.
+    let look = move || {
+        let spec: ScheduleSpec = json::parse(&body)?;
+        let rules = Rules { limits: &state.limits, pools: &pools, now, flexible };
+        let checked = check(spec, &rules, origin, now)?;
+        let TaskTemplate { pool, resources, tier, .. } = &checked.template;
+        let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };
+        let warnings = warnings(&pools, need);
+        Ok((checked, warnings))
+    };
+    let (checked, warnings) = call.state.computing.compute(call.caller.tenant(), look).await?;
     if !checked.refused.is_empty() && !is_stored(call, name, &checked.timing).await? {
         return Err(Problem::with_errors(Code::ValidationFailed, checked.refused));
     }
-    let TaskTemplate { pool, resources, tier, .. } = &checked.template;
-    let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };
-    let warnings = warnings(&pools, need);
     let schedule = PutSchedule {
         name: name.to_owned(),
         timing: checked.timing,

@@ -79,6 +79,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 /// Fires where the tenant's backlog has room for its task.
 async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) -> Fired {
     let (state, caller, scope) = (&call.state, &call.caller, call.scope());
+    // It takes a connection that batches, and looking keys up, take theirs from.
+    let _turn = state.storing.take(caller.tenant()).await?;
     let room = state.backlog.room(caller, 1).await?;
     if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
         return Err(state.refusals.used_up(caller, Quota::Backlog, room.used()).await);

@@ -23,6 +23,8 @@ use store::StoreError;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};
+use tokio::runtime::Handle;
+use tracing::{Instrument, Span};
 use utoipa::ToSchema;
 
 /// So many times as many tasks as were admitted are looked at, where mistakes among them leave room.
@@ -52,6 +54,31 @@ pub struct ItemView<'a> {
 enum Shown {
     Brief(StateView),
     Full(Box<RawValue>),
+}
+
+/// Tasks that are stored, and answered, on the thread that answers requests.
+const ON_THE_SPOT: usize = 200;
+
+/// Writes an answer, with whole tasks or without.
+type Form = fn(&Judged, &[SubmitAnswer], bool) -> Result<Vec<u8>, Problem>;
+
+/// How the answer to a batch is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Render {
+    /// The form of the whole.
+    pub form: Form,
+    /// Whole tasks in it.
+    pub full: bool,
+}
+
+impl Render {
+    /// The answer.
+    ///
+    /// # Errors
+    /// `internal` when a task cannot be shown, which would be a bug.
+    pub(super) fn of(self, judged: &Judged, answers: &[SubmitAnswer]) -> Result<Vec<u8>, Problem> {
+        (self.form)(judged, answers, self.full)
+    }
 }
 
 /// One task as it was sent.
@@ -103,14 +130,8 @@ impl Sender {
         &self,
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let (sender, turn) = (self.clone(), Arc::clone(&self.state.judging));
-        let turn = turn.acquire_owned().await.map_err(|_| stopping())?;
-        let working = tokio::task::spawn_blocking(move || {
-            // As long as the work takes, also when nobody waits for it any more.
-            let _turn = turn;
-            work(&sender)
-        });
-        working.await.map_err(|error| internal().caused_by(&error))?
+        let sender = self.clone();
+        self.state.computing.compute(self.caller.tenant(), move || work(&sender)).await
     }
 
     /// Admits as many tasks as the tenant's rates allow, and judges the first ones until so many without a mistake are found; says
@@ -242,11 +263,42 @@ impl Sender {
         Ok((judged, room))
     }
 
-    /// Stores what can be stored, with the answer that `render` makes of it.
+    /// Stores what can be stored, in its tenant's turn, with the answer that `render` makes of it.
     ///
     /// # Errors
-    /// What the database said: then nothing was stored, unless it is `outcome_unknown`.
+    /// `too_many_at_once`; what the database said: then nothing was stored, unless it is `outcome_unknown`.
     pub(super) async fn store(
+        &self,
+        key: Option<&IdempotencyKey>,
+        (judged, room): (Judged, Room),
+        render: Render,
+    ) -> Result<BatchAnswer, Problem> {
+        let taken = match self.state.storing.take(self.caller.tenant()).await {
+            Ok(taken) => taken,
+            Err(problem) => {
+                room.settle(0);
+                self.state.limiter.give_back(&self.meter, judged.tasks.len() as u64);
+                return Err(problem);
+            }
+        };
+        let (sender, key) = (self.clone(), key.cloned());
+        let is_large = judged.places.len() > ON_THE_SPOT;
+        let storing = move || async move {
+            let _taken = taken;
+            let render = |answers: &[SubmitAnswer]| render.of(&judged, answers);
+            sender.store_in_turn(key.as_ref(), (&judged, room), render).await
+        };
+        if !is_large {
+            return storing().await;
+        }
+        // To write out thousands of rows, and their answers, takes as long as other requests of the thread would wait.
+        let (here, span) = (Handle::current(), Span::current());
+        let storing = move || here.block_on(storing().instrument(span));
+        let working = tokio::task::spawn_blocking(storing);
+        working.await.map_err(|error| internal().caused_by(&error))?
+    }
+
+    async fn store_in_turn(
         &self,
         key: Option<&IdempotencyKey>,
         (judged, room): (&Judged, Room),
@@ -254,7 +306,6 @@ impl Sender {
     ) -> Result<BatchAnswer, Problem> {
         let (state, scope) = (&self.state, self.caller.scope());
         let stored = AtomicU64::new(0);
-        let _turn = state.batches.acquire().await.map_err(|_| stopping())?;
         let work = Mutex::new(Work::default());
         let broken = AtomicBool::new(false);
         let render = |answers: &[SubmitAnswer]| {
@@ -353,10 +404,6 @@ impl Judged {
         }
         Ok(items)
     }
-}
-
-fn stopping() -> Problem {
-    Problem::new(Code::Unavailable, "The service is stopping.")
 }
 
 fn internal() -> Problem {

@@ -1,11 +1,11 @@
 //! `POST /v1/tasks/batch`: submit many tasks, as one document in one transaction, or as lines (see `submit_lines`).
 
-use super::batch::{ItemView, Judged, Piece, Sender};
+use super::batch::{ItemView, Judged, Piece, Render, Sender};
 use super::submit_lines;
 use crate::answer::{raw_json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc, Param};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, json, key_reused, mark_replayed, wrong_parameter};
+use crate::request::{Call, idempotency_text, json, key_reused, mark_replayed, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
@@ -82,10 +82,14 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     if let Some(lines) = call.lines.take() {
         return submit_lines::answer(&call, lines, full).await;
     }
-    let key = idempotency_key(&call)?;
+    let key = idempotency_text(&call)?;
     let sender = Sender::of(&call);
     let body = call.body.clone();
-    let pieces = sender.apart(move |sender| read(&body, sender.state.max_batch_tasks)).await?;
+    let read = move |sender: &Sender| {
+        let key = key.map(|key| key.of_body(&body));
+        Ok((key, read(&body, sender.state.max_batch_tasks)?))
+    };
+    let (key, pieces) = sender.apart(read).await?;
     let (judged, shortage) = sender.judge(pieces).await?;
     if let Some(shortage) = shortage
         && !sender.is_repeated(key.as_ref()).await?
@@ -93,8 +97,8 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
         return Err(sender.refusal(shortage));
     }
     let (judged, room) = sender.admit(key.as_ref(), judged).await?;
-    let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
-    match sender.store(key.as_ref(), (&judged, room), render).await? {
+    let render = Render { form: rendered, full };
+    match sender.store(key.as_ref(), (judged, room), render).await? {
         BatchAnswer::Fresh(body) => Ok(raw_json(StatusCode::OK, body)),
         BatchAnswer::Replayed(body) => {
             let mut answer = raw_json(StatusCode::OK, body);

@@ -4,7 +4,7 @@
 //! refusal. From then on a worker reads and stores, and the answer is what it has done: a client that does not read holds up
 //! nobody, and one that goes away ends it after the present slice. The last line says how it ended.
 
-use super::batch::{Judged, Piece, Sender};
+use super::batch::{Judged, Piece, Render, Sender};
 use crate::answer::{ShownProblem, to_json};
 use crate::auth::{Authority, Permission};
 use crate::limit::Shortage;
@@ -168,8 +168,8 @@ impl Worker {
             rendered(&judged, &[], full)?
         } else {
             let (judged, room) = self.sender.admit(key.as_ref(), judged).await?;
-            let render = |answers: &[SubmitAnswer]| rendered(&judged, answers, full);
-            match self.sender.store(key.as_ref(), (&judged, room), render).await? {
+            let render = Render { form: rendered, full };
+            match self.sender.store(key.as_ref(), (judged, room), render).await? {
                 BatchAnswer::Fresh(lines) | BatchAnswer::Replayed(lines) => lines,
                 BatchAnswer::KeyReused => return Err(key_reused()),
             }
@@ -190,7 +190,10 @@ async fn judge(
     key: Option<&KeyText>,
     lines: Vec<Line>,
 ) -> Result<(Slice, Option<Shortage>), Problem> {
-    let key = key.map(|key| key.of_lines(&lines));
+    let (key, lines) = match key.cloned() {
+        Some(key) => sender.apart(move |_| Ok((Some(key.of_lines(&lines)), lines))).await?,
+        None => (None, lines),
+    };
     let end = lines.last().map_or(0, |line| line.index + 1);
     let (judged, mut refused) = sender.judge(lines.into_iter().map(piece).collect()).await?;
     if refused.is_some() && sender.is_repeated(key.as_ref()).await? {

@@ -6,7 +6,7 @@
 
 use super::jitter;
 use crate::id::ScheduleId;
-use crate::schedule::{DueTime, Marks, Reckoner};
+use crate::schedule::{DueTime, Marks, Previewed, Reckoner, Steps, Walk};
 use crate::time::Timestamp;
 use chrono::TimeDelta;
 use std::cmp::Reverse;
@@ -52,24 +52,26 @@ pub fn first_coming(schedule: ScheduleId, sources: &[Source<'_>], after: Coming)
     Timeline::new(schedule, sources, after).next()
 }
 
-/// The next `count` due times to be fired, `next` being the first of them, in the order in which they are.
+/// The next `count` due times to be fired, `next` being the first of them, in the order in which they are; fewer where `steps` are out.
 #[must_use]
 pub fn upcoming(
-    schedule: ScheduleId,
-    source: Source<'_>,
+    (schedule, source): (ScheduleId, Source<'_>),
     next: Coming,
     count: usize,
-) -> Vec<DueTime> {
+    steps: Steps,
+) -> Previewed {
     let instant_before = |at: Timestamp| at - TimeDelta::microseconds(1);
-    let timeline = Timeline::new(schedule, &[source], next);
-    std::iter::once(next)
-        .chain(timeline)
-        .take(count)
-        .map(|Coming { due_at: at, .. }| {
-            let found = source.reckoner.next_after(instant_before(at)).filter(|due| due.at == at);
-            found.unwrap_or(DueTime { at, marks: Marks::default() })
-        })
-        .collect()
+    let mut timeline = Timeline { steps, ..Timeline::new(schedule, &[source], next) };
+    let (mut due, mut coming) = (Vec::new(), Some(next));
+    while due.len() < count
+        && let Some(Coming { due_at: at, .. }) = coming
+    {
+        let found = source.reckoner.next_within(instant_before(at), &timeline.steps);
+        let found = found.filter(|due| due.at == at);
+        due.push(found.unwrap_or(DueTime { at, marks: Marks::default() }));
+        coming = timeline.next();
+    }
+    Previewed { due, is_cut: timeline.steps.is_out() }
 }
 
 /// The due times of some sources, in the order in which they are to be fired.
@@ -80,12 +82,15 @@ pub(super) struct Timeline<'a> {
     cursors: Vec<Cursor<'a>>,
     /// Those that were found and are to be fired after others that were not.
     waiting: BinaryHeap<Reverse<Coming>>,
+    /// How far it goes.
+    steps: Steps,
 }
 
 /// How far a source was read.
 #[derive(Debug)]
 struct Cursor<'a> {
     source: Source<'a>,
+    walk: Walk<'a>,
     /// All up to here were taken.
     reached: Timestamp,
     /// The one after it: `None` while nobody has looked.
@@ -96,12 +101,14 @@ impl<'a> Timeline<'a> {
     /// All of `sources` that are to be fired after `after`.
     pub fn new(schedule: ScheduleId, sources: &[Source<'a>], after: Coming) -> Self {
         let cursors = sources.iter().map(|source| Cursor::new(*source, after)).collect();
-        Self { schedule, after, cursors, waiting: BinaryHeap::new() }
+        let (waiting, steps) = (BinaryHeap::new(), Steps::unlimited());
+        Self { schedule, after, cursors, waiting, steps }
     }
 
     /// The source whose next due time is the earliest, and that due time.
     fn earliest(&mut self) -> Option<(usize, Timestamp)> {
-        let next = |(at, cursor): (usize, &mut Cursor<'_>)| Some((at, cursor.peek()?));
+        let steps = &self.steps;
+        let next = |(at, cursor): (usize, &mut Cursor<'_>)| Some((at, cursor.peek(steps)?));
         self.cursors.iter_mut().enumerate().filter_map(next).min_by_key(|(_, next)| *next)
     }
 }
@@ -115,16 +122,17 @@ impl<'a> Cursor<'a> {
             // What was due before has been fired, however long it waited.
             after.fire_at - source.reckoner.jitter() - TimeDelta::microseconds(1)
         };
-        Self { source, reached: reached.max(source.after), next: None }
+        let walk = source.reckoner.walk();
+        Self { source, walk, reached: reached.max(source.after), next: None }
     }
 
-    fn peek(&mut self) -> Option<Timestamp> {
+    fn peek(&mut self, steps: &Steps) -> Option<Timestamp> {
         let (source, reached) = (self.source, self.reached);
         *self.next.get_or_insert_with(|| {
             if source.until.is_some_and(|until| reached >= until) {
                 return None;
             }
-            let due = source.reckoner.next_after(reached)?.at;
+            let due = self.walk.next_after(reached, steps)?.at;
             source.until.is_none_or(|until| due <= until).then_some(due)
         })
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::id::ScheduleId;
-use crate::schedule::{Reckoner, Spec, Timing};
+use crate::schedule::{Reckoner, Spec, Steps, Timing};
 use crate::time::Timestamp;
 use chrono::TimeDelta;
 use proptest::prelude::*;
@@ -129,7 +129,9 @@ fn a_due_time_that_stands_is_fired_also_where_no_rule_has_it_any_more() {
     let stands = Coming { fire_at: at(30), due_at: at(30) };
     let sources = [source(&reckoner, 0, None)];
     assert_eq!(first_coming(id(1), &sources, stands).unwrap().due_at, at(60));
-    let all = upcoming(id(1), sources[0], Coming::of(id(1), &reckoner, at(60)), 3);
+    let all =
+        upcoming((id(1), sources[0]), Coming::of(id(1), &reckoner, at(60)), 3, Steps::unlimited())
+            .due;
     let due: Vec<_> = all.iter().map(|due| due.at).collect();
     assert_eq!(due, [at(60), at(120), at(180)]);
 }
@@ -140,7 +142,11 @@ fn a_preview_shows_what_waits_for_its_jitter_too() {
     let all = [source(&reckoner, 0, None)];
     // The first that is fired after a minute, and all that will be by then.
     let next = first_coming(id(3), &all, Coming::after(at(60))).unwrap();
-    let mut due: Vec<_> = upcoming(id(3), all[0], next, 40).iter().map(|due| due.at).collect();
+    let mut due: Vec<_> = upcoming((id(3), all[0]), next, 40, Steps::unlimited())
+        .due
+        .iter()
+        .map(|due| due.at)
+        .collect();
     assert_eq!((due.len(), due[0]), (40, next.due_at));
     due.sort_unstable();
     let waits = |due: &Timestamp| Coming::of(id(3), &reckoner, *due) >= next;

@@ -5,6 +5,7 @@
 //! comes twice, as its owner chose.
 
 use super::pattern::Pattern;
+use super::steps::{OF_STRETCH, Steps};
 use super::zone::{NEAR, Stretch, Zone};
 use crate::schedule::{Gap, Repeat};
 use std::sync::Arc;
@@ -29,16 +30,17 @@ pub(super) struct Found {
 }
 
 impl Civil {
-    /// The first instant from `from` on.
-    pub fn first_from(&self, zone: &Zone, from: i64) -> Option<Found> {
+    /// The first instant from `from` on, as far as `steps` go.
+    pub fn first_from(&self, zone: &Zone, from: i64, steps: &Steps) -> Option<Found> {
         let horizon = from.saturating_add(HORIZON);
         let (mut from, mut stretch) = (from, zone.stretch_at(from));
         while from < horizon {
-            if from == stretch.start && self.falls_into_gap_before(zone, stretch) {
+            steps.take(OF_STRETCH)?;
+            if from == stretch.start && self.falls_into_gap_before(zone, stretch, steps) {
                 return Some(Found { at: from, shifted: true });
             }
-            let civil = self.pattern.first_from(from + stretch.offset)?;
-            if let Some(civil) = self.first_within(zone, stretch, civil) {
+            let civil = self.pattern.first_from(from + stretch.offset, steps)?;
+            if let Some(civil) = self.first_within(zone, stretch, (civil, steps)) {
                 return Some(Found { at: civil - stretch.offset, shifted: false });
             }
             // What comes years later is not walked to change by change. But the clock may go back to what it has shown, so all of
@@ -55,14 +57,20 @@ impl Civil {
     }
 
     /// The first civil time in `stretch` that is due in it; `civil` is the first to be asked.
-    fn first_within(&self, zone: &Zone, stretch: Stretch, civil: i64) -> Option<i64> {
+    fn first_within(
+        &self,
+        zone: &Zone,
+        stretch: Stretch,
+        (civil, steps): (i64, &Steps),
+    ) -> Option<i64> {
         let end = stretch.end.saturating_add(stretch.offset);
         let mut next = Some(civil);
         while let Some(civil) = next.filter(|civil| *civil < end) {
             if self.is_due_in(zone, stretch, civil) {
                 return Some(civil);
             }
-            next = self.pattern.first_from(civil + 1);
+            steps.take(OF_STRETCH)?;
+            next = self.pattern.first_from(civil + 1, steps);
         }
         None
     }
@@ -80,18 +88,22 @@ impl Civil {
     }
 
     /// Whether a time of day that exists nowhere lies in the gap with which `stretch` begins.
-    fn falls_into_gap_before(&self, zone: &Zone, stretch: Stretch) -> bool {
+    fn falls_into_gap_before(&self, zone: &Zone, stretch: Stretch, steps: &Steps) -> bool {
         if self.gap == Gap::Skip || self.pattern.recurs {
             return false;
         }
         let Some(before) = zone.before(&stretch) else { return false };
         let ends = stretch.start + stretch.offset;
         let mut from = stretch.start + before.offset;
-        while let Some(civil) = self.pattern.first_from(from).filter(|civil| *civil < ends) {
+        let first = |from| self.pattern.first_from(from, steps).filter(|civil| *civil < ends);
+        while let Some(civil) = first(from) {
             let exists = zone.near_before(stretch, civil).any(|other| other.shows(civil))
                 || zone.near_after(stretch, civil).any(|other| other.shows(civil));
             if !exists {
                 return true;
+            }
+            if steps.take(OF_STRETCH).is_none() {
+                return false;
             }
             from = civil + 1;
         }

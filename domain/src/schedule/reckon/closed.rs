@@ -35,6 +35,11 @@ impl Closed {
         Self(exclusions.iter().map(edges).collect())
     }
 
+    /// What [`Self::until`] costs, in steps.
+    pub const fn steps(&self) -> u64 {
+        self.0.len() as u64 / 8
+    }
+
     /// Where `at` is excluded, a time until which all is, as far as can be told at once; it is after `at`.
     pub fn until(&self, zone: &Zone, at: i64) -> Option<i64> {
         if self.0.is_empty() {

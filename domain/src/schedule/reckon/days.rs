@@ -1,5 +1,6 @@
 //! The days on which something is due.
 
+use super::steps::Steps;
 use crate::schedule::{MonthDay, Weekday, YearDay};
 use chrono::{Datelike, Days as Count, NaiveDate};
 use croner::CronPattern;
@@ -73,10 +74,11 @@ impl Days {
         }
     }
 
-    /// The first of them that is `from` or later; nothing where none ever comes.
-    pub fn first_from(&self, from: NaiveDate) -> Option<NaiveDate> {
+    /// The first of them that is `from` or later; nothing where none ever comes, or `steps` are out.
+    pub fn first_from(&self, from: NaiveDate, steps: &Steps) -> Option<NaiveDate> {
         let mut date = from;
         while date.year() - from.year() <= FURTHEST_YEARS {
+            steps.take(1)?;
             if !self.has_month(date.month()) {
                 date = date.with_day(1)?.checked_add_months(chrono::Months::new(1))?;
             } else if self.has_day(date) {

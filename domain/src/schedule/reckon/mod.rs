@@ -14,16 +14,20 @@ mod preview;
 mod reckoner;
 mod rule;
 mod rules;
+mod steps;
 mod times;
+mod walk;
 mod zone;
 
 pub(in crate::schedule) use cron::recurs;
 pub use due::{DueTime, Marks};
 pub(in crate::schedule) use grammar::check as check_cron;
-pub use preview::{MOST_PREVIEWED, preview};
+pub use preview::{MOST_PREVIEWED, Previewed, preview};
 pub use reckoner::Reckoner;
 pub(in crate::schedule) use rule::check_time;
 pub use rules::{is_same_meaning, rules_version, tzdb_of};
+pub use steps::Steps;
+pub use walk::Walk;
 pub use zone::tzdb_release;
 
 use crate::time::Timestamp;

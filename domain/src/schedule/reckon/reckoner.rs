@@ -1,25 +1,27 @@
 //! Finds the due times of one timing, which it has read once.
 
 use super::closed::Closed;
-use super::rule::{Due, Rule};
+use super::rule::Rule;
+use super::steps::Steps;
+use super::walk::Walk;
 use super::zone::Zone;
 use super::{DueTime, MICROS, from_micros};
 use crate::schedule::{Counting, Spec, Timing, TimingError, TimingProblem};
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// Due times that are looked at for one that is not excluded.
+/// Ends of exclusions that are looked at for a time that is not excluded.
 const MOST_TRIES: usize = 10_000;
 
 /// A timing, ready to be asked.
 #[derive(Debug, Clone)]
 pub struct Reckoner {
-    zone: Zone,
-    rules: Vec<Rule>,
-    closed: Closed,
+    pub(super) zone: Zone,
+    pub(super) rules: Vec<Rule>,
+    pub(super) closed: Closed,
     /// In microseconds, as all here.
-    start: i64,
-    end: i64,
+    pub(super) start: i64,
+    pub(super) end: i64,
     /// From the end of one task to the next due time.
     delay: Option<i64>,
     jitter: Duration,
@@ -32,10 +34,27 @@ impl Reckoner {
     /// # Errors
     /// What is wrong with it; also that it is never due after its creation.
     pub fn new(timing: &Timing, created_at: Timestamp) -> Result<Self, TimingError> {
+        Self::within(timing, created_at, &Steps::unlimited())
+    }
+
+    /// The same of a timing that somebody gives, who may want to keep a processor busy.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; that its first due time is not found within `steps`.
+    pub fn within(
+        timing: &Timing,
+        created_at: Timestamp,
+        steps: &Steps,
+    ) -> Result<Self, TimingError> {
         timing.check_but_specs()?;
         let reckoner = Self::read(timing, created_at)?;
-        let never = || TimingError::at(reckoner.never_pointer(), TimingProblem::NeverFires);
-        reckoner.next_after(created_at).ok_or_else(never)?;
+        if reckoner.walk().next_after(created_at, steps).is_none() {
+            let problem = match steps.is_out() {
+                true => TimingError::at("", TimingProblem::TooIntricate),
+                false => TimingError::at(reckoner.never_pointer(), TimingProblem::NeverFires),
+            };
+            return Err(problem);
+        }
         Ok(reckoner)
     }
 
@@ -68,20 +87,27 @@ impl Reckoner {
     /// and out of what it excludes: each other is told by [`Self::after_end`].
     #[must_use]
     pub fn next_after(&self, after: Timestamp) -> Option<DueTime> {
-        if self.delay.is_some() {
-            let first = self.open_from(self.next_of_all(i64::MIN)?.at);
-            return first.filter(|first| first.at > after);
-        }
-        let mut after = after.timestamp_micros().max(self.start.saturating_sub(1));
-        for _ in 0..MOST_TRIES {
-            let due = self.next_of_all(after)?;
-            let at = from_micros(due.at).filter(|_| due.at <= self.end)?;
-            match self.closed.until(&self.zone, due.at) {
-                Some(until) => after = until - 1,
-                None => return Some(DueTime { at, marks: self.zone.marks(due.at, due.shifted) }),
-            }
-        }
-        None
+        self.next_within(after, &Steps::unlimited())
+    }
+
+    /// The same, as far as `steps` go.
+    #[must_use]
+    pub fn next_within(&self, after: Timestamp, steps: &Steps) -> Option<DueTime> {
+        self.walk().next_after(after, steps)
+    }
+
+    /// For many due times, one after the other.
+    #[must_use]
+    pub fn walk(&self) -> Walk<'_> {
+        Walk::new(self)
+    }
+
+    /// With a fixed delay, the first of all.
+    pub(super) fn first_delayed(&self) -> Option<DueTime> {
+        let steps = Steps::unlimited();
+        let first =
+            self.rules.iter().filter_map(|rule| rule.next_after(&self.zone, i64::MIN, &steps));
+        self.open_from(first.map(|due| due.at).min()?)
     }
 
     /// With a fixed delay, the due time that follows a task which ended at `ended`: where that is excluded, the first time that is
@@ -120,15 +146,6 @@ impl Reckoner {
     #[must_use]
     pub const fn max_fires(&self) -> Option<u64> {
         self.max_fires
-    }
-
-    fn next_of_all(&self, after: i64) -> Option<Due> {
-        let due = self.rules.iter().filter_map(|rule| rule.next_after(&self.zone, after));
-        due.reduce(|one, other| match one.at.cmp(&other.at) {
-            std::cmp::Ordering::Less => one,
-            std::cmp::Ordering::Greater => other,
-            std::cmp::Ordering::Equal => Due { at: one.at, shifted: one.shifted || other.shifted },
-        })
     }
 
     /// Names the spec that no calendar has, where there is one.

@@ -3,6 +3,7 @@
 use super::civil::Civil;
 use super::days::Days;
 use super::pattern::Pattern;
+use super::steps::Steps;
 use super::times::Times;
 use super::zone::Zone;
 use super::{MICROS, cron, from_micros};
@@ -97,13 +98,14 @@ impl Rule {
     /// Whether no calendar ever shows what it asks for.
     pub(super) fn is_dead(&self) -> bool {
         match self {
-            Self::Civil(civil) => civil.pattern.first_from(0).is_none(),
+            Self::Civil(civil) => civil.pattern.first_from(0, &Steps::unlimited()).is_none(),
             Self::Grid { .. } | Self::Once(_) => false,
         }
     }
 
-    /// The first due time strictly after `after`.
-    pub(super) fn next_after(&self, zone: &Zone, after: i64) -> Option<Due> {
+    /// The first due time strictly after `after`, as far as `steps` go.
+    pub(super) fn next_after(&self, zone: &Zone, after: i64, steps: &Steps) -> Option<Due> {
+        steps.take(1)?;
         match self {
             Self::Once(at) => (*at > after).then_some(Due { at: *at, shifted: false }),
             Self::Grid { anchor, step } => {
@@ -112,7 +114,7 @@ impl Rule {
                 Some(Due { at, shifted: false })
             }
             Self::Civil(civil) => {
-                let found = civil.first_from(zone, after.div_euclid(MICROS) + 1)?;
+                let found = civil.first_from(zone, after.div_euclid(MICROS) + 1, steps)?;
                 Some(Due { at: found.at.checked_mul(MICROS)?, shifted: found.shifted })
             }
         }

@@ -336,10 +336,34 @@ fn times_and_delays_come_once_and_several_specs_are_one_line() {
 fn a_preview_ends_where_the_schedule_does() {
     let from = at("2026-01-01T00:00:00Z");
     let mut daily = timing(json!({"specs": [{"daily": {"at": ["09:00"]}}]}));
-    assert_eq!(preview(&daily, from, from, 5).unwrap().len(), 5);
-    assert_eq!(preview(&daily, from, from, 5000).unwrap().len(), MOST_PREVIEWED);
+    assert_eq!(preview(&daily, (from, from), 5, Steps::unlimited()).unwrap().due.len(), 5);
+    assert_eq!(
+        preview(&daily, (from, from), 5000, Steps::unlimited()).unwrap().due.len(),
+        MOST_PREVIEWED
+    );
     daily.max_fires = Some(3);
-    assert_eq!(preview(&daily, from, from, 5).unwrap().len(), 3);
+    assert_eq!(preview(&daily, (from, from), 5, Steps::unlimited()).unwrap().due.len(), 3);
+}
+
+#[test]
+fn what_takes_too_long_to_find_is_refused_and_a_preview_of_it_is_cut() {
+    let from = at("2026-01-01T00:00:00Z");
+    // Half past two of the day on which the clocks go forward: it is left out in each of the 400 years that are looked through.
+    let never: Vec<_> = (0..15).map(|n| json!({"cron": format!("{} 2 * 3 0#2", 30 + n)})).collect();
+    let specs: Vec<_> = never.into_iter().chain([json!({"cron": "* * * * *"})]).collect();
+    let timing = timing(json!({"specs": specs, "zone": "America/New_York", "gap": "skip"}));
+    let check = Steps::new(Steps::OF_A_CHECK);
+    let refused = Reckoner::within(&timing, from, &check).unwrap_err();
+    assert_eq!((refused.pointer.as_str(), refused.problem), ("", TimingProblem::TooIntricate));
+    // One that is stored is found all the same, and a page of it costs little more than its first due time.
+    let page = preview(&timing, (from, from), 1000, Steps::new(Steps::OF_A_PREVIEW)).unwrap();
+    assert_eq!((page.due.len(), page.is_cut), (1000, false));
+    assert_eq!(Reckoner::new(&timing, from).unwrap().next_after(from), Some(page.due[0]));
+    let daily = cron("0 9 * * *", "Europe/Berlin");
+    let all = preview(&daily, (from, from), 100, Steps::new(100_000)).unwrap();
+    let some = preview(&daily, (from, from), 100, Steps::new(500)).unwrap();
+    assert!(some.is_cut && !some.due.is_empty() && all.due.starts_with(&some.due));
+    assert_eq!((all.due.len(), all.is_cut), (100, false));
 }
 
 mod property {
@@ -379,10 +403,11 @@ mod property {
             let timing = timing(json!({"specs": specs, "zone": zone, "gap": gap, "repeat": repeat}));
             let created = Timestamp::from_timestamp(from, 0).unwrap();
             let reckoner = Reckoner::new(&timing, created).unwrap();
-            let mut last = created;
+            let (mut last, mut walk, steps) = (created, reckoner.walk(), Steps::unlimited());
             for _ in 0..40 {
                 let due = reckoner.next_after(last).unwrap();
                 prop_assert!(due.at > last);
+                prop_assert_eq!(walk.next_after(last, &steps), Some(due));
                 let micros = (due.at - last).num_microseconds().unwrap();
                 let between = last + chrono::TimeDelta::microseconds((micros as f64 * part) as i64);
                 prop_assert_eq!(reckoner.next_after(between), Some(due), "asked after {}", between);

@@ -19,6 +19,8 @@ pub struct TimingError {
 pub enum TimingProblem {
     /// It will never be due.
     NeverFires,
+    /// When it is due first cannot be found with a bearable amount of work.
+    TooIntricate,
     /// No time zone of this name is known.
     UnknownZone(String),
     /// The text is no cron pattern, or has a part that does not mean just one thing.
@@ -53,6 +55,9 @@ impl fmt::Display for TimingProblem {
         match self {
             Self::NeverFires => f.write_str(
                 "is never due: no such date or time comes after its creation and start, before its end and outside of what it excludes; change one of them",
+            ),
+            Self::TooIntricate => f.write_str(
+                "is due so rarely, or leaves out so much, that its due times take too long to find; take fewer or simpler specs and exclusions",
             ),
             Self::UnknownZone(zone) => write!(
                 f,

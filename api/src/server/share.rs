@@ -1,0 +1,65 @@
+//! Something that all tenants share and each takes in turns: few at once, and of one tenant fewer.
+//!
+//! Whoever comes waits first for others of its own tenant, then for one of all: however many a tenant sends, another waits for one of
+//! them at most.
+
+use crate::problem::{Code, Problem};
+use domain::id::TenantId;
+use runtime::turns::{NoTurn, Turn, TurnLimits, Turns};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// It; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct FairShare {
+    of_tenant: Turns<TenantId>,
+    of_all: Arc<Semaphore>,
+}
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    _one_of_all: OwnedSemaphorePermit,
+    _of_tenant: Turn<TenantId>,
+}
+
+impl FairShare {
+    /// `most` at once, and of each tenant as `limits` say.
+    pub(super) fn new(most: usize, limits: TurnLimits) -> Self {
+        Self { of_tenant: Turns::new(limits), of_all: Arc::new(Semaphore::new(most)) }
+    }
+
+    /// Waits for one.
+    ///
+    /// # Errors
+    /// `too_many_at_once` where as many of the tenant wait as may, or it waited for too long.
+    pub(crate) async fn take(&self, tenant: TenantId) -> Result<Taken, Problem> {
+        let too_many = |NoTurn| Problem::new(Code::TooManyAtOnce, Code::TooManyAtOnce.advice());
+        let of_tenant = self.of_tenant.acquire(tenant).await.map_err(too_many)?;
+        let one_of_all = Arc::clone(&self.of_all).acquire_owned().await;
+        let one_of_all =
+            one_of_all.map_err(|_| Problem::new(Code::Unavailable, "The service is stopping."))?;
+        Ok(Taken { _one_of_all: one_of_all, _of_tenant: of_tenant })
+    }
+
+    /// Runs `work`, which keeps a processor busy for more than a moment, on a thread that may take its time: those that answer requests
+    /// must not.
+    ///
+    /// # Errors
+    /// Those of [`Self::take`] and of `work`; `internal` when it panics.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        tenant: TenantId,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let taken = self.take(tenant).await?;
+        let working = tokio::task::spawn_blocking(move || {
+            // As long as the work takes, also when nobody waits for it any more.
+            let _taken = taken;
+            work()
+        });
+        working.await.map_err(|error| {
+            Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
+        })?
+    }
+}
