@@ -26,6 +26,7 @@ mod matrix;
 mod migrations;
 mod numbers;
 mod output_and_usage;
+mod pages;
 mod partitions;
 mod plans;
 mod pooled;
