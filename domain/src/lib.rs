@@ -14,6 +14,7 @@ pub mod explain;
 pub mod fairness;
 pub mod id;
 pub mod merge_patch;
+pub mod name;
 pub mod placement;
 pub mod plan;
 pub mod pool;

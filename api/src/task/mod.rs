@@ -12,7 +12,7 @@ mod warning;
 pub use check::{Origin, Rules};
 pub use findings::Findings;
 pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
-pub(crate) use text::{duration, short_text, time};
+pub(crate) use text::{check_tenant_name, duration, short_text, time};
 pub use view::{RetryView, StateView, TaskView};
 pub(crate) use warning::warnings;
 pub use warning::{Need, Warning};

@@ -3,6 +3,7 @@
 //! Each notes what is wrong and goes on with a harmless value: a task with findings is never stored.
 
 use super::findings::Findings;
+use domain::name::{ParseTenantNameError, TenantName};
 use domain::time::{Timestamp, format_duration, parse_duration};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,6 +24,17 @@ pub(crate) fn short_text(findings: &mut Findings, pointer: &str, text: &str, max
     if without_nul(findings, pointer, text) && !has_length(text, 1..=max) {
         findings.wrong(pointer, format!("must have 1 to {max} characters"));
     }
+}
+
+/// The name of a new tenant.
+pub(crate) fn check_tenant_name(
+    findings: &mut Findings,
+    pointer: &str,
+    text: &str,
+) -> Option<TenantName> {
+    text.parse()
+        .map_err(|error: ParseTenantNameError| findings.wrong(pointer, error.to_string()))
+        .ok()
 }
 
 /// Characters, without counting through a long text.

@@ -16,7 +16,7 @@ use testkit::poll::until_some;
 async fn tenant_on(server: &Server, limits: PlanLimits) -> (TenantId, String) {
     let plan: PlanName = "small".parse().unwrap();
     store::plan::put(&server.admin, &plan, &limits, By::SYSTEM).await.unwrap();
-    let new = NewTenant { plan, ..NewTenant::named("small") };
+    let new = NewTenant { plan, ..NewTenant::named("small").unwrap() };
     store::tenant::create(&server.admin, &new, By::SYSTEM).await.unwrap();
     let key = server.new_key(new.id, &ALL_SCOPES).await;
     (new.id, key)

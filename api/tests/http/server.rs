@@ -80,7 +80,7 @@ impl Server {
     }
 
     pub async fn new_tenant(&self, name: &str) -> TenantId {
-        let new = NewTenant::named(name);
+        let new = NewTenant::named(name).unwrap();
         assert_eq!(
             store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap(),
             Created::Yes

@@ -269,6 +269,49 @@ async fn a_customer_signs_up_where_that_is_configured_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_name_is_one_name_however_it_is_typed_and_has_nothing_that_nobody_sees() {
+    let server = Server::start_with(&[JWT, ("BERTH_AUTH__SIGN_UP_PLAN", "free")]).await;
+    let body =
+        |tenant: &str| json!({"tenant": tenant, "email": "ann@example.com", "password": PASSWORD});
+    let sign_up = async |tenant: &str| open(&server, "/v1/sign-up", body(tenant)).await;
+    assert_eq!(sign_up(" Ａcme\u{a0} Straße ").await.status, 201);
+    let name = "select name || '|' || name_key from tenant where plan = 'free'";
+    assert_eq!(server.db.sql(name).await.unwrap().trim(), "Acme Straße|acme strasse");
+    for same in ["Acme Straße", "ACME STRASSE", "acme  strasse"] {
+        assert_eq!(sign_up(same).await.code(), "conflict", "{same}");
+        assert_eq!(open(&server, "/v1/sessions", body(same)).await.status, 201, "{same}");
+    }
+    for unseen in ["ac\u{200b}me", "\u{202e}acme", "ac\nme", "acme\u{feff}", "\u{3164}", "  "] {
+        let refused = sign_up(unseen).await;
+        assert_eq!((refused.status, refused.pointers()), (422, vec!["/tenant".to_owned()]));
+    }
+    // An operator's tenants have names of the same kind.
+    let key = server.new_operator("ops", &["read", "admin"]).await;
+    let create = async |name: &str| {
+        let body = json!({"name": name}).to_string();
+        server.post_as(&key, "/v1/admin/tenants", &[], body).await
+    };
+    assert_eq!(create("acme STRASSE").await.code(), "conflict");
+    assert_eq!(create("a\u{ad}b").await.pointers(), ["/name"]);
+    assert_eq!(create(" Other ").await.json()["name"], "Other");
+}
+
+#[tokio::test]
+async fn tries_to_sign_in_count_for_the_account_however_its_tenant_is_written() {
+    let server = server().await;
+    user(&server, "ann@example.com", Role::Developer).await;
+    let mut refused = 0;
+    for tenant in ["first", "FIRST", "First", " first", "first ", "fIRST", "ｆirst", "firsT"] {
+        let body =
+            json!({"tenant": tenant, "email": "ann@example.com", "password": "wrong wrong wrong"});
+        let answer = open(&server, "/v1/sessions", body).await;
+        assert!([401, 429].contains(&answer.status), "{answer:?}");
+        refused += usize::from(answer.status == 429);
+    }
+    assert_eq!(refused, 3, "five tries from one place");
+}
+
+#[tokio::test]
 async fn signing_out_a_change_of_role_and_a_removal_are_felt_on_all_processes_within_two_seconds() {
     let server = server().await;
     let twin = server.twin_with(&[JWT]).await;

@@ -5,6 +5,7 @@ use super::operator::OperatorSettings;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use domain::id::{PlanName, TenantId};
+use domain::name::TenantName;
 use runtime::config;
 use serde_json::json;
 use store::tenant::{Created, NewTenant};
@@ -14,7 +15,7 @@ use store::tenant::{Created, NewTenant};
 #[command(after_help = "Example:\n  berth admin tenant create acme --plan free")]
 pub struct TenantCreateArguments {
     /// Its name; must be new.
-    pub name: String,
+    pub name: TenantName,
     /// The plan it is on.
     #[arg(long, default_value_t = PlanName::default())]
     pub plan: PlanName,
@@ -38,7 +39,7 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
         Created::Yes => {}
         Created::NameTaken => {
             return Err(Failure::failed(format!(
-                "a tenant named `{name}` exists already; use it or take another name"
+                "a tenant named `{name}`, or so that it looks like it, exists already; use it or take another name"
             )));
         }
         Created::NoSuchPlan => {
@@ -50,7 +51,7 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
     }
     match format {
         Format::Json => output::line(
-            &json!({"id": id, "name": name, "plan": plan, "weight": weight}).to_string(),
+            &json!({"id": id, "name": name.as_str(), "plan": plan, "weight": weight}).to_string(),
         ),
         Format::Table => output::line(&id.to_string()),
     }

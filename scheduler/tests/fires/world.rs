@@ -82,7 +82,7 @@ impl World {
 
     pub async fn tenant(&self) -> TenantScope {
         let tenant = TenantId::fresh();
-        let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()) };
+        let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()).unwrap() };
         store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap();
         TenantScope::new(tenant)
     }

@@ -40,6 +40,7 @@ pub async fn run(config: &DatabaseConfig, how: How) -> Result<Migrated, StoreErr
     let mut notes = roles::prepare(&mut connection, config, how.reset_passwords).await?;
     let migrator = names::migrator(&config.role_prefix);
     migrator.run(&mut connection).await.map_err(StoreError::Migrate)?;
+    crate::tenant::keys::fill(&mut connection).await?;
     access::put_right(&mut connection, config).await?;
     let users: Vec<_> = Login::all(config)?.into_iter().map(|login| login.user).collect();
     notes.extend(database::close(&mut connection, &users).await?);

@@ -4,6 +4,7 @@ use crate::StoreError;
 use crate::connect::SubmitDb;
 use crate::statement::named;
 use domain::id::{TenantId, UserId};
+use domain::name::TenantName;
 
 /// A user who can sign in.
 #[derive(Debug, Clone)]
@@ -18,7 +19,7 @@ pub struct Account {
     pub token_version: i32,
 }
 
-/// The active user with this address in the tenant of this name, be it suspended: its users may read and cancel, as its keys may.
+/// The active user with this address in the tenant of this name, or else of one that is taken for it; be it suspended: its users may read and cancel, as its keys may.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -29,10 +30,13 @@ pub async fn account(
 ) -> Result<Option<Account>, StoreError> {
     let query = sqlx::query!(
         r#"select u.tenant_id, u.id, u.password_hash as "password_hash!", u.token_version
-            from tenant t join app_user u on u.tenant_id = t.id
-            where t.name = $1 and t.state <> 'deleted' and u.email = $2 and u.state = 'active'"#,
+            from (select n.id, n.state from tenant n where n.name = $1 or n.name_key = $3 and n.name is not null
+                order by n.name = $1 desc limit 1) t
+            join app_user u on u.tenant_id = t.id
+            where t.state <> 'deleted' and u.email = $2 and u.state = 'active'"#,
         tenant,
-        email
+        email,
+        TenantName::key_of(tenant)
     );
     let row = named("sign_in.account", query.fetch_optional(db.pool())).await?;
     Ok(row.map(|row| Account {

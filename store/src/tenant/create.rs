@@ -5,6 +5,7 @@ use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::id::{PlanName, TenantId};
+use domain::name::{ParseTenantNameError, TenantName};
 use serde_json::json;
 
 /// A tenant to store.
@@ -12,8 +13,8 @@ use serde_json::json;
 pub struct NewTenant {
     /// Its id, made by the caller.
     pub id: TenantId,
-    /// Its name: 1 to 200 characters, unique among those that are not purged.
-    pub name: String,
+    /// Its name, unlike that of any other tenant that is not purged.
+    pub name: TenantName,
     /// The plan it is on.
     pub plan: PlanName,
     /// Its share where tenants compete: more than 0, up to 1000. `None`: the plan's.
@@ -22,10 +23,12 @@ pub struct NewTenant {
 
 impl NewTenant {
     /// On the default plan, with a fresh id.
-    #[must_use]
-    pub fn named(name: &str) -> Self {
+    ///
+    /// # Errors
+    /// When no tenant may have that name.
+    pub fn named(name: &str) -> Result<Self, ParseTenantNameError> {
         let plan = PlanName::default();
-        Self { id: TenantId::fresh(), name: name.to_owned(), plan, weight: None }
+        Ok(Self { id: TenantId::fresh(), name: name.parse()?, plan, weight: None })
     }
 }
 
@@ -34,7 +37,7 @@ impl NewTenant {
 pub enum Created {
     /// It is stored.
     Yes,
-    /// Another tenant has the name.
+    /// Another tenant has the name, or one that is taken for it.
     NameTaken,
     /// There is no such plan.
     NoSuchPlan,
@@ -47,9 +50,10 @@ pub enum Created {
 pub async fn create(db: &AdminDb, tenant: &NewTenant, by: By) -> Result<Created, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
-        "insert into tenant (id, name, plan, weight) values ($1, $2, $3, $4) on conflict (name) do nothing",
+        "insert into tenant (id, name, name_key, plan, weight) values ($1, $2, $3, $4, $5) on conflict do nothing",
         tenant.id.uuid(),
-        tenant.name,
+        tenant.name.as_str(),
+        tenant.name.key(),
         tenant.plan.as_str(),
         tenant.weight
     );
@@ -59,7 +63,7 @@ pub async fn create(db: &AdminDb, tenant: &NewTenant, by: By) -> Result<Created,
         Err(error) if super::is_foreign_key(&error) => return Ok(Created::NoSuchPlan),
         Err(error) => return Err(error),
     }
-    let told = json!({"name": tenant.name, "plan": tenant.plan, "weight": tenant.weight});
+    let told = json!({"name": tenant.name.as_str(), "plan": tenant.plan, "weight": tenant.weight});
     let act = Act::new("tenant.create", "tenant", tenant.id).to(told);
     audit::told_in(tx, tenant.id, by, act).await?;
     Ok(Created::Yes)

@@ -5,6 +5,7 @@ use crate::connect::AdminDb;
 use crate::plan::name_of;
 use crate::statement::named;
 use domain::id::{PlanName, TenantId};
+use domain::name::TenantName;
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use uuid::Uuid;
@@ -63,12 +64,16 @@ impl TryFrom<Row> for TenantRecord {
     }
 }
 
-/// The id of the tenant of this name.
+/// The id of the tenant of this name, or of the one whose name is taken for it.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn find_by_name(db: &AdminDb, name: &str) -> Result<Option<TenantId>, StoreError> {
-    let query = sqlx::query_scalar!("select id from tenant where name = $1", name);
+    let query = sqlx::query_scalar!(
+        "select id from tenant where name = $1 or name_key = $2 and name is not null order by name = $1 desc limit 1",
+        name,
+        TenantName::key_of(name)
+    );
     Ok(named("tenant.find_by_name", query.fetch_optional(db.pool())).await?.map(TenantId))
 }
 

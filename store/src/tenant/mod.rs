@@ -6,6 +6,7 @@ mod create;
 mod event;
 mod find;
 mod holding;
+pub(crate) mod keys;
 mod purge;
 mod sign_up;
 mod stand;

@@ -8,13 +8,14 @@ use crate::sign_in::{self, NewSignIn};
 use crate::statement::named;
 use domain::access::Role;
 use domain::id::PlanName;
+use domain::name::TenantName;
 use serde_json::json;
 
 /// A customer.
 #[derive(Debug, Clone)]
 pub struct NewCustomer {
-    /// The tenant's name: 1 to 200 characters, unique among those that are not purged.
-    pub name: String,
+    /// The tenant's name, unlike that of any other tenant that is not purged.
+    pub name: TenantName,
     /// The plan it begins with.
     pub plan: PlanName,
     /// The owner's address, in lower case.
@@ -33,9 +34,10 @@ pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created,
     let (tenant, user) = (new.sign_in.tenant, new.sign_in.user);
     let mut tx = named("begin", db.pool().begin()).await?;
     let make = sqlx::query!(
-        "insert into tenant (id, name, plan) values ($1, $2, $3) on conflict (name) do nothing",
+        "insert into tenant (id, name, name_key, plan) values ($1, $2, $3, $4) on conflict do nothing",
         tenant.uuid(),
-        new.name,
+        new.name.as_str(),
+        new.name.key(),
         new.plan.as_str()
     );
     match named("tenant.sign_up", make.execute(&mut *tx)).await {
@@ -54,7 +56,8 @@ pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created,
     );
     named("user.sign_up", own.execute(&mut *tx)).await?;
     sign_in::put(&mut tx, &new.sign_in).await?;
-    let told = json!({"name": new.name, "plan": new.plan, "user": user, "email": new.email});
+    let told =
+        json!({"name": new.name.as_str(), "plan": new.plan, "user": user, "email": new.email});
     let act = Act::new("session.sign_up", "tenant", tenant).to(told);
     let by = by.as_actor(Actor::User(user, Some(new.sign_in.id)));
     audit::told_in(tx, tenant, by, act).await?;

@@ -136,3 +136,48 @@ async fn ids_beyond_32_bits_flow_through() {
     .unwrap();
     assert_eq!(placed[0].assignment, 1 << 40);
 }
+
+#[tokio::test]
+async fn tenants_of_before_keep_their_names_though_these_clash_and_new_ones_are_unlike_all() {
+    use domain::id::TenantId;
+    use store::audit::By;
+    use store::tenant::{Created, NewTenant, create, find_by_name};
+    let world = World::new().await;
+    let ids = [(); 4].map(|()| TenantId::fresh());
+    for (id, name, age) in
+        [(ids[0], "ACME", 1), (ids[1], "Acme", 3), (ids[2], " acme", 2), (ids[3], "A\u{7}b", 2)]
+    {
+        let sql = format!(
+            "insert into tenant (id, name, created_at) values ('{}', '{name}', now() - interval '{age} days')",
+            id.uuid()
+        );
+        world.sql(sql).await;
+    }
+    for _ in 0..2 {
+        store::migrate::run(world.database.owner_url(), SERVICE_PASSWORD).await.unwrap();
+        let keys = "select string_agg(replace(name_key, id::text, 'id'), ',' order by created_at) from tenant
+            where name ~* 'acme'";
+        assert_eq!(world.text(keys).await.as_deref(), Some("acme,acme  id,acme  id"));
+        assert_eq!(world.number("select count(*) from tenant where name_key is null").await, 0);
+    }
+    // By their own names, and where that is nobody's by what it is taken for.
+    for (text, id) in [
+        ("ACME", ids[0]),
+        ("Acme", ids[1]),
+        (" acme", ids[2]),
+        ("aCME ", ids[1]),
+        ("A\u{7}b", ids[3]),
+    ] {
+        assert_eq!(find_by_name(&world.admin, text).await.unwrap(), Some(id), "{text}");
+    }
+    let create = async |name: &str| {
+        create(&world.admin, &NewTenant::named(name).unwrap(), By::SYSTEM).await.unwrap()
+    };
+    assert_eq!(create("ａｃｍｅ").await, Created::NameTaken);
+    assert_eq!(create("acme 2").await, Created::Yes);
+    assert_eq!(create("Acme  2").await, Created::NameTaken);
+    // A name that was given back is free.
+    let purged = "update tenant set state = 'deleted', deleted_at = now(), name = null, purged_at = now() where name = 'acme 2'";
+    world.sql(purged).await;
+    assert_eq!(create("ACME 2").await, Created::Yes);
+}

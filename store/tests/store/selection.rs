@@ -415,14 +415,17 @@ async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
 async fn weights_and_pools_are_listed() {
     let world = World::new().await;
     let (plain, heavy) = (world.tenant().await, domain::id::TenantId::fresh());
-    let new = NewTenant { id: heavy, weight: Some(2.5), ..NewTenant::named("heavy") };
+    let new = NewTenant { id: heavy, weight: Some(2.5), ..NewTenant::named("heavy").unwrap() };
     let create =
         async |tenant: &NewTenant| store::tenant::create(&world.admin, tenant, By::SYSTEM).await;
     assert_eq!(create(&new).await.unwrap(), Created::Yes);
-    assert_eq!(create(&NewTenant::named("heavy")).await.unwrap(), Created::NameTaken);
-    let elsewhere = NewTenant { plan: "none".parse().unwrap(), ..NewTenant::named("elsewhere") };
+    assert_eq!(create(&NewTenant::named("heavy").unwrap()).await.unwrap(), Created::NameTaken);
+    let elsewhere =
+        NewTenant { plan: "none".parse().unwrap(), ..NewTenant::named("elsewhere").unwrap() };
     assert_eq!(create(&elsewhere).await.unwrap(), Created::NoSuchPlan);
-    create(&NewTenant { weight: Some(0.0), ..NewTenant::named("weightless") }).await.unwrap_err();
+    create(&NewTenant { weight: Some(0.0), ..NewTenant::named("weightless").unwrap() })
+        .await
+        .unwrap_err();
     let nobody = domain::id::TenantId::fresh();
     let terms = store::tenant::terms(&world.scheduler, &[plain, heavy, nobody]).await.unwrap();
     let weights: HashMap<_, _> = terms.iter().map(|t| (t.tenant, t.weight)).collect();

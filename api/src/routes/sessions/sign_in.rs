@@ -12,6 +12,7 @@ use crate::request::{SignInCall, json};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::SignInId;
+use domain::name::TenantName;
 use secrecy::SecretString;
 use serde::Deserialize;
 use store::sign_in::NewSignIn;
@@ -63,7 +64,9 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     if !plain(tenant) || !plain(&email) {
         return Err(refused());
     }
-    let mut counted = state.attempts.begin(Trying { tenant, email: &email, peer })?;
+    // Counted by what the name is taken for, or each way to write it would have tries of its own.
+    let name_key = TenantName::key_of(tenant);
+    let mut counted = state.attempts.begin(Trying { tenant: &name_key, email: &email, peer })?;
     let turn = state.passwords.turn(peer).await?;
     state.attempts.count(db, &mut counted).await?;
     let account = store::sign_in::account(db, tenant, &email).await?;

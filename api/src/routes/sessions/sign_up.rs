@@ -10,7 +10,7 @@ use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{SignInCall, json};
 use crate::routes::users::view::{check_email, check_password};
-use crate::task::{Findings, short_text};
+use crate::task::{Findings, check_tenant_name};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{SignInId, TenantId, UserId};
@@ -20,8 +20,6 @@ use store::sign_in::NewSignIn;
 use store::tenant::{Created, NewCustomer};
 use utoipa::ToSchema;
 
-/// Longest name, characters.
-const MAX_NAME: usize = 200;
 /// Of a user who has never changed the password.
 const FIRST_VERSION: i32 = 1;
 
@@ -45,7 +43,8 @@ pub const DOC: Doc = Doc {
 #[serde(deny_unknown_fields)]
 #[schema(as = SignUp)]
 pub struct SignUpSpec {
-    /// The tenant's name, asked for on signing in; unique.
+    /// The tenant's name, asked for on signing in. Kept in Unicode's form NFKC, with single spaces and none around it, and without
+    /// characters that cannot be seen. Unique, upper and lower case being the same.
     #[schema(min_length = 1, max_length = 200)]
     tenant: String,
     /// The owner's address to sign in with. Kept in lower case.
@@ -70,10 +69,14 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     state.limiter.pass_sign_in(call.peer)?;
     let spec: SignUpSpec = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
-    short_text(&mut findings, "/tenant", &spec.tenant, MAX_NAME);
+    let name = check_tenant_name(&mut findings, "/tenant", &spec.tenant);
     let email = check_email(&mut findings, &spec.email);
     check_password(&mut findings, &spec.password);
     findings.into_result()?;
+    // Where there is none, that was found.
+    let Some(name) = name else {
+        return Err(Problem::new(Code::Internal, Code::Internal.advice()));
+    };
     let turn = state.passwords.turn(call.peer).await?;
     state.attempts.count_sign_up(&state.sign_in, call.peer).await?;
     let password_hash = state.passwords.hash(&turn, spec.password).await?;
@@ -87,11 +90,12 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         life: state.refresh_token_life,
     };
     let bearer = Bearer { sign_in: sign_in.id, tenant: sign_in.tenant, user: sign_in.user };
-    let new = NewCustomer { name: spec.tenant, plan: plan.clone(), email, password_hash, sign_in };
+    let new = NewCustomer { name, plan: plan.clone(), email, password_hash, sign_in };
     match store::tenant::sign_up(&state.sign_in, new, call.by()).await? {
         Created::Yes => signed_in(&call, StatusCode::CREATED, bearer, &refresh.text),
         Created::NameTaken => {
-            Err(Problem::new(Code::Conflict, "The name is taken; choose another one."))
+            let detail = "The name is taken, or looks like one that is; choose another one.";
+            Err(Problem::new(Code::Conflict, detail))
         }
         Created::NoSuchPlan => {
             tracing::error!(%plan, "Nobody can sign up: there is no plan `{plan}`, which `auth.sign_up_plan` names");

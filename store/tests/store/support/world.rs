@@ -98,7 +98,7 @@ impl World {
     /// A tenant that exists.
     pub async fn tenant(&self) -> TenantId {
         let tenant = TenantId::fresh();
-        let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()) };
+        let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()).unwrap() };
         assert_eq!(
             store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap(),
             Created::Yes

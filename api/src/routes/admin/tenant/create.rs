@@ -7,11 +7,10 @@ use crate::request::{OperatorCall, json};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{PlanName, TenantId};
+use domain::name::ParseTenantNameError;
 use serde::Deserialize;
 use store::tenant::{Created, NewTenant};
 use utoipa::ToSchema;
-
-const MAX_NAME: usize = 200;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -27,7 +26,8 @@ pub const DOC: Doc = Doc {
 #[serde(deny_unknown_fields)]
 #[schema(as = TenantCreate)]
 pub struct TenantSpec {
-    /// 1 to 200 characters, unique.
+    /// 1 to 200 characters that can be seen, kept in Unicode's form NFKC with single spaces. Unique, upper and lower case being the
+    /// same.
     name: String,
     /// `default` when left out.
     #[serde(default)]
@@ -45,17 +45,18 @@ pub struct TenantSpec {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let spec: TenantSpec = json::parse(&call.body)?;
-    let length = spec.name.chars().count();
-    if !(1..=MAX_NAME).contains(&length) || spec.name.contains('\0') {
-        let detail = format!("must have 1 to {MAX_NAME} characters, none of them NUL");
-        return Err(Problem::at(Code::ValidationFailed, "/name", detail));
-    }
+    let wrong = |error: ParseTenantNameError| {
+        Problem::at(Code::ValidationFailed, "/name", error.to_string())
+    };
+    let name = spec.name.parse().map_err(wrong)?;
     check_weight(spec.weight)?;
-    let new =
-        NewTenant { id: TenantId::fresh(), name: spec.name, plan: spec.plan, weight: spec.weight };
+    let new = NewTenant { id: TenantId::fresh(), name, plan: spec.plan, weight: spec.weight };
     match store::tenant::create(&call.state.admin, &new, call.by()).await? {
         Created::Yes => answer(&call, StatusCode::CREATED, new.id).await,
-        Created::NameTaken => Err(Problem::new(Code::Conflict, "A tenant has this name already.")),
+        Created::NameTaken => Err(Problem::new(
+            Code::Conflict,
+            "A tenant has this name already, or one that looks like it.",
+        )),
         Created::NoSuchPlan => Err(no_such_plan()),
     }
 }
