@@ -25,6 +25,10 @@ use customer::Connection;
 use failure::Failure;
 use output::Format;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Time for the last log lines. Where nobody reads them the process ends without.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     executor::supervise::maybe_run();
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
             runtime.shutdown_background();
             ended
         });
+    ::runtime::log_queue::flush(LAST_LINES);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

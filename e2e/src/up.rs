@@ -5,6 +5,7 @@
 
 use crate::Customer;
 use anyhow::{Context, ensure};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -218,7 +219,18 @@ impl Up {
 
     /// Asks it to end, and waits; it must end well.
     pub async fn term(&mut self, limit: Duration) -> anyhow::Result<()> {
-        self.process.term()?;
+        self.end_by(Signal::SIGTERM, limit).await
+    }
+
+    /// The same as its terminal does when it closes, after signals that mean nothing to it.
+    pub async fn close_terminal(&mut self, limit: Duration) -> anyhow::Result<()> {
+        self.process.signal(Signal::SIGUSR1)?;
+        self.process.signal(Signal::SIGUSR2)?;
+        self.end_by(Signal::SIGHUP, limit).await
+    }
+
+    async fn end_by(&mut self, signal: Signal, limit: Duration) -> anyhow::Result<()> {
+        self.process.signal(signal)?;
         let status = self.process.wait(limit).await?;
         ensure!(status.success(), "it ended with {status}: {}{}", self.process.log(), self.log());
         Ok(())

@@ -118,7 +118,7 @@ mod own_engines {
             (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
         assert!(said.status.success(), "{out}{err}");
         assert!(out.contains("queue_arguments") && out.contains("default"), "{out}{err}");
-        up.term(SOON).await?;
+        up.close_terminal(SOON).await?;
         assert!(!file.exists() && !command.data().join("client.env").exists());
         Ok(())
     }

@@ -3,11 +3,15 @@
 //! `cli` makes one pair from the signals; every loop holds a `Shutdown` and ends when it is cancelled.
 //! Handles and listeners are separate types, so that a loop cannot stop its process by accident.
 
+use crate::log_queue;
+use crate::signals::{Asked, Signals};
 use crate::tasks::TaskGroup;
 use std::io;
 use std::time::Duration;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// Time for the last log lines of a process that ends at once.
+const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// Hears that it is time to stop. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -29,16 +33,15 @@ impl Shutdown {
         (ShutdownHandle { token: token.clone() }, Self { token })
     }
 
-    /// A pair that SIGTERM or SIGINT stops too. A second SIGINT (ctrl-C) ends the process at once:
-    /// any Berth process may die at any time, and a person who presses twice means it.
+    /// A pair that SIGTERM, SIGHUP or SIGINT stops too. A second SIGINT (ctrl-C) ends the process at once:
+    /// any Berth process may die at any time, and a person who presses twice means it. SIGHUP is ignored where it was ignored
+    /// before (`nohup`), SIGUSR1 and SIGUSR2 always are.
     ///
     /// # Errors
     /// When the signal handlers cannot be installed.
     pub fn from_signals(tasks: &TaskGroup) -> io::Result<(ShutdownHandle, Self)> {
         let (handle, shutdown) = Self::new();
-        let term = signal(SignalKind::terminate())?;
-        let interrupt = signal(SignalKind::interrupt())?;
-        tasks.spawn_detached("signals", listen(handle.clone(), term, interrupt));
+        tasks.spawn_detached("signals", listen(handle.clone(), Signals::install()?));
         Ok((handle, shutdown))
     }
 
@@ -83,15 +86,30 @@ impl ShutdownHandle {
     }
 }
 
-async fn listen(handle: ShutdownHandle, mut term: Signal, mut interrupt: Signal) {
-    tokio::select! {
-        _ = term.recv() => tracing::info!(signal = "SIGTERM", "Stopping on SIGTERM"),
-        _ = interrupt.recv() => tracing::info!(signal = "SIGINT", "Stopping on SIGINT; again to end at once"),
-    }
-    handle.shut_down();
-    if interrupt.recv().await.is_some() {
-        tracing::warn!(signal = "SIGINT", "Ending at once on a further SIGINT");
-        std::process::exit(130);
+async fn listen(handle: ShutdownHandle, mut signals: Signals) {
+    let mut is_stopping = false;
+    loop {
+        match signals.next().await {
+            Asked::Interrupt if is_stopping => {
+                tracing::warn!(signal = "SIGINT", "Ending at once on a further SIGINT");
+                log_queue::flush(LAST_LINES);
+                std::process::exit(130);
+            }
+            Asked::Interrupt => {
+                tracing::info!(signal = "SIGINT", "Stopping on SIGINT; again to end at once");
+                is_stopping = true;
+            }
+            Asked::Stop(signal) if !is_stopping => {
+                tracing::info!(signal, "Stopping on {signal}");
+                is_stopping = true;
+            }
+            Asked::Stop(signal) | Asked::Nothing(signal) => {
+                tracing::debug!(signal, "Ignoring {signal}");
+            }
+        }
+        if is_stopping {
+            handle.shut_down();
+        }
     }
 }
 

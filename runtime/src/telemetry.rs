@@ -1,14 +1,16 @@
 //! Logs: set up once, first thing in a process.
 //!
-//! Called by `cli` with the role's name. Lines go to standard error, so that standard output stays
+//! Called by `cli` with the role's name. Lines go to standard error by way of a queue ([`crate::log_queue`]), so that standard output stays
 //! free for what a command was asked for, or to a file where a person looks at the screen. Panics are logged in the same form, with their place,
 //! because a bare panic message in the middle of JSON is lost by every collector.
 
 use crate::config::{LogFormat, TelemetryConfig};
+use crate::log_queue::{self, ToQueue};
 use crate::otlp::{self, OtlpError};
 use std::fs::File;
-use std::io::{IsTerminal, stderr};
+use std::io::{self, IsTerminal, stderr};
 use std::sync::Arc;
+use std::time::Duration;
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -29,6 +31,9 @@ pub enum TelemetryError {
         #[source]
         source: ParseError,
     },
+    /// The thread that writes the log cannot be started.
+    #[error("the log's thread cannot be started")]
+    Thread(#[source] io::Error),
     /// Nothing can be exported as configured.
     #[error(transparent)]
     Otlp(#[from] OtlpError),
@@ -37,16 +42,20 @@ pub enum TelemetryError {
     AlreadySet(#[source] TryInitError),
 }
 
+/// Time for the lines of a panic.
+const LAST_LINES: Duration = Duration::from_millis(200);
 /// Crates whose log lines are not exported: each export would cause the next.
 const OF_THE_EXPORT: [&str; 6] = ["h2", "hyper", "hyper_util", "opentelemetry", "tonic", "tower"];
 
 /// Starts logging, in the form and at the levels that are configured, and the export where one is; for that tokio must
-/// run. Then call [`otlp::flush`] at the end.
+/// run. Then call [`otlp::flush`] at the end, and [`log_queue::flush`] after it.
 ///
 /// # Errors
 /// When the levels or the export's settings cannot be read, or logging is already set up.
 pub fn init(role: &str, config: &TelemetryConfig) -> Result<(), TelemetryError> {
-    set_up(role, config, BoxMakeWriter::new(stderr), stderr().is_terminal())
+    let queue =
+        log_queue::standard_error(config.log_queue_bytes).map_err(TelemetryError::Thread)?;
+    set_up(role, config, BoxMakeWriter::new(ToQueue(queue)), stderr().is_terminal())
 }
 
 /// The same with lines that go to `file`, which is best opened for appending.
@@ -97,6 +106,8 @@ fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message");
     let backtrace = std::backtrace::Backtrace::capture().to_string();
     tracing::error!(place, backtrace, "Panic at {place}: {message}");
+    // It may be the end of the process.
+    log_queue::flush(LAST_LINES);
 }
 
 #[cfg(test)]
@@ -107,6 +118,7 @@ mod tests {
         TelemetryConfig {
             log: log.to_owned(),
             format,
+            log_queue_bytes: 1 << 20,
             otlp_endpoint: String::new(),
             otlp_headers: String::new().into(),
             otlp_metrics_interval: std::time::Duration::from_secs(15),

@@ -134,6 +134,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("executor.spool_max_bytes", "1048576"),
     ("telemetry.log", "debug"),
     ("telemetry.format", "json"),
+    ("telemetry.log_queue_bytes", "65536"),
     ("telemetry.otlp_endpoint", "http://127.0.0.1:4317"),
     ("telemetry.otlp_headers", "authorization=Bearer x"),
     ("telemetry.otlp_metrics_interval", "30s"),

@@ -12,6 +12,7 @@ fn config(endpoint: &str) -> TelemetryConfig {
     TelemetryConfig {
         log: "info".to_owned(),
         format: LogFormat::Text,
+        log_queue_bytes: 1 << 20,
         otlp_endpoint: endpoint.to_owned(),
         otlp_headers: "authorization=Bearer of the test, x-other=1".to_owned().into(),
         otlp_metrics_interval: Duration::from_secs(600),

@@ -176,7 +176,8 @@ impl RoleProcess {
         }
     }
 
-    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         Ok(kill(Pid::from_raw(i32::try_from(self.pid())?), signal)?)
     }
 }

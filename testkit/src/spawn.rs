@@ -24,10 +24,11 @@ pub fn spawn(command: Command) -> io::Result<Child> {
     answer.recv().map_err(|_| gone(()))?
 }
 
-/// The command wrapped so that it is killed when this process ends, however it ends.
+/// The command wrapped so that it is killed when this process ends, however it ends, and hears SIGHUP also where the tests run under
+/// `nohup`.
 pub fn dying_with_us(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+    command.args(["--pdeathsig", "KILL", "--", "env", "--default-signal=HUP"]).arg(program);
     command
 }
 

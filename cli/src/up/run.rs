@@ -86,7 +86,7 @@ impl<'a> Up<'a> {
         }
         .map_err(|error| Failure::caused(Exit::Usage, &error))?;
         let log = if arguments.full {
-            let log = MergedLog::new(folder.open_log("berth")?);
+            let log = MergedLog::new(folder.open_log("berth")?, config.telemetry.log_queue_bytes);
             if arguments.log {
                 log.show();
             }

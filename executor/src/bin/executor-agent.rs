@@ -8,16 +8,19 @@ use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::error::Error;
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     executor::supervise::maybe_run();
-    match run() {
+    let code = match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{}", runtime::error_chain::ErrorChain(error.as_ref()));
             ExitCode::FAILURE
         }
-    }
+    };
+    runtime::log_queue::flush(Duration::from_secs(1));
+    code
 }
 
 fn run() -> Result<(), Box<dyn Error>> {

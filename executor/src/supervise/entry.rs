@@ -52,6 +52,8 @@ pub fn maybe_run() {
             _ => 2,
         },
         Some(REST_ARGUMENT) => {
+            // Not for it: it ends with its input.
+            SigSet::all().thread_block().ok();
             std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).map_or(1, |_| 0)
         }
         _ => return,

@@ -9,7 +9,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -102,12 +102,31 @@ impl Agent {
         Self::launch(home, addresses, &settings, program)
     }
 
+    /// As `start_with`, with its log to `output`.
+    pub fn start_logging_to(
+        home: &Home,
+        addresses: &[&str],
+        settings: &[(&str, &str)],
+        output: impl Into<Stdio>,
+    ) -> Self {
+        let mut command = Self::command(home, addresses, &[]);
+        command.envs(settings.iter().map(|(name, value)| (format!("BERTH_{name}"), *value)));
+        command.stderr(output);
+        Self { child: command.spawn().unwrap(), log: home.path().join("agent.log") }
+    }
+
     fn launch(
         home: &Home,
         addresses: &[&str],
         variables: &[(&str, &str)],
         program: &[&str],
     ) -> Self {
+        let mut command = Self::command(home, addresses, program);
+        command.envs(variables.iter().copied());
+        Self { child: command.spawn().unwrap(), log: home.path().join("agent.log") }
+    }
+
+    fn command(home: &Home, addresses: &[&str], program: &[&str]) -> Command {
         let log = home.path().join("agent.log");
         let output = File::options().create(true).append(true).open(&log).unwrap();
         let mut words = program.to_vec();
@@ -125,11 +144,10 @@ impl Agent {
             .env("BERTH_TELEMETRY__FORMAT", "text")
             .stdout(output.try_clone().unwrap())
             .stderr(output);
-        command.envs(variables.iter().copied());
         if home.unprivileged {
             command.uid(NOBODY).gid(NOBODY);
         }
-        Self { child: command.spawn().unwrap(), log }
+        command
     }
 
     /// What it says it enforces.

@@ -3,6 +3,7 @@
 use crate::agent::{Agent, Home};
 use crate::host::{marked, unique_marker, until};
 use crate::rm::{LIMIT, Rm, bash, outcome};
+use crate::trees::signal_supervisors;
 use nix::sys::signal::Signal;
 use protocol::result::Outcome;
 use runtime::clock;
@@ -27,6 +28,35 @@ async fn running_work_may_finish_and_new_work_is_refused() {
     );
     assert_eq!(outcome(&rm.result(lease).await), Outcome::Succeeded);
     assert!(agent.wait(Duration::from_secs(3)).await.success());
+}
+
+/// A terminal that closes asks for what SIGTERM asks for; signals for logs and reloads elsewhere ask for nothing, of the supervisor
+/// of a command neither.
+#[tokio::test]
+async fn a_closed_terminal_drains_and_user_signals_end_nothing() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    // Also where the tests run under `nohup`.
+    let (plain, env) = ([("EXECUTOR__ISOLATION", "none")], ["env", "--default-signal=HUP"]);
+    let mut agent = Agent::start_below(&home, &[&rm.address], &plain, &env);
+    rm.hello(0).await;
+    let (started, go) = (home.shared("started"), home.shared("go"));
+    let lease = rm.assign(&bash(&format!(
+        "touch {}; until [ -e {} ]; do sleep 0.02; done",
+        started.display(),
+        go.display()
+    )));
+    until("it runs", LIMIT, || started.exists()).await;
+    for signal in [Signal::SIGUSR1, Signal::SIGUSR2] {
+        agent.signal(signal);
+        signal_supervisors(&agent, signal);
+    }
+    signal_supervisors(&agent, Signal::SIGHUP);
+    let asked = clock::monotonic();
+    agent.signal(Signal::SIGHUP);
+    rm.heartbeat(asked, |beat| beat.draining && beat.held == [lease.into()]).await;
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(outcome(&rm.result(lease).await), Outcome::Succeeded);
+    assert!(agent.wait(LIMIT).await.success());
 }
 
 #[tokio::test]

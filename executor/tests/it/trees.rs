@@ -128,12 +128,16 @@ async fn a_tree_dies_when_the_agent_is_killed(isolation: &str) {
 }
 
 pub fn kill_supervisors(agent: &Agent) {
+    signal_supervisors(agent, Signal::SIGKILL);
+}
+
+pub fn signal_supervisors(agent: &Agent, signal: Signal) {
     let agent = agent.pid().to_string();
     for pid in marked("__supervise") {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1));
         if parent == Some(&agent) {
-            kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+            kill(Pid::from_raw(pid), signal).unwrap();
         }
     }
 }

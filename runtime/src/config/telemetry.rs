@@ -28,6 +28,8 @@ pub struct TelemetryConfig {
     pub log: String,
     /// Form of the lines.
     pub format: LogFormat,
+    /// Bytes of lines that wait for standard error to be read.
+    pub log_queue_bytes: usize,
     /// Address of an OpenTelemetry collector that takes OTLP over gRPC; empty: none.
     pub otlp_endpoint: String,
     /// Headers of each export, `name=value,name=value`.
@@ -40,6 +42,7 @@ pub struct TelemetryConfig {
 
 impl TelemetryConfig {
     pub(super) fn check(&self, checks: &mut Checks) {
+        checks.number("telemetry.log_queue_bytes", self.log_queue_bytes, 4096..=1 << 28);
         let interval = self.otlp_metrics_interval;
         checks.duration("telemetry.otlp_metrics_interval", interval, secs(1)..=secs(600));
         let endpoint = self.otlp_endpoint.as_str();

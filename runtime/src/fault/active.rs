@@ -8,8 +8,10 @@ use super::plan::{Action, Plan, entries};
 use super::point::InjectedFault;
 use crate::clock;
 use crate::config::variable;
+use crate::log_queue;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 #[derive(Default)]
 struct State {
@@ -55,7 +57,11 @@ pub(super) async fn act(point: &'static str) -> Result<(), InjectedFault> {
     tracing::warn!(point, hit, action = ?plan.action, "Injecting a fault at `{point}`");
     match plan.action {
         Action::Error => Err(InjectedFault { point }),
-        Action::Kill => std::process::abort(),
+        Action::Kill => {
+            // Tests look for the line above.
+            log_queue::flush(Duration::from_secs(1));
+            std::process::abort()
+        }
         Action::Delay(pause) => {
             clock::sleep(pause).await;
             Ok(())

@@ -1,10 +1,9 @@
 //! One log of many processes: each line behind the name of who wrote it, in a file, and on the screen where that is wanted.
 
-use crate::output;
+use runtime::log_queue::{self, LogQueue};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
 /// Longest line that is taken whole; a longer one is cut, so that no child can fill our memory.
@@ -23,21 +22,27 @@ pub struct MergedLog {
 #[derive(Debug)]
 struct Inner {
     file: Mutex<File>,
-    on_screen: AtomicBool,
+    /// Where it is shown, too. Nothing waits for who reads it.
+    screen: OnceLock<Arc<LogQueue>>,
+    /// Bytes that may wait for the screen.
+    room: usize,
     colour: bool,
 }
 
 impl MergedLog {
-    /// A log that goes to `file`, not to the screen yet.
-    pub fn new(file: File) -> Self {
+    /// A log that goes to `file`, not to the screen yet; `room` bytes may then wait for that.
+    pub fn new(file: File, room: usize) -> Self {
         let colour = std::io::stderr().is_terminal();
-        let (file, on_screen) = (Mutex::new(file), AtomicBool::new(false));
-        Self { inner: Arc::new(Inner { file, on_screen, colour }) }
+        let (file, screen) = (Mutex::new(file), OnceLock::new());
+        Self { inner: Arc::new(Inner { file, screen, room, colour }) }
     }
 
     /// From now on on standard error, too.
     pub fn show(&self) {
-        self.inner.on_screen.store(true, Ordering::Relaxed);
+        match log_queue::standard_error(self.inner.room) {
+            Ok(screen) => drop(self.inner.screen.set(screen)),
+            Err(error) => tracing::warn!(%error, "The log is not shown: {error}"),
+        }
     }
 
     /// Adds a line of `name`.
@@ -48,13 +53,13 @@ impl MergedLog {
             let mut file = self.inner.file.lock().unwrap_or_else(PoisonError::into_inner);
             let _unwritable = file.write_all(plain.as_bytes());
         }
-        if self.inner.on_screen.load(Ordering::Relaxed) {
-            if self.inner.colour {
-                let colour = colour_of(name);
-                output::remark(&format!("\u{1b}[{colour}m{name:<NAME_WIDTH$} |\u{1b}[0m {text}"));
-            } else {
-                output::remark(plain.trim_end());
-            }
+        let Some(screen) = self.inner.screen.get() else { return };
+        if self.inner.colour {
+            let colour = colour_of(name);
+            let line = format!("\u{1b}[{colour}m{name:<NAME_WIDTH$} |\u{1b}[0m {text}\n");
+            screen.push(line.as_bytes());
+        } else {
+            screen.push(plain.as_bytes());
         }
     }
 
@@ -84,7 +89,7 @@ mod tests {
     #[tokio::test]
     async fn each_line_stands_behind_its_name_and_none_is_lost_without_an_end() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        let log = MergedLog::new(file.reopen().unwrap());
+        let log = MergedLog::new(file.reopen().unwrap(), 4096);
         log.clone().follow("api".to_owned(), b"one\ntwo".as_slice()).await;
         let mut text = String::new();
         std::io::Read::read_to_string(&mut file, &mut text).unwrap();
