@@ -165,6 +165,9 @@ pub enum Command {
     Profile(ProfileCommand),
     /// Simulate who goes next, beside other policies, under a virtual clock.
     Sim(SimArguments),
+    /// Write the description of the HTTP API (OpenAPI 3.1) to standard output.
+    #[command(after_help = "Example:\n  berth openapi > openapi.json")]
+    Openapi(SettingsArguments),
     /// Write a shell's completions to standard output.
     Completions(CompletionsArguments),
     /// Write the manual pages into a folder.

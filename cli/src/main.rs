@@ -9,6 +9,7 @@ mod customer;
 mod doctor;
 mod failure;
 mod manual;
+mod openapi;
 mod output;
 mod role;
 mod sim;
@@ -108,6 +109,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Profile(ProfileCommand::List) => customer::profile_list(format),
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
         Command::Sim(what) => sim::run(&what, format),
+        Command::Openapi(settings) => openapi::run(&settings),
         Command::Completions(shell) => manual::completions(&shell),
         Command::Man(folder) => manual::man(&folder),
     }
