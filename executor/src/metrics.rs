@@ -76,7 +76,7 @@ pub(crate) static START_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
 pub(crate) static HTTP_CALLS: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_executor_http_calls_total",
-        "Ended HTTP attempts, by their last answer: 2xx, 3xx, 4xx, 5xx, none, over_cap, cut",
+        "Ended HTTP attempts, by their last answer: 2xx, 3xx, 4xx, 5xx, none, over_cap, no_turn, cut",
         &["answer"],
     )
 });

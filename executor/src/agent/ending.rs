@@ -21,6 +21,10 @@ pub(super) enum Why {
     Fence,
 }
 
+/// Of an HTTP call that has waited for its turn until its cap was over.
+const NO_TURN: &str = "waited to look up a host name until its execution cap was over: too many names of its tenant are \
+     looked up at once (`executor.max_lookups_per_tenant`)";
+
 /// The result-to-be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ending {
@@ -93,6 +97,11 @@ impl Ending {
                 ..Self::plain(AttemptOutcome::Failed, reason)
             },
             HttpEnd::OverCap => Self::over_cap(cap),
+            HttpEnd::NoTurn { asked } => match (why, asked) {
+                (Some(why), _) => Self::ours(why),
+                (None, false) => Self::plain(AttemptOutcome::NotStarted, NO_TURN),
+                (None, true) => Self::plain(AttemptOutcome::HandedBack, NO_TURN),
+            },
             HttpEnd::Cut => Self::ours(why.unwrap_or(Why::Fence)),
         }
     }
@@ -158,6 +167,15 @@ mod tests {
         let capped = of(HttpEnd::OverCap, None);
         let reason = "over its execution cap of 1s; raise `execution_cap` (--execution-cap)";
         assert_eq!((capped.outcome, capped.reason.as_str()), (AttemptOutcome::KilledCap, reason));
+        for (asked, outcome) in
+            [(false, AttemptOutcome::NotStarted), (true, AttemptOutcome::HandedBack)]
+        {
+            assert_eq!(of(HttpEnd::NoTurn { asked }, None).outcome, outcome);
+            assert_eq!(
+                of(HttpEnd::NoTurn { asked }, Some(Why::Stop)).outcome,
+                AttemptOutcome::Stopped
+            );
+        }
         assert_eq!(of(HttpEnd::Cut, Some(Why::Stop)).outcome, AttemptOutcome::Stopped);
         assert_eq!(of(HttpEnd::Cut, Some(Why::Drain)).outcome, AttemptOutcome::HandedBack);
         assert_eq!(of(HttpEnd::Cut, None).outcome, AttemptOutcome::Lost);

@@ -5,6 +5,7 @@ use crate::http::HttpEnd;
 use crate::stream::{DialError, StreamEvent};
 use protocol::LeaseKey;
 use runtime::clock::Instant;
+use std::time::Duration;
 use tonic::transport::Channel;
 
 #[derive(Debug)]
@@ -23,7 +24,12 @@ pub(super) enum Event {
         began: Option<Instant>,
     },
     /// An HTTP call has ended and its connection is closed.
-    HttpEnded { lease: LeaseKey, end: HttpEnd },
+    HttpEnded {
+        lease: LeaseKey,
+        end: HttpEnd,
+        /// How long it only waited for its turn.
+        waited: Duration,
+    },
 }
 
 impl From<StreamEvent> for Event {

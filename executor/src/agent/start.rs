@@ -8,6 +8,7 @@ use super::turn::Inbox;
 use super::work::Work;
 use crate::command::{self, Spawner, WorkFolders};
 use crate::data_dir::{DataDir, DataDirError};
+use crate::http::Direct;
 use crate::identity::{IdentityError, identity};
 use crate::isolation::{Isolation, IsolationError, IsolationReport, Strength, establish};
 use crate::output::{Flight, OutputLimits, OutputQueue};
@@ -252,7 +253,7 @@ fn assemble(
             folders: parts.folders,
             spawner: parts.spawner,
             isolation: parts.isolation,
-            network: Arc::default(),
+            network: Arc::new(Direct::new(config)),
             tls: Arc::default(),
             lease_until: watch::Sender::new(0),
         },

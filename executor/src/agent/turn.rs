@@ -155,7 +155,10 @@ impl Agent {
                 }
                 self.ended(lease, now, |why, cap| Ending::of_command(end, why, cap));
             }
-            Event::HttpEnded { lease, end } => {
+            Event::HttpEnded { lease, end, waited } => {
+                if let Some(running) = self.work.running.get_mut(&lease) {
+                    running.billed_from = (running.billed_from + waited).min(now);
+                }
                 self.ended(lease, now, |why, cap| Ending::of_http(end, why, cap));
             }
         }

@@ -159,8 +159,8 @@ impl Work {
             lease_until: self.lease_until.subscribe(),
         };
         tasks.spawn("executor_http", async move {
-            let end = http::run(assigned).await;
-            events.send(Event::HttpEnded { lease, end }).await.ok();
+            let (end, waited) = http::run(assigned).await;
+            events.send(Event::HttpEnded { lease, end, waited }).await.ok();
         });
         let kind = Kind::Http { stop, output };
         self.add(lease, Running { billed_from: new.received, cap: new.cap, why: None, kind });

@@ -9,13 +9,13 @@ use super::exchange::{Exchange, Failure};
 use super::network::Network;
 use super::tls::Tls;
 use super::transcript::Transcript;
+use super::waits::{Stage, Waits};
 use crate::due::Due;
 use crate::metrics::{HTTP_CALLS, HTTP_SECONDS};
 use crate::output::{AttemptOutput, OutputQueue};
 use crate::supervise::monotonic_ns;
 use domain::target::TargetPolicy;
 use domain::task::HttpRun;
-use domain::time::format_duration;
 use protocol::LeaseKey;
 use runtime::clock::{self, Instant};
 use std::sync::Arc;
@@ -51,22 +51,24 @@ pub(crate) enum HttpEnd {
     Failed { reason: String, status: Option<u16> },
     /// It passed its cap and was cut off.
     OverCap,
+    /// Its cap was over while it waited for its turn to look a name up; `asked` when an answer had led it there.
+    NoTurn { asked: bool },
     /// It was cut off because the agent asked, or the lease was over.
     Cut,
 }
 
-/// Runs the attempt. When this returns its connection is closed.
-pub(crate) async fn run<N: Network>(assigned: Assigned<N>) -> HttpEnd {
-    let began = clock::monotonic();
+/// Runs the attempt; also says how long of that it only waited for its turn. When this returns its connection is closed.
+pub(crate) async fn run<N: Network>(assigned: Assigned<N>) -> (HttpEnd, Duration) {
+    let (began, waits) = (clock::monotonic(), Waits::default());
     let (output, queue) = (Arc::clone(&assigned.output), Arc::clone(&assigned.queue));
-    let end = race(assigned).await;
+    let end = race(assigned, &waits).await;
     queue.finish(&output);
     HTTP_CALLS.with(&[label(&end)]).inc();
     HTTP_SECONDS.with(&[]).observe((clock::monotonic() - began).as_secs_f64());
-    end
+    (end, waits.total())
 }
 
-async fn race<N: Network>(assigned: Assigned<N>) -> HttpEnd {
+async fn race<N: Network>(assigned: Assigned<N>, waits: &Waits) -> HttpEnd {
     let Assigned { lease, run, traceparent, due, policy, cap_until, network, tls, .. } = assigned;
     let call = match Call::new(&run, &lease, &traceparent, due) {
         Ok(call) => call,
@@ -74,6 +76,9 @@ async fn race<N: Network>(assigned: Assigned<N>) -> HttpEnd {
     };
     let lease_until = assigned.lease_until.clone();
     let exchange = Exchange {
+        tenant: lease.tenant,
+        timeout: run.timeout.unwrap_or(Duration::MAX),
+        waits,
         policy,
         network: network.as_ref(),
         tls: tls.as_ref(),
@@ -83,25 +88,21 @@ async fn race<N: Network>(assigned: Assigned<N>) -> HttpEnd {
         may_go_on: &|| monotonic_ns() < *lease_until.borrow(),
         transcript: Transcript::new(assigned.output, assigned.queue),
     };
-    let timeout = run.timeout.unwrap_or(Duration::MAX);
     tokio::select! {
         biased;
         () = over(assigned.lease_until) => HttpEnd::Cut,
         () = assigned.stop.notified() => HttpEnd::Cut,
-        () = clock::sleep_until(cap_until) => HttpEnd::OverCap,
-        done = clock::timeout(timeout, exchange.run(call)) => match done {
-            Ok(Ok(end)) => end,
-            Ok(Err(Failure::LeaseOver)) => HttpEnd::Cut,
-            Ok(Err(failure)) => {
+        () = clock::sleep_until(cap_until) => match waits.stage() {
+            Stage::Busy => HttpEnd::OverCap,
+            Stage::NotBegun => HttpEnd::NoTurn { asked: false },
+            Stage::Between => HttpEnd::NoTurn { asked: true },
+        },
+        done = exchange.run(call) => match done {
+            Ok(end) => end,
+            Err(Failure::LeaseOver) => HttpEnd::Cut,
+            Err(failure) => {
                 HttpEnd::Failed { status: failure.status(), reason: failure.to_string() }
             }
-            Err(_) => HttpEnd::Failed {
-                reason: format!(
-                    "no whole answer within its timeout of {}; raise `run.http.timeout`",
-                    format_duration(timeout)
-                ),
-                status: None,
-            },
         },
     }
 }
@@ -133,6 +134,7 @@ const fn label(end: &HttpEnd) -> &'static str {
         HttpEnd::Answered { .. } => "5xx",
         HttpEnd::Failed { .. } => "none",
         HttpEnd::OverCap => "over_cap",
+        HttpEnd::NoTurn { .. } => "no_turn",
         HttpEnd::Cut => "cut",
     }
 }

@@ -13,12 +13,15 @@ mod attempt;
 mod call;
 mod exchange;
 mod letter_case;
+mod names;
 mod network;
 mod redirect;
 #[cfg(test)]
 mod tests;
 mod tls;
 mod transcript;
+mod turns;
+mod waits;
 
 pub(crate) use attempt::{Assigned, HttpEnd, run};
 pub(crate) use network::Direct;

@@ -1,23 +1,25 @@
 //! Names and connections: the only place of this driver that reaches the network.
 //!
 //! A trait so that tests can say what a name means, and see every connection that is asked for. The real one asks the
-//! system and connects to nothing but a [`CheckedAddress`].
+//! name servers and connects to nothing but a [`CheckedAddress`].
 
+use super::names::Names;
+use super::turns::{Turn, Turns};
+use domain::id::TenantId;
 use domain::target::CheckedAddress;
+use runtime::config::ExecutorConfig;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
-
-/// Most names looked up at once. The system's lookup holds a thread, which commands need too.
-const LOOKUPS: usize = 64;
 
 pub(crate) trait Network: Send + Sync + 'static {
+    /// The right to look a name up for `tenant`; waits until it is its turn.
+    fn turn(&self, tenant: TenantId) -> impl Future<Output = Turn> + Send;
+
     /// What `host` means now.
     fn resolve(
         &self,
+        turn: Turn,
         host: &str,
         port: u16,
     ) -> impl Future<Output = io::Result<Vec<SocketAddr>>> + Send;
@@ -26,29 +28,41 @@ pub(crate) trait Network: Send + Sync + 'static {
     fn connect(&self, to: CheckedAddress) -> impl Future<Output = io::Result<TcpStream>> + Send;
 }
 
-/// The system's resolver and its own connections.
+/// The name servers of this machine and its own connections.
 #[derive(Debug)]
 pub(crate) struct Direct {
-    lookups: Arc<Semaphore>,
+    turns: Turns,
+    names: Names,
 }
 
+impl Direct {
+    pub(crate) fn new(config: &ExecutorConfig) -> Self {
+        let [most, share] = [config.max_lookups, config.max_lookups_per_tenant]
+            .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        Self {
+            turns: Turns::new(most, share),
+            names: Names::new(config.name_servers.clone(), config.lookup_timeout, most),
+        }
+    }
+}
+
+#[cfg(test)]
 impl Default for Direct {
     fn default() -> Self {
-        Self { lookups: Arc::new(Semaphore::new(LOOKUPS)) }
+        let limit = std::time::Duration::from_secs(5);
+        Self { turns: Turns::new(64, 16), names: Names::new(Vec::new(), limit, 64) }
     }
 }
 
 impl Network for Direct {
-    async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-        let lookups = Arc::clone(&self.lookups);
-        let permit = lookups.acquire_owned().await.map_err(io::Error::other)?;
-        let name = (host.to_owned(), port);
-        let found = spawn_blocking(move || {
-            // Held by the thread: giving up waiting for it must not let more of them begin.
-            let _permit = permit;
-            name.to_socket_addrs().map(Iterator::collect)
-        });
-        found.await.map_err(io::Error::other)?
+    async fn turn(&self, tenant: TenantId) -> Turn {
+        self.turns.turn(tenant).await
+    }
+
+    async fn resolve(&self, turn: Turn, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        let found = self.names.addresses(host).await;
+        drop(turn);
+        Ok(found?.into_iter().map(|address| SocketAddr::new(address, port)).collect())
     }
 
     async fn connect(&self, to: CheckedAddress) -> io::Result<TcpStream> {

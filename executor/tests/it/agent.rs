@@ -140,7 +140,7 @@ impl Agent {
             .env("BERTH_EXECUTOR__RESOURCE_MANAGERS", addresses.join(","))
             .env("BERTH_EXECUTOR__DATA_DIR", home.path().join("data"))
             .env("BERTH_AUTH__EXECUTOR_SECRET", SECRET)
-            .env("BERTH_TELEMETRY__LOG", "debug,h2=info,hyper=info,tower=info")
+            .env("BERTH_TELEMETRY__LOG", "debug,h2=info,hyper=info,tower=info,hickory=info")
             .env("BERTH_TELEMETRY__FORMAT", "text")
             .stdout(output.try_clone().unwrap())
             .stderr(output);

@@ -26,6 +26,7 @@ macro_rules! in_both_modes {
 mod agent;
 mod called;
 mod host;
+mod name_server;
 mod proxy;
 mod rm;
 
@@ -38,6 +39,7 @@ mod hostile;
 mod http_answers;
 mod http_calls;
 mod http_ends;
+mod http_names;
 mod isolation;
 mod noops;
 mod outputs;

@@ -219,16 +219,22 @@ impl Rm {
 
     /// Assigns so many at once.
     pub fn assign_many(&self, run_json: &str, count: usize) -> Vec<LeaseKey> {
+        let fresh = (0..count).map(|_| (TenantId::fresh(), run_json.to_owned()));
+        self.assign_all(fresh)
+    }
+
+    /// Assigns all of these at once, each for its tenant.
+    pub fn assign_all(&self, runs: impl IntoIterator<Item = (TenantId, String)>) -> Vec<LeaseKey> {
         let mut leases = Vec::new();
         let mut assignments = Vec::new();
-        for _ in 0..count {
-            let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        for (tenant, run_json) in runs {
+            let lease = LeaseKey { tenant, task: TaskId::fresh(), attempt: 1 };
             self.lock().last_number += 1;
             leases.push(lease);
             assignments.push(Assignment {
                 number: self.lock().last_number,
                 lease: Some(lease.into()),
-                run_json: run_json.to_owned(),
+                run_json,
                 cap_ms: 60_000,
                 resources: None,
                 traceparent: String::new(),

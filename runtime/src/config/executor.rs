@@ -2,15 +2,18 @@
 //!
 //! Read by `executor` at start-up.
 
-use super::checks::{Checks, hours, secs};
+use super::checks::{Checks, hours, ms, secs};
 use super::environment::{variable, variable_of};
 use super::error::ConfigError;
-use super::values::{address, duration};
+use super::values::{address, duration, name_servers};
 use domain::id::{ExecutorId, PoolName};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
+
+/// Each that is silent costs time.
+const MAX_NAME_SERVERS: usize = 8;
 
 /// How commands are kept apart from the machine they run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -63,6 +66,16 @@ pub struct ExecutorConfig {
     pub port_first: u16,
     /// Ports that tasks may be given.
     pub port_count: u16,
+    /// Name servers for the hosts of HTTP tasks; none: the system's.
+    #[serde(deserialize_with = "name_servers")]
+    pub name_servers: Vec<SocketAddr>,
+    /// The longest one name may take to be looked up.
+    #[serde(deserialize_with = "duration")]
+    pub lookup_timeout: Duration,
+    /// Names looked up at once.
+    pub max_lookups: u32,
+    /// Of these, by one tenant.
+    pub max_lookups_per_tenant: u32,
     /// Output streamed from an attempt's start, bytes.
     pub output_head_bytes: usize,
     /// Output kept from an attempt's end, bytes.
@@ -120,6 +133,15 @@ impl ExecutorConfig {
             u32::from(self.port_first) + u32::from(self.port_count) <= 65_536,
             "passes the last port 65535; lower it or `executor.port_first`",
         );
+        checks.rule(
+            "executor.name_servers",
+            self.name_servers.len() <= MAX_NAME_SERVERS,
+            format!("lists more than {MAX_NAME_SERVERS}"),
+        );
+        checks.duration("executor.lookup_timeout", self.lookup_timeout, ms(100)..=secs(60));
+        checks.number("executor.max_lookups", self.max_lookups, 1..=4096);
+        let all = self.max_lookups.max(1);
+        checks.number("executor.max_lookups_per_tenant", self.max_lookups_per_tenant, 1..=all);
         checks.number("executor.output_head_bytes", self.output_head_bytes, 0..=67_108_864);
         checks.number("executor.output_tail_bytes", self.output_tail_bytes, 0..=67_108_864);
         checks.duration("executor.drain_grace", self.drain_grace, secs(0)..=hours(24));

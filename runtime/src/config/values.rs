@@ -44,6 +44,22 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>,
     texts.iter().map(one).collect()
 }
 
+/// `["10.0.0.2", "10.0.0.3:5353", "[fd00::53]:53"]`: name servers, on port 53 where none is given.
+pub(super) fn name_servers<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<SocketAddr>, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
+    let one = |text: &String| {
+        let plain = || text.parse().ok().map(|ip: IpAddr| SocketAddr::new(ip, 53));
+        text.parse().ok().or_else(plain).ok_or_else(|| {
+            D::Error::custom(format!(
+                "\"{text}\" is no name server; use an address such as 10.0.0.2, 10.0.0.2:5353 or [fd00::53]:53"
+            ))
+        })
+    };
+    texts.iter().map(one).collect()
+}
+
 /// `"127.0.0.1:8080"`, `"[::1]:0"`.
 pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     let text = String::deserialize(from)?;

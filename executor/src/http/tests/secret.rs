@@ -75,7 +75,7 @@ async fn nothing_is_sent_under_a_lease_that_is_over() {
     let (_sender, lease_until) = watch::channel(1);
     let limits = OutputLimits { head: 1000, tail: 1000 };
     let run_json = serde_json::json!({"method": "GET", "url": format!("http://{server}/")});
-    let end = run(Assigned {
+    let (end, _) = run(Assigned {
         lease,
         run: serde_json::from_value(run_json).unwrap(),
         traceparent: String::new(),

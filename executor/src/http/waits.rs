@@ -1,0 +1,66 @@
+//! How long an attempt has waited for its turns, and whether it waits now.
+//!
+//! Written by the exchange, read by whoever ends it. The wait is not the attempt's doing: its timeout does not run
+//! meanwhile, it is not billed, and a cap that ends it then is no failure.
+
+use runtime::clock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+#[derive(Debug, Default)]
+pub(super) struct Waits(Mutex<State>);
+
+#[derive(Debug, Default, Clone, Copy)]
+struct State {
+    total: Duration,
+    since: Option<clock::Instant>,
+    asked: bool,
+}
+
+/// What became of an attempt that was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It waits and has sent nothing.
+    NotBegun,
+    /// It waits for another turn, after a redirect.
+    Between,
+    /// It does something.
+    Busy,
+}
+
+impl Waits {
+    /// Waits for `turn`.
+    pub(super) async fn during<F: Future>(&self, turn: F) -> F::Output {
+        self.lock().since = Some(clock::monotonic());
+        let turn = turn.await;
+        let mut state = self.lock();
+        if let Some(since) = state.since.take() {
+            state.total += since.elapsed();
+        }
+        turn
+    }
+
+    /// A request may be on its way from now on.
+    pub(super) fn asks(&self) {
+        self.lock().asked = true;
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        let state = *self.lock();
+        match (state.since, state.asked) {
+            (None, _) => Stage::Busy,
+            (Some(_), false) => Stage::NotBegun,
+            (Some(_), true) => Stage::Between,
+        }
+    }
+
+    /// All of it up to now.
+    pub(super) fn total(&self) -> Duration {
+        let state = *self.lock();
+        state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
