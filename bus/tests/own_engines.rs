@@ -74,6 +74,62 @@ async fn a_queue_that_has_fallen_silent_is_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_queue_without_a_leader_for_a_while_keeps_no_consumer_that_nobody_reads() {
+    let broker = PrivateRabbit::start().await.unwrap();
+    let rig = over(&broker, QueueType::Quorum).await;
+    let mut consumer = rig.consume(100);
+    next(&mut consumer).await.ack();
+    // What it is asked now it does later: as the queue of a cluster that has lost its majority.
+    ctl(&broker, &["eval", &format!("sys:suspend('%2F_{}').", rig.queue())]);
+    // A consumer to which nothing comes subscribes anew, again and again.
+    let tries = metric("berth_bus_connections_lost_total", &[("link", "consume")]) + 2.0;
+    support::until("two connections were given up", || {
+        metric("berth_bus_connections_lost_total", &[("link", "consume")]) >= tries
+    })
+    .await;
+    ctl(&broker, &["eval", &format!("sys:resume('%2F_{}').", rig.queue())]);
+    let back = clock::monotonic();
+    // Each of those that nobody reads would keep some.
+    for _ in 0..30 {
+        rig.until_confirmed().await;
+        next(&mut consumer).await.ack();
+    }
+    assert!(back.elapsed() < SOON, "back after {:?}", back.elapsed());
+    let listed = || {
+        let queues = ctl(&broker, &["-q", "list_consumers", "queue_name"]);
+        queues.lines().filter(|queue| *queue == rig.queue()).count()
+    };
+    assert_eq!(listed(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rights_on_names_with_the_prefix_are_all_that_a_user_needs() {
+    let broker = PrivateRabbit::start().await.unwrap();
+    ctl(&broker, &["add_user", "limited", "secret"]);
+    ctl(&broker, &["set_permissions", "limited", "^berth[.]", "^berth[.]", "^berth[.]"]);
+    let url = format!("amqp://limited:secret@127.0.0.1:{}/%2f", broker.port());
+    let mut config = support::config(BusKind::RabbitMq, &url, "berth");
+    config.heartbeat = Duration::from_secs(5);
+    config.direct_wakeups = false;
+    config.hint_ttl = Duration::from_millis(200);
+    let rig = Rig::over(config);
+    assert!(rig.bus.wait_connected(SOON).await);
+    rig.until_confirmed().await;
+    // Nobody consumes yet: it dies, and is counted.
+    rig.bus.watch_dead_letters();
+    let dead = || metric("berth_hints_dead_total", &[("pool", rig.pool.as_str())]) >= 1.0;
+    support::until("a hint has died and was counted", dead).await;
+    let mut consumer = rig.consume(1);
+    rig.until_confirmed().await;
+    next(&mut consumer).await.ack();
+    let sibling = rig.sibling().await;
+    let wakeups = rig.bus.wakeups(&[Topic::Batcher]);
+    support::heard(&sibling.bus, &wakeups).await;
+    let seen = rig.bus.queues(std::slice::from_ref(&rig.pool)).await;
+    assert_eq!(seen, bus::QueuesSeen::Looked(Vec::new()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_out_of_memory_is_seen_and_refused_at_once_while_acks_go_through() {
     let broker = PrivateRabbit::start().await.unwrap();
     let rig = over(&broker, QueueType::Quorum).await;
@@ -152,7 +208,7 @@ async fn publish_until(bus: Bus, pool: PoolName, stopped: Shutdown) -> Tally {
 }
 
 /// Runs `rabbitmqctl` against the broker, with the broker's own environment and user.
-fn ctl(broker: &PrivateRabbit, arguments: &[&str]) {
+fn ctl(broker: &PrivateRabbit, arguments: &[&str]) -> String {
     use std::os::unix::fs::MetadataExt;
     let process = format!("/proc/{}", broker.pid().unwrap());
     let environment =
@@ -173,4 +229,5 @@ fn ctl(broker: &PrivateRabbit, arguments: &[&str]) {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

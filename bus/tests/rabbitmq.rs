@@ -8,7 +8,7 @@ use bus::{PublishOutcome, Topic};
 use futures::FutureExt;
 use lapin::types::{AMQPValue, FieldTable};
 use runtime::clock;
-use runtime::config::{BusKind, SecretString};
+use runtime::config::{BusKind, ExposeSecret, SecretString};
 use std::collections::HashSet;
 use std::time::Duration;
 use support::{Carrier, Rig, SOON, batch, metric, next, nothing_comes, until};
@@ -16,6 +16,24 @@ use testkit::proxy::{Mode, Proxy};
 
 /// The publish limit of these tests, and a little for a loaded machine.
 const ANSWERED: Duration = Duration::from_millis(2500);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_is_away_is_passed_over() {
+    // Whichever of them is first by chance.
+    for _ in 0..3 {
+        let away = |config: &mut runtime::config::BusConfig| {
+            let url = config
+                .url
+                .expose_secret()
+                .replace("@127.0.0.1:", "@127.0.0.1:1,127.0.0.1:2,127.0.0.1:");
+            config.url = url.into();
+        };
+        let rig = Carrier::RabbitMq.rig(away).await;
+        let mut consumer = rig.consume(1);
+        rig.publish(vec![batch(1)]).await;
+        next(&mut consumer).await.ack();
+    }
+}
 
 #[tokio::test]
 async fn what_is_published_to_a_deleted_queue_is_returned_and_the_queue_made_again() {
@@ -307,7 +325,7 @@ async fn answers_that_get_lost_do_not_hang_a_publish() {
 /// A rig whose every byte goes through the proxy.
 async fn behind_a_proxy() -> (Rig, Proxy) {
     let mut rig = Carrier::RabbitMq.rig(|_| {}).await;
-    let url = runtime::config::ExposeSecret::expose_secret(&rig.config.url).to_owned();
+    let url = rig.config.url.expose_secret().to_owned();
     let address = url.rsplit('@').next().unwrap().split('/').next().unwrap();
     let proxy = Proxy::start(address).await.unwrap();
     rig.config.url = SecretString::from(proxy.url(&url).unwrap());

@@ -116,6 +116,49 @@ async fn silent(
     Ok(())
 }
 
+/// Two of the broker's three nodes answer nothing for a while: no queue has a leader, and what is asked of one is done later.
+async fn without_majority(
+    shape: Shape,
+    per_second: u32,
+    (lasting, back): (Duration, Duration),
+) -> anyhow::Result<()> {
+    let nodes = PrivateRabbit::start_nodes::<3>().await?;
+    for node in &nodes[1..] {
+        rabbitmqctl(node, &["stop_app"]).await?;
+        rabbitmqctl(node, &["join_cluster", &nodes[0].node()?]).await?;
+        rabbitmqctl(node, &["start_app"]).await?;
+    }
+    // Each of them, at the place of the first in its URL.
+    let (first, port) = (nodes[0].url()?, format!("127.0.0.1:{}", nodes[0].port()));
+    let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
+    let mut rig = Rig::start(shape, first.replace(&port, &hosts.join(",")), per_second).await?;
+    let outage = async {
+        clock::sleep(3 * SECOND).await;
+        nodes[1..].iter().try_for_each(|node| node.freeze())?;
+        clock::sleep(lasting).await;
+        nodes[1..].iter().try_for_each(|node| node.thaw())?;
+        let back_at = now_ms();
+        clock::sleep(back).await;
+        Ok(back_at)
+    };
+    let (back_at, seen) = rig.load.during(&rig.customer, outage).await?;
+    let drained = rig.all_is_well(&seen).await?;
+    let oracle = Oracle::of(&rig.cluster);
+    let resumed = oracle.first_end_after(back_at, "a.placed_at").await?;
+    let since = i64::try_from((back - SECOND).as_millis())?;
+    let part = oracle.ended_within(SECOND, (back_at + since, SECOND)).await?;
+    let queues = rabbitmqctl(&nodes[0], &["list_consumers", "queue_name"]).await?;
+    let consumers = queues.lines().filter(|queue| queue.contains(".hints.")).count();
+    eprintln!(
+        "without a majority for {lasting:?}: a task placed since ended {resumed:?} after; of those taken in the last second of \
+         {back:?} {part:.2} ended within a second; {consumers} consumers; drained {drained:?} after the load"
+    );
+    assert!(resumed <= RESUMED, "work resumed only {resumed:?} after the cluster was whole");
+    assert!(part >= 0.8, "of those taken {back:?} after only {part} ended within a second");
+    assert_eq!(consumers, rig.cluster.of(Role::ResourceManager).len(), "{queues}");
+    Ok(())
+}
+
 /// The broker is out of memory: it takes nothing from who publishes.
 async fn refused(shape: Shape, per_second: u32, lasting: Duration) -> anyhow::Result<()> {
     let rabbit = PrivateRabbit::start().await?;
@@ -262,6 +305,11 @@ mod chaos {
     async fn a_broker_silent_for_half_a_minute_is_given_up_and_work_flows_again()
     -> anyhow::Result<()> {
         silent(Shape::default(), 100, (30 * SECOND, 10 * SECOND)).await
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn after_a_broker_without_a_majority_is_whole_work_flows_again() -> anyhow::Result<()> {
+        without_majority(Shape::default(), 50, (20 * SECOND, 15 * SECOND)).await
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -7,10 +7,12 @@
 use super::fault::{Fault, within};
 use super::in_flight::{Answer, InFlight, Job};
 use super::session::Session;
+use super::topology;
 use crate::metrics;
 use futures::stream::{FuturesUnordered, StreamExt};
 use futures::{FutureExt, future::BoxFuture};
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
+use lapin::types::ShortString;
 use lapin::{BasicProperties, Channel, Confirmation};
 use runtime::clock;
 use runtime::config::QueueType;
@@ -39,6 +41,7 @@ pub(super) async fn serve(
     ready();
     let mut work = Confirming {
         channel,
+        exchange: topology::hint_exchange(&session.settings.prefix).into(),
         // A classic queue that takes it to the disk, too, makes its confirm wait for that, and nothing rests on it.
         delivery_mode: match session.settings.queue_type {
             QueueType::Quorum => PERSISTENT,
@@ -68,6 +71,7 @@ struct ToSend {
 
 struct Confirming {
     channel: Channel,
+    exchange: ShortString,
     flight: InFlight,
     /// For each message.
     delivery_mode: u8,
@@ -124,8 +128,8 @@ impl Confirming {
                 let properties = properties
                     .with_delivery_mode(self.delivery_mode)
                     .with_message_id(number.to_string().into());
-                let channel = self.channel.clone();
-                self.confirms.push(publish(channel, number, queue, body, properties));
+                let way = (self.channel.clone(), self.exchange.clone(), queue);
+                self.confirms.push(publish(way, number, body, properties));
             } else {
                 self.late = self.late.saturating_sub(1);
             }
@@ -187,15 +191,14 @@ static SENT: FaultPoint = FaultPoint::new("bus.hints.sent");
 
 /// Queues the frames when first polled; ends with the broker's confirm.
 fn publish(
-    channel: Channel,
+    (channel, exchange, queue): (Channel, ShortString, String),
     number: u64,
-    queue: String,
     body: Vec<u8>,
     properties: BasicProperties,
 ) -> Confirm {
     Box::pin(async move {
         let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
-        let sent = channel.basic_publish("".into(), queue.into(), options, &body, properties).await;
+        let sent = channel.basic_publish(exchange, queue.into(), options, &body, properties).await;
         let result = match sent {
             Ok(confirm) => match SENT.hit().await {
                 Ok(()) => confirm.await,

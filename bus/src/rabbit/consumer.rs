@@ -85,6 +85,7 @@ impl HintReceiver {
                 Err(fault) => {
                     let (pool, cause) = (&self.pool, ErrorChain(&fault).to_string());
                     warn!(%pool, cause, "Consuming the hints of pool `{pool}` failed, trying on: {cause}");
+                    session.give_up_if_silent(&fault);
                     clock::sleep(backoff.pause()).await;
                 }
             }

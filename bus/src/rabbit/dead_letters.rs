@@ -41,6 +41,7 @@ async fn watch_for_ever(link: &Link) {
             Err(fault) => {
                 let cause = ErrorChain(&fault).to_string();
                 warn!(cause, "Dead hints cannot be counted, trying on: {cause}");
+                session.give_up_if_silent(&fault);
             }
         }
         clock::sleep(backoff.pause()).await;

@@ -17,6 +17,11 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// True where the broker did not answer: what was asked may still be done, later.
+    pub(crate) const fn is_timed_out(&self) -> bool {
+        matches!(self, Self::TimedOut(_))
+    }
+
     /// True where a queue exists with other arguments than ours.
     pub(crate) fn is_precondition_failed(&self) -> bool {
         self.is(AMQPSoftError::PRECONDITIONFAILED)

@@ -85,7 +85,7 @@ impl Healer {
 /// Each step has a fresh connection. That of the publisher may be what is wrong, and RabbitMQ stops reading from one whose messages
 /// a queue does not take; and what waits for a queue that is deleted by force can end its connection.
 async fn replace(settings: &Settings, pool: &PoolName) -> Result<(), Fault> {
-    let open = || Session::open("heal", settings.clone());
+    let open = || Session::open_any("heal", settings);
     if answers(&open().await?, pool).await? {
         return Ok(());
     }

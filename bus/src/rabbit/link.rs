@@ -74,8 +74,9 @@ impl Link {
     pub(crate) async fn run(self, shutdown: Shutdown) {
         let mut backoff = Backoff::new(RETRY_FIRST, self.shared.settings.reconnect_max);
         let mut complained = false;
+        let mut turn = self.shared.settings.any_turn();
         while !shutdown.is_cancelled() {
-            match Session::open(self.shared.name, self.shared.settings.clone()).await {
+            match Session::open(self.shared.name, self.shared.settings.clone(), turn).await {
                 Ok(session) => {
                     backoff.reset();
                     complained = false;
@@ -92,6 +93,8 @@ impl Link {
                     }
                 }
             }
+            // Another host, where there is one: this one is away, or was left for not answering.
+            turn = turn.wrapping_add(1);
             shutdown.sleep(backoff.pause()).await;
         }
         self.set_state(ConnectionState::Closed);

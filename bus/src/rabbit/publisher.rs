@@ -148,12 +148,16 @@ impl Publisher {
             Ok(Err(fault)) => {
                 let cause = ErrorChain(&fault).to_string();
                 warn!(%pool, cause, "The hint queue of pool `{pool}` could not be declared: {cause}");
+                session.give_up_if_silent(&fault);
                 match fault {
                     Fault::TimedOut(_) => Err(PublishOutcome::TimedOut),
                     Fault::Amqp(_) | Fault::NoSession => Err(PublishOutcome::ConnectionLost),
                 }
             }
-            Err(_) => Err(PublishOutcome::TimedOut),
+            Err(_) => {
+                session.give_up();
+                Err(PublishOutcome::TimedOut)
+            }
         }
     }
 

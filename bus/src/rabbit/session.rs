@@ -27,14 +27,28 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Connects; the broker lists the connection as `berth <name>`.
-    pub(crate) async fn open(name: &str, settings: Settings) -> Result<Self, Fault> {
+    /// Connects to the host whose `turn` it is; the broker lists the connection as `berth <name>`.
+    pub(crate) async fn open(name: &str, settings: Settings, turn: usize) -> Result<Self, Fault> {
         let properties =
             ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
+        let uri = settings.uri(turn).clone();
         let (connection, socket) =
-            socket::connect(settings.uri.clone(), properties, settings.handshake_limit).await?;
+            socket::connect(uri, properties, settings.handshake_limit).await?;
         let (given_up, ended) = (CancellationToken::new(), CancellationToken::new());
         Ok(Self { settings, connection, socket, declared: Mutex::default(), given_up, ended })
+    }
+
+    /// Connects to the first host that answers.
+    pub(crate) async fn open_any(name: &str, settings: &Settings) -> Result<Self, Fault> {
+        let first = settings.any_turn();
+        let mut failed = Fault::NoSession;
+        for turn in (0..settings.uris.len()).map(|step| first.wrapping_add(step)) {
+            match Self::open(name, settings.clone(), turn).await {
+                Ok(session) => return Ok(session),
+                Err(fault) => failed = fault,
+            }
+        }
+        Err(failed)
     }
 
     /// A channel of its own: an error on it closes nothing else.
@@ -83,6 +97,17 @@ impl Session {
     /// Asks the link for a new session.
     pub(crate) fn give_up(&self) {
         self.given_up.cancel();
+    }
+
+    /// Gives it up where `fault` is that the broker did not answer.
+    ///
+    /// RabbitMQ may still do what it was asked: a consumer that it makes later takes messages for a reader that has long gone
+    /// (seen with 3.10.8, where the queue had no leader when it was asked). Closing the channel does not remove such a consumer;
+    /// the end of the connection does.
+    pub(crate) fn give_up_if_silent(&self, fault: &Fault) {
+        if fault.is_timed_out() {
+            self.give_up();
+        }
     }
 
     /// Waits until somebody gave up on it.

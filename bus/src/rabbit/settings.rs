@@ -3,8 +3,9 @@
 //! Built from `[bus]`. The rule: nothing here is printed, because the URI holds a password.
 
 use crate::error::ConnectError;
+use domain::id::NodeId;
 use lapin::uri::{AMQPScheme, AMQPUri};
-use runtime::config::{BusConfig, ExposeSecret, QueueType};
+use runtime::config::{BusConfig, ExposeSecret, QueueType, SecretString};
 use std::time::Duration;
 
 /// Time for a TCP connection, for TLS, and for each AMQP handshake.
@@ -12,7 +13,8 @@ const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Clone)]
 pub(crate) struct Settings {
-    pub(crate) uri: AMQPUri,
+    /// One for each host, tried in turn.
+    pub(crate) uris: Vec<AMQPUri>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
     /// The longest any single await on the broker may take.
@@ -28,12 +30,16 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn from_config(config: &BusConfig) -> Result<Self, ConnectError> {
-        let mut uri: AMQPUri = config.url.expose_secret().parse().map_err(|_| ConnectError::Url)?;
         let heartbeat = u16::try_from(config.heartbeat.as_secs()).unwrap_or(u16::MAX).max(1);
-        uri.query.heartbeat = Some(heartbeat);
-        let is_plain = uri.scheme == AMQPScheme::AMQP;
+        let parse = |url: SecretString| {
+            let mut uri: AMQPUri = url.expose_secret().parse().map_err(|_| ConnectError::Url)?;
+            uri.query.heartbeat = Some(heartbeat);
+            Ok(uri)
+        };
+        let uris = config.urls().into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let is_plain = uris.iter().all(|uri| uri.scheme == AMQPScheme::AMQP);
         Ok(Self {
-            uri,
+            uris,
             prefix: config.queue_prefix.clone(),
             queue_type: config.queue_type,
             publish_timeout: config.publish_timeout,
@@ -44,6 +50,16 @@ impl Settings {
             direct_wakeups: config.direct_wakeups,
             direct_hints: config.direct_hints && is_plain,
         })
+    }
+
+    /// The host whose `turn` it is. There is always one: a list without any is none.
+    pub(crate) fn uri(&self, turn: usize) -> &AMQPUri {
+        &self.uris[turn % self.uris.len().max(1)]
+    }
+
+    /// Where to begin: by chance, so that processes spread over the hosts.
+    pub(crate) fn any_turn(&self) -> usize {
+        NodeId::fresh().uuid().as_u128() as usize % self.uris.len().max(1)
     }
 }
 
@@ -75,5 +91,20 @@ mod tests {
         assert!(settings("amqp://guest:guest@localhost/%2f", true).direct_hints);
         assert!(!settings("amqps://guest:guest@localhost/%2f", true).direct_hints);
         assert!(!settings("amqp://guest:guest@localhost/%2f", false).direct_hints);
+    }
+
+    #[test]
+    fn each_host_of_a_url_has_its_turn() {
+        let settings = settings("amqp://guest:gu%2Cest@one,two:5673,three:5674/berth", true);
+        let hosts: Vec<_> = (0..4)
+            .map(|turn| settings.uri(turn).authority.clone())
+            .map(|authority| (authority.host, authority.port, authority.userinfo.password))
+            .collect();
+        let host = |name: &str, port| (name.to_owned(), port, "gu,est".to_owned());
+        assert_eq!(
+            hosts,
+            [host("one", 5672), host("two", 5673), host("three", 5674), host("one", 5672)]
+        );
+        assert!(settings.uris.iter().all(|uri| uri.vhost == "berth"));
     }
 }

@@ -3,13 +3,14 @@
 //! Called at the start of each session, and again for a pool whose queue was found missing. The
 //! rule: everything here is disposable. A queue may be deleted at any time; what it held is swept
 //! up from Postgres. An existing queue with other arguments is used as it is, never deleted:
-//! two releases that run side by side would delete each other's.
+//! two releases that run side by side would delete each other's. All names begin with the prefix, and nothing goes through the
+//! default exchange: a right on names with that prefix is all that a user of the broker needs.
 
 use super::fault::{Fault, within};
 use super::session::Session;
 use super::settings::Settings;
-use domain::id::PoolName;
-use lapin::options::{ExchangeDeclareOptions, QueueDeclareOptions};
+use domain::id::{NodeId, PoolName};
+use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Channel, ExchangeKind};
 use runtime::config::QueueType;
@@ -42,11 +43,28 @@ pub(crate) fn wake_exchange(prefix: &str) -> String {
     format!("{prefix}.wake")
 }
 
+/// `berth.wake.<id>`: that of one process, for one life of its connection.
+pub(crate) fn wake_queue(prefix: &str, id: NodeId) -> String {
+    format!("{prefix}.wake.{}", id.uuid().simple())
+}
+
+/// `berth.hints`: hints go through it to the queue that their routing key names.
+pub(crate) fn hint_exchange(prefix: &str) -> String {
+    format!("{prefix}.hints")
+}
+
+/// `berth.dead`: what died in a queue goes through it to the queue of the dead.
+fn dead_exchange(prefix: &str) -> String {
+    format!("{prefix}.dead")
+}
+
 /// Declares a pool's queue, and the queue its dead go to.
 pub(crate) async fn declare_pool(session: &Session, pool: &PoolName) -> Result<(), Fault> {
     declare_dead(session).await?;
     let settings = &session.settings;
-    declare_queue(session, &hint_queue(&settings.prefix, pool), hint_arguments(settings)).await
+    let queue = hint_queue(&settings.prefix, pool);
+    declare_queue(session, &queue, hint_arguments(settings)).await?;
+    bind(session, hint_exchange(&settings.prefix), &queue).await
 }
 
 /// What a pool's queue is declared with.
@@ -55,7 +73,7 @@ pub(crate) fn hint_arguments(settings: &Settings) -> FieldTable {
         ("x-queue-type", queue_type(settings)),
         ("x-message-ttl", millis(settings.hint_ttl)),
         ("x-max-length", number(settings.hint_max_length)),
-        ("x-dead-letter-exchange", text("")),
+        ("x-dead-letter-exchange", text(&dead_exchange(&settings.prefix))),
         ("x-dead-letter-routing-key", text(&dead_queue(&settings.prefix))),
     ]);
     // A classic queue does not count returns: there a hint goes round until it is too old.
@@ -68,7 +86,24 @@ pub(crate) fn hint_arguments(settings: &Settings) -> FieldTable {
 /// Declares the queue of the dead.
 pub(crate) async fn declare_dead(session: &Session) -> Result<(), Fault> {
     let settings = &session.settings;
-    declare_queue(session, &dead_queue(&settings.prefix), dead_arguments(settings)).await
+    let queue = dead_queue(&settings.prefix);
+    declare_queue(session, &queue, dead_arguments(settings)).await?;
+    bind(session, dead_exchange(&settings.prefix), &queue).await
+}
+
+/// Declares an exchange, and that it passes on to `queue` what has its name as routing key.
+async fn bind(session: &Session, exchange: String, queue: &str) -> Result<(), Fault> {
+    let channel = session.channel().await?;
+    let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+    let (kind, none) = (ExchangeKind::Direct, FieldTable::default);
+    let work = channel.exchange_declare(exchange.as_str().into(), kind, options, none());
+    within(session.limit(), work).await?;
+    let options = QueueBindOptions::default();
+    let work = channel.queue_bind(queue.into(), exchange.into(), queue.into(), options, none());
+    within(session.limit(), work).await?;
+    // It is bound; whether the channel closes cleanly changes nothing.
+    let _ = within(session.limit(), channel.close(200, "OK".into())).await;
+    Ok(())
 }
 
 /// What the queue of the dead is declared with.

@@ -10,6 +10,7 @@ use super::session::Session;
 use super::topology::{self, number, table};
 use crate::topic::Topic;
 use crate::wakeups::Raised;
+use domain::id::NodeId;
 use futures::StreamExt;
 use lapin::options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::types::{FieldTable, ShortString};
@@ -64,6 +65,7 @@ impl WakeReceiver {
                 Err(fault) => {
                     let cause = ErrorChain(&fault).to_string();
                     warn!(cause, "Wake-ups cannot be received, trying on: {cause}");
+                    session.give_up_if_silent(&fault);
                 }
             }
             clock::sleep(backoff.pause()).await;
@@ -141,11 +143,12 @@ impl WakeReceiver {
             ..QueueDeclareOptions::default()
         };
         let arguments = table([("x-max-length", number(MAX_LENGTH))]);
-        let queue = within(limit, channel.queue_declare("".into(), options, arguments))
-            .await?
-            .name()
-            .clone();
-        let exchange = topology::wake_exchange(&session.settings.prefix);
+        // A name of its own each time: the one before is locked until the broker has noticed that its connection is gone. And
+        // under the prefix, because the names that a broker makes up need rights of their own.
+        let prefix = &session.settings.prefix;
+        let queue: ShortString = topology::wake_queue(prefix, NodeId::fresh()).into();
+        within(limit, channel.queue_declare(queue.clone(), options, arguments)).await?;
+        let exchange = topology::wake_exchange(prefix);
         for topic in &self.topics {
             let (exchange, key) = (exchange.as_str().into(), topic.as_str().into());
             let options = QueueBindOptions::default();

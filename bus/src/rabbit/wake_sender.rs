@@ -154,8 +154,8 @@ impl WakeSender {
         let channel = match open {
             Some((of, open)) if Arc::ptr_eq(&of, &session) && open.status().connected() => open,
             _ => {
-                let open = session.channel().await?;
-                topology::declare_wake(&session, &open).await?;
+                let open = open_way(&session).await;
+                let open = open.inspect_err(|fault| session.give_up_if_silent(fault))?;
                 self.line().direct = session.wake_ip().and_then(WakeCaller::open).map(Arc::new);
                 open
             }
@@ -207,6 +207,13 @@ fn sending(
         channel.basic_publish(exchange.into(), key, options, &[], properties).await?;
         Ok(())
     })
+}
+
+/// A channel, and the exchange that wake-ups go to.
+async fn open_way(session: &Session) -> Result<Channel, Fault> {
+    let channel = session.channel().await?;
+    topology::declare_wake(session, &channel).await?;
+    Ok(channel)
 }
 
 /// Hears answers, for ever; nothing, where nobody can be called.

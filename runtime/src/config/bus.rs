@@ -65,12 +65,28 @@ pub struct BusConfig {
 }
 
 impl BusConfig {
+    /// A URL for each host that `url` names, in their order.
+    #[must_use]
+    pub fn urls(&self) -> Vec<SecretString> {
+        let url = self.url.expose_secret();
+        let Some((scheme, rest)) = url.split_once("://") else { return vec![self.url.clone()] };
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+        let of_host = |host: &str| format!("{scheme}://{user}{host}{path}").into();
+        hosts.split(',').map(of_host).collect()
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
-        let url = url::Url::parse(self.url.expose_secret());
+        let urls = self.urls();
+        let is_amqp = |url: &SecretString| {
+            url::Url::parse(url.expose_secret()).is_ok_and(|url| {
+                matches!(url.scheme(), "amqp" | "amqps") && (urls.len() == 1 || url.has_host())
+            })
+        };
         checks.rule(
             "bus.url",
-            url.is_ok_and(|url| matches!(url.scheme(), "amqp" | "amqps")),
-            "must be an AMQP URL such as amqp://user:password@host:5672/%2f",
+            urls.iter().all(is_amqp),
+            "must be an AMQP URL such as amqp://user:password@host:5672/%2f; of several hosts: amqp://user:password@one:5672,two:5672/%2f",
         );
         let letters = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
         checks.rule(

@@ -3,12 +3,14 @@
 //! Used by tests of broker outages. Other tests take [`super::TestBroker`] and a queue prefix of their own.
 
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::{Deref, DerefMut};
 
 use anyhow::Context;
 use nix::sys::signal::Signal;
 
 use super::engine::{Engine, Recipe};
+use super::ports;
 
 static RABBITMQ: Recipe = Recipe {
     name: "rabbitmq",
@@ -25,6 +27,30 @@ impl PrivateRabbit {
     /// Starts one, about 5 s. Fails when RabbitMQ is not installed.
     pub async fn start() -> anyhow::Result<Self> {
         Ok(Self(Engine::start(&RABBITMQ).await?))
+    }
+
+    /// Starts the nodes of a cluster to be: `rabbitmqctl join_cluster` with the [name](Self::node) of another makes it one.
+    pub async fn start_nodes<const N: usize>() -> anyhow::Result<[Self; N]> {
+        let port = ports::free()?.to_string();
+        let secret = || format!("{:016x}", RandomState::new().build_hasher().finish());
+        let (cookie, password) = (secret(), secret());
+        let mut nodes = Vec::with_capacity(N);
+        for number in 0..N {
+            let files = [
+                ("node", format!("berth{number}")),
+                ("epmd_port", port.clone()),
+                (".erlang.cookie", cookie.clone()),
+                ("password", password.clone()),
+            ];
+            nodes.push(Self(Engine::start_with(&RABBITMQ, &files).await?));
+        }
+        nodes.try_into().map_err(|_| anyhow::anyhow!("not {N} nodes"))
+    }
+
+    /// Its name as a node.
+    pub fn node(&self) -> anyhow::Result<String> {
+        let name = fs::read_to_string(self.0.folder().join("node")).unwrap_or("berth".to_owned());
+        Ok(format!("{name}@localhost"))
     }
 
     /// Kills it and throws away all it held, as the loss of its disk would: the next start has no queue and no message.
