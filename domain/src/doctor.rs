@@ -22,6 +22,10 @@ pub enum Check {
     ReadyUnseen,
     /// No task is `ready` for long that fits none of its pool's executors, however idle.
     TasksUnplaceable,
+    /// No task waits for long in a pool that has room for it and in which nothing is placed.
+    PlacementStalled,
+    /// No executor gives back what it is given.
+    ExecutorsQuarantined,
     /// Each lease is of a session that is not over.
     LeaseWithoutSession,
     /// No session's term is long over without the session being ended.
@@ -84,7 +88,7 @@ pub enum Check {
 
 impl Check {
     /// Every check, in the order in which they are shown.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::ScheduledOverdue,
         Self::QueuedStale,
         Self::RetryingOverdue,
@@ -92,6 +96,8 @@ impl Check {
         Self::TasksWithoutWake,
         Self::ReadyUnseen,
         Self::TasksUnplaceable,
+        Self::PlacementStalled,
+        Self::ExecutorsQuarantined,
         Self::LeaseWithoutSession,
         Self::SessionsLapsed,
         Self::RunningPastEnd,
@@ -134,6 +140,8 @@ impl Check {
             Self::TasksWithoutWake => "tasks_without_wake",
             Self::ReadyUnseen => "ready_unseen",
             Self::TasksUnplaceable => "tasks_unplaceable",
+            Self::PlacementStalled => "placement_stalled",
+            Self::ExecutorsQuarantined => "executors_quarantined",
             Self::LeaseWithoutSession => "lease_without_session",
             Self::SessionsLapsed => "sessions_lapsed",
             Self::RunningPastEnd => "running_past_end",
@@ -184,6 +192,12 @@ impl Check {
             }
             Self::TasksUnplaceable => {
                 "start an executor of that pool that can hold them, or cancel them; `berth explain` says what each asks for"
+            }
+            Self::PlacementStalled => {
+                "hints do not arrive: is RabbitMQ whole (`rabbitmq-diagnostics check_if_node_is_quorum_critical`)? Delete the hint queue of that pool, or restart its resource managers"
+            }
+            Self::ExecutorsQuarantined => {
+                "it gets probes only: its log says why it refuses or loses what it is given; mend it or stop it (SIGTERM)"
             }
             Self::LeaseWithoutSession => {
                 "these leases never end by themselves: cancel the tasks, end them as the owner, and report it"

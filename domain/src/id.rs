@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::str::FromStr;
 use uuid::Uuid;
 
@@ -90,11 +91,6 @@ id!(
     "task"
 );
 id!(
-    /// One boot of an executor.
-    SessionId,
-    "session"
-);
-id!(
     /// What makes tasks at set times.
     ScheduleId,
     "schedule"
@@ -121,6 +117,39 @@ id!(
     AuditId,
     "audit"
 );
+
+/// One boot of an executor. Who knows it can take the session over, so that it is never shown: as text it is a short hash, which
+/// tells two sessions apart in a log and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub Uuid);
+
+impl SessionId {
+    /// A fresh id; its leading 48 bits are the present time in milliseconds.
+    #[must_use]
+    pub fn fresh() -> Self {
+        Self(Uuid::now_v7())
+    }
+
+    /// The plain UUID, as it is stored and sent.
+    #[must_use]
+    pub fn uuid(self) -> Uuid {
+        self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        write!(f, "session#{:08x}", hasher.finish() >> 32)
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// Names one request, in its answer, in log lines and in the audit: `req_` and 24 hex digits or more. No secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,6 +273,16 @@ mod tests {
         ] {
             assert!(text.parse::<TaskId>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_session_id_is_told_apart_and_never_shown() {
+        let (id, other) = (SessionId::fresh(), SessionId::fresh());
+        let (hex, shown) = (id.0.simple().to_string(), format!("{id} {id:?}"));
+        // Not even a part of it as long as a guess could begin with.
+        assert!((0..hex.len() - 8).all(|at| !shown.contains(&hex[at..at + 8])), "{shown} of {hex}");
+        assert_eq!(id.to_string(), SessionId(id.0).to_string());
+        assert_ne!(id.to_string(), other.to_string());
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod cgroup;
 mod command;
 mod data_dir;
 mod due;
+mod earlier;
 mod http;
 mod identity;
 mod isolation;

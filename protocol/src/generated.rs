@@ -63,7 +63,7 @@ pub struct Hello {
     #[prost(string, tag = "2")]
     pub executor_id: ::prost::alloc::string::String,
     /// One boot of the executor: a fresh UUIDv7 (16 bytes) at every process start and after every
-    /// REFUSED_SESSION_OVER. Reconnecting with the same session adopts it.
+    /// REFUSED_SESSION_OVER. Reconnecting with the same session, name, pool and capacity adopts it.
     #[prost(bytes = "vec", tag = "3")]
     pub session_id: ::prost::alloc::vec::Vec<u8>,
     #[prost(string, tag = "4")]
@@ -81,6 +81,10 @@ pub struct Hello {
     pub held: ::prost::alloc::vec::Vec<Lease>,
     #[prost(string, tag = "9")]
     pub version: ::prost::alloc::string::String,
+    /// Sessions of this executor's earlier boots, 16 bytes each, at most 8: whoever names the one that still holds
+    /// executor_id is its executor, and need not wait for its term to end. A session id is a secret for that.
+    #[prost(bytes = "vec", repeated, tag = "10")]
+    pub earlier_session_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -168,9 +172,10 @@ pub mod refused {
         Unspecified = 0,
         /// The session has lapsed or was fenced: kill everything, start a new session.
         SessionOver = 1,
-        /// Another executor holds this name with a live session. Try again later.
+        /// Another session that `earlier_session_ids` does not name holds this name, and its term runs. Try again later.
         NameTaken = 2,
         Protocol = 3,
+        /// The executor is not wanted as it is: its pool does not exist, or it has more than one of its pool may have.
         Invalid = 4,
         /// Try again, elsewhere or later.
         Unavailable = 5,
@@ -282,7 +287,8 @@ pub struct Results {
 pub struct Result {
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<Lease>,
-    /// The session under which the lease was granted: not the present one when delivered after a restart.
+    /// The session under which the lease was granted: not the present one when delivered after a restart. Of a session of
+    /// another name or pool nothing is settled; the answer is STALE.
     #[prost(bytes = "vec", tag = "2")]
     pub session_id: ::prost::alloc::vec::Vec<u8>,
     #[prost(enumeration = "result::Outcome", tag = "3")]

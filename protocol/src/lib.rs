@@ -34,7 +34,7 @@ mod outcome;
 pub use generated::*;
 pub use lease::{InvalidId, LeaseKey, session_bytes, session_id};
 pub use limits::{
-    MAX_ASSIGNMENT, MAX_MESSAGE_BYTES, MAX_OUTPUT_CHUNK, MAX_REASON, MAX_UNANSWERED_OUTPUT,
-    PROTOCOL_VERSION, truncate_reason,
+    MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, MAX_MESSAGE_BYTES, MAX_OUTPUT_CHUNK, MAX_REASON,
+    MAX_UNANSWERED_OUTPUT, PROTOCOL_VERSION, truncate_reason,
 };
 pub use outcome::UnspecifiedOutcome;

@@ -22,6 +22,9 @@ pub const MAX_REASON: usize = 1024;
 /// Highest assignment number of a session. At a million a second it lasts for nine years.
 pub const MAX_ASSIGNMENT: u64 = 1 << 48;
 
+/// Most sessions that `Hello.earlier_session_ids` names.
+pub const MAX_EARLIER_SESSIONS: usize = 8;
+
 /// `reason` cut to [`MAX_REASON`] bytes, never inside a character; the memory of the rest is given back.
 #[must_use]
 pub fn truncate_reason(mut reason: String) -> String {

@@ -78,6 +78,30 @@ pub(crate) static EXECUTORS: LazyLock<Gauge> = LazyLock::new(|| {
     )
     .with(&[])
 });
+pub(crate) static QUARANTINES: LazyLock<Counter> = LazyLock::new(|| {
+    let help = "Times that an executor which gives back what it is given was left alone";
+    metrics::counter("berth_executor_quarantines_total", help, &[]).with(&[])
+});
+pub(crate) static QUARANTINED: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "Connected executors that get probes at most";
+    metrics::gauge("berth_executors_quarantined", help, &[]).with(&[])
+});
+pub(crate) static FOREIGN_RESULTS: LazyLock<Counter> = LazyLock::new(|| {
+    let help =
+        "Results of sessions that are not of the executor that reported them; nothing came of them";
+    metrics::counter("berth_foreign_results_total", help, &[]).with(&[])
+});
+pub(crate) static CONNECTIONS: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "Connections to the executor port";
+    metrics::gauge("berth_executor_connections", help, &[]).with(&[])
+});
+pub(crate) static CONNECTIONS_CLOSED: LazyLock<CounterVec> = LazyLock::new(|| {
+    metrics::counter(
+        "berth_executor_connections_closed_total",
+        "Connections to the executor port that were closed: silent, without a call that was let in; too_many, at the bound",
+        &["why"],
+    )
+});
 pub(crate) static LEASES: LazyLock<Gauge> = LazyLock::new(|| {
     metrics::gauge(
         "berth_leases_held",

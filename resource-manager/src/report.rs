@@ -135,6 +135,7 @@ mod tests {
             largest: Resources { cpu_millis: 1000, ..Resources::default() },
             total: Resources { cpu_millis: 3000, ..Resources::default() },
             lacks: Shapes::default(),
+            last_placed: clock::monotonic(),
         };
         let left = gone(&[report("a"), report("b")], &[report("b")]);
         assert_eq!(left.len(), 1);
@@ -150,6 +151,7 @@ mod tests {
             largest: Resources::default(),
             total: Resources::default(),
             lacks: Shapes::default(),
+            last_placed: clock::monotonic(),
         }]
     }
 

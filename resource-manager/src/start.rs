@@ -7,11 +7,12 @@ use crate::ends::{Ends, Teller};
 use crate::fleet::Fleet;
 use crate::heartbeat::{Beat, Renewer};
 use crate::place::{PoolWorker, run_workers};
+use crate::quarantine::Noter;
 use crate::reap::Reaper;
 use crate::report::Reporter;
 use crate::retry::{Budgets, RELEASE_INTERVAL, Releaser};
 use crate::settle::{Reported, Settler};
-use crate::stream::StreamService;
+use crate::stream::{Connections, StreamService};
 use crate::{output, stop};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -29,11 +30,15 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::connect::RmDb;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tracing::{error, info, warn};
+
+/// Calls at once on one connection: an executor has one, and another while it changes streams.
+const STREAMS: u32 = 8;
 
 /// Why a resource manager could not start.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +113,7 @@ impl ResourceManager {
             db: RmDb::connect(&config.database)?,
             bus,
             node: NodeId::fresh(),
-            fleet: Fleet::default(),
+            fleet: Fleet::new(settings.quarantine()),
             ends: Ends::default(),
             budgets: Budgets::new(settings.retry_budget(), settings.retry_max_hold),
             health: Health::new(),
@@ -135,6 +140,7 @@ impl ResourceManager {
         parts.report();
         parts.tell_ends();
         parts.release_retries();
+        parts.note_quarantines();
         parts.health.set_ready(true);
         info!(%addr, node = %parts.node, "The resource manager listens on {addr}");
         let Parts { db, node, fleet, health, tasks, loops, .. } = parts;
@@ -197,15 +203,22 @@ impl Parts {
         let server = Server::builder()
             .http2_keepalive_interval(Some(Duration::from_secs(5)))
             .http2_keepalive_timeout(Some(Duration::from_secs(5)))
+            .max_concurrent_streams(Some(STREAMS))
             .add_service(
                 ExecutorStreamServer::new(service)
                     .max_decoding_message_size(MAX_MESSAGE_BYTES)
                     .max_encoding_message_size(MAX_MESSAGE_BYTES),
             );
+        let connections =
+            Connections::new(self.settings.max_connections, self.settings.first_call_timeout);
         self.tasks.spawn_detached("executor_server", async move {
             // The builder's own setting is for sockets that it makes itself. Without, an assignment waits for an
             // acknowledgement that the kernel holds back for up to 40 ms.
-            let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+            let incoming = TcpIncoming::from(listener).with_nodelay(Some(true)).filter_map(
+                move |stream: std::io::Result<TcpStream>| {
+                    stream.map(|stream| connections.admit(stream)).transpose()
+                },
+            );
             let stop = async move { serving.cancelled().await };
             if let Err(error) = server.serve_with_incoming_shutdown(incoming, stop).await {
                 error!(%error, "The executor server ended");
@@ -337,6 +350,21 @@ impl Parts {
         let shutdown = self.shutdown.clone();
         self.loops.spawn_detached("retries", async move {
             ticker.run(shutdown, || releaser.tick()).await;
+        });
+    }
+
+    fn note_quarantines(&self) {
+        let noter = Noter {
+            db: self.db.clone(),
+            node: self.node,
+            fleet: self.fleet.clone(),
+            noted: Mutex::default(),
+        };
+        let policy = TickPolicy::every(Duration::from_millis(500));
+        let ticker = Ticker::new("quarantine", policy).health(&self.health);
+        let shutdown = self.shutdown.clone();
+        self.loops.spawn_detached("quarantine", async move {
+            ticker.run(shutdown, || noter.tick()).await;
         });
     }
 

@@ -53,6 +53,8 @@ async fn make(
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
         store::pool::set(db, &pool, None, Some(true), By::SYSTEM).await.map_err(failed)?;
     }
+    // Its executors belong to it, and one of a pool that nobody has made is refused.
+    store::pool::set(db, &config.executor.pool, None, None, By::SYSTEM).await.map_err(failed)?;
     let new = NewTenant::named(TENANT).map_err(|error| Failure::failed(error.to_string()))?;
     store::tenant::create(db, &new, By::SYSTEM).await.map_err(failed)?;
     if let Some(key) = &secrets.api_key

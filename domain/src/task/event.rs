@@ -33,6 +33,8 @@ pub enum Event {
     HandedBack,
     /// The assignment was never started (executor's report, or not listed in a heartbeat).
     NotStarted,
+    /// The same as one of these two or a lapse, and not for the first time: it waits before its next turn (resource manager).
+    ReturnedAgain,
     /// Its owner asked to cancel it (api).
     CancelRequested,
     /// The executor confirmed that the attempt was stopped (executor's report).
@@ -47,7 +49,7 @@ pub enum Event {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Due,
         Self::Dispatched,
         Self::DispatchStale,
@@ -62,6 +64,7 @@ impl Event {
         Self::LeaseLapsedForGood,
         Self::HandedBack,
         Self::NotStarted,
+        Self::ReturnedAgain,
         Self::CancelRequested,
         Self::Stopped,
         Self::Expired,
@@ -87,6 +90,7 @@ impl Event {
             Self::LeaseLapsedForGood => "lease_lapsed_for_good",
             Self::HandedBack => "handed_back",
             Self::NotStarted => "not_started",
+            Self::ReturnedAgain => "returned_again",
             Self::CancelRequested => "cancel_requested",
             Self::Stopped => "stopped",
             Self::Expired => "expired",
@@ -116,6 +120,7 @@ impl Event {
             | Self::LeaseLapsedForGood
             | Self::HandedBack
             | Self::NotStarted
+            | Self::ReturnedAgain
             | Self::Stopped
             | Self::AttemptMalformed => "resource-manager",
         }

@@ -8,6 +8,7 @@ mod malformed;
 mod outcome;
 mod retry;
 mod retry_after;
+mod returned;
 mod run;
 mod state;
 mod success;
@@ -30,6 +31,7 @@ pub use retry::{
     RetryPolicy, decide_retry,
 };
 pub use retry_after::{MAX_RETRY_AFTER, parse_http_date, parse_retry_after};
+pub use returned::wait_after_return;
 pub use run::{CommandRun, NoopRun, Run};
 pub use state::{ParseStateError, State};
 pub use success::{ParseSuccessError, SuccessRule};

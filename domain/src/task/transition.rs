@@ -31,7 +31,7 @@ pub const fn next(from: State, event: Event) -> Option<State> {
         (E::Placed, S::Queued) => S::Running,
 
         (E::Completed, S::Running | S::Cancelling) => S::Succeeded,
-        (E::AttemptFailed | E::LeaseLapsed, S::Running) => S::Retrying,
+        (E::AttemptFailed | E::LeaseLapsed | E::ReturnedAgain, S::Running) => S::Retrying,
         (E::AttemptsExhausted | E::LeaseLapsedForGood | E::AttemptMalformed, S::Running) => {
             S::Failed
         }
@@ -48,6 +48,7 @@ pub const fn next(from: State, event: Event) -> Option<State> {
             | E::LeaseLapsedForGood
             | E::HandedBack
             | E::NotStarted
+            | E::ReturnedAgain
             | E::AttemptMalformed
             | E::Stopped,
             S::Cancelling,

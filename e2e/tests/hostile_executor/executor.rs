@@ -5,8 +5,9 @@ use anyhow::{Context, bail};
 use bytes::BufMut;
 use e2e::{Cluster, EXECUTOR_SECRET};
 use prost::Message;
+use protocol::result::Outcome;
 use protocol::to_executor::Message as Heard;
-use protocol::{Capacity, FromExecutor, Hello, Lease, PROTOCOL_VERSION, ToExecutor};
+use protocol::{Capacity, FromExecutor, Hello, Lease, PROTOCOL_VERSION, Results, ToExecutor};
 use runtime::clock;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -82,6 +83,7 @@ pub fn hello(name: &str) -> Hello {
         last_assignment: 0,
         held: Vec::new(),
         version: "1".to_owned(),
+        earlier_session_ids: Vec::new(),
     }
 }
 
@@ -128,7 +130,7 @@ impl Hostile {
     }
 
     /// The next message; none where the stream has ended.
-    async fn hear(&mut self) -> anyhow::Result<Option<Heard>> {
+    pub async fn hear(&mut self) -> anyhow::Result<Option<Heard>> {
         let heard = clock::timeout(SOON, self.incoming.message()).await.context("nothing heard")?;
         Ok(heard.ok().flatten().and_then(|heard| heard.message))
     }
@@ -157,6 +159,15 @@ impl Hostile {
             }
         }
         Ok(())
+    }
+
+    /// Answers each assignment with `outcome`, for as long as it is polled.
+    pub async fn end_all(&mut self, outcome: Outcome) -> anyhow::Result<()> {
+        loop {
+            let lease = self.assigned().await?;
+            let result = crate::reports::result(&lease, &self.session(), outcome);
+            self.say(encoded(Results { results: vec![result] })).await?;
+        }
     }
 
     /// Waits until the stream has ended.

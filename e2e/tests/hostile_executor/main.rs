@@ -1,7 +1,9 @@
 //! An executor that lies: whatever it says of its attempts is bounded, kept as bytes or refused. Its tasks end by rule and can be
 //! read, nothing it says reaches the database as an error, and an executor beside it goes on undisturbed.
 
+mod bound;
 mod executor;
+mod refusing;
 mod reports;
 
 use anyhow::Context;

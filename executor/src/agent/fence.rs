@@ -73,6 +73,7 @@ impl Agent {
         if self.session.is_over && self.work.running.is_empty() {
             let old = self.session.id;
             self.session = Session::fresh();
+            self.earlier.begin(self.session.id);
             self.forget_output();
             self.work.sleepers.clear();
             tracing::info!(session.id = %self.session.id, "Session {} follows {old}, whose work is dead", self.session.id);

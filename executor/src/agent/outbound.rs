@@ -75,6 +75,7 @@ impl Agent {
             last_assignment: self.session.last_assignment,
             held: self.held(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            earlier_session_ids: self.earlier.before(self.session.id).map(session_bytes).collect(),
         }
     }
 

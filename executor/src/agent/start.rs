@@ -8,6 +8,7 @@ use super::turn::Inbox;
 use super::work::Work;
 use crate::command::{self, Spawner, WorkFolders};
 use crate::data_dir::{DataDir, DataDirError};
+use crate::earlier::Earlier;
 use crate::http::Direct;
 use crate::identity::{IdentityError, identity};
 use crate::isolation::{Isolation, IsolationError, IsolationReport, Strength, establish};
@@ -113,9 +114,11 @@ impl Executor {
         let isolation = establish(config, &folders, &spawner).await?;
         let report = isolation.report().clone();
         report.publish();
-        let spool_path = data_dir.spool();
-        let file = spawn_blocking(move || SpoolFile::open(&spool_path)).await;
-        let file = file.map_err(|error| ExecutorError::Thread(error.into()))??;
+        let (spool_path, sessions) = (data_dir.spool(), data_dir.sessions());
+        let opened = move || (SpoolFile::open(&spool_path), Earlier::open(sessions));
+        let (file, earlier) =
+            spawn_blocking(opened).await.map_err(|error| ExecutorError::Thread(error.into()))?;
+        let file = file?;
 
         let health = Health::new();
         let tasks = TaskGroup::new();
@@ -132,6 +135,7 @@ impl Executor {
             spawner,
             isolation,
             file,
+            earlier,
             written: written_in,
             events: events_in,
             health,
@@ -200,6 +204,7 @@ struct Parts {
     spawner: Spawner,
     isolation: Isolation,
     file: SpoolFile,
+    earlier: Earlier,
     written: mpsc::UnboundedSender<crate::spool::Written>,
     events: mpsc::Sender<Event>,
     health: Health,
@@ -232,6 +237,8 @@ fn assemble(
     }
     let live_bytes = parts.file.live_bytes();
     let spool = Spool::start(parts.file, parts.written).map_err(ExecutorError::Thread)?;
+    let (session, mut earlier) = (Session::fresh(), parts.earlier);
+    earlier.begin(session.id);
     let limits = OutputLimits { head: config.output_head_bytes, tail: config.output_tail_bytes };
     Ok(Agent {
         settings: Settings {
@@ -242,7 +249,8 @@ fn assemble(
             drain_grace: config.drain_grace,
             spool_max_bytes: config.spool_max_bytes,
         },
-        session: Session::fresh(),
+        session,
+        earlier,
         line: Line::new(Dialer::new(&config.resource_managers)?),
         heart: Heart::new(clock::monotonic()),
         work: Work {

@@ -5,6 +5,7 @@ use super::event::Event;
 use super::heart::Heart;
 use super::outbox::Outbox;
 use super::work::Work;
+use crate::earlier::Earlier;
 use crate::output::Flight;
 use crate::spool::Spool;
 use crate::stream::Line;
@@ -70,6 +71,8 @@ pub(super) struct Disk {
 pub(super) struct Agent {
     pub(super) settings: Settings,
     pub(super) session: Session,
+    /// Those before it, of this boot and others.
+    pub(super) earlier: Earlier,
     pub(super) line: Line,
     pub(super) heart: Heart,
     pub(super) work: Work,

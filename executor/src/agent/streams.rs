@@ -16,6 +16,8 @@ use tonic::transport::Channel;
 
 /// How long a resource manager may take to answer `Hello`.
 pub(super) const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest wait before a name that is taken is asked for again.
+const NAME_TAKEN_RETRY: Duration = Duration::from_secs(1);
 /// A shorter term than this is taken for a mistake.
 const MIN_TERM: Duration = Duration::from_millis(300);
 
@@ -127,9 +129,13 @@ impl Agent {
                 STREAMS.with(&["session_over"]).inc();
                 self.fence("session_over", now);
             }
-            Reason::NameTaken | Reason::Unavailable => {
-                self.lose_link(&format!("refused: {detail}"), now)
+            Reason::NameTaken => {
+                STREAMS.with(&["name_taken"]).inc();
+                self.lose_link(&format!("refused: {detail}"), now);
+                // Until a term runs out, of which the resource manager knows.
+                self.line.wait_at_most(NAME_TAKEN_RETRY);
             }
+            Reason::Unavailable => self.lose_link(&format!("refused: {detail}"), now),
             // No use in trying again soon, but a person may mend the other side.
             Reason::Protocol | Reason::Invalid | Reason::Unspecified => {
                 tracing::error!(

@@ -1,4 +1,4 @@
-//! The executor's folder: work folders, the spool, and a lock.
+//! The executor's folder: work folders, the spool, its sessions, and a lock.
 //!
 //! One executor a folder: two would deliver each other's results and kill each other's commands. The lock
 //! goes with the process, however it ends.
@@ -55,6 +55,11 @@ impl DataDir {
     /// Where work folders are.
     pub(crate) fn work(&self) -> PathBuf {
         self.path.join("work")
+    }
+
+    /// The file of the sessions that have begun here.
+    pub(crate) fn sessions(&self) -> PathBuf {
+        self.path.join("sessions")
     }
 
     /// The spool's file.

@@ -125,6 +125,11 @@ impl Line {
         }
     }
 
+    /// The next dial waits so long at most.
+    pub(crate) fn wait_at_most(&mut self, limit: Duration) {
+        self.pause = self.pause.min(limit);
+    }
+
     /// The next dial need not wait: the refusal asked for a new session, not for patience.
     pub(crate) const fn hurry(&mut self) {
         self.pause = Duration::ZERO;

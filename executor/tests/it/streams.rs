@@ -32,6 +32,31 @@ async fn hello_says_who_and_what_there_is() {
 }
 
 #[tokio::test]
+async fn a_boot_names_the_sessions_before_it_and_asks_again_for_a_name_that_is_taken() {
+    let (rm, home) = (Rm::start().await, Home::new());
+    let agent = Agent::start(&home, &[&rm.address]);
+    let first = rm.hello(0).await;
+    assert_eq!(first.earlier_session_ids, Vec::<Vec<u8>>::new());
+    agent.kill9();
+    rm.change(|script| script.refuse = Some(Reason::NameTaken));
+    let agent = Agent::start(&home, &[&rm.address]);
+    let second = rm.hello(1).await;
+    assert_eq!(second.earlier_session_ids, std::slice::from_ref(&first.session_id));
+    let asked = clock::monotonic();
+    // However often: each time after a second at most.
+    let again = rm.hello(5).await;
+    assert!(asked.elapsed() < Duration::from_secs(6), "asked again after {:?}", asked.elapsed());
+    assert_eq!(again.session_id, second.session_id, "it is no reason for another session");
+    let ids = |hello: &protocol::Hello| uuid::Uuid::from_slice(&hello.session_id).unwrap();
+    for id in [ids(&first), ids(&second)] {
+        assert!(!agent.log().contains(&id.simple().to_string()), "{}", agent.log());
+    }
+    rm.change(|script| script.refuse = None);
+    until("it is welcome", LIMIT, || agent.log().contains("Welcomed by")).await;
+    assert_eq!(outcome(&rm.result(rm.assign(r#"{"noop":{}}"#)).await), Outcome::Succeeded);
+}
+
+#[tokio::test]
 async fn a_dead_address_and_a_refusal_lead_to_the_next_resource_manager() {
     let refusing = Rm::start_with(|script| script.refuse = Some(Reason::Unavailable)).await;
     let (rm, home) = (Rm::start().await, Home::new());

@@ -2,18 +2,22 @@
 
 use super::lease::{HeldKey, HeldLease};
 use super::seat::{Seat, Stream};
-use crate::metrics::{EXECUTORS, LEASES};
+use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
-use domain::id::{PoolName, SessionId};
+use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Node, Shapes, choose};
+use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
 use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
+use runtime::clock::{self, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use store::lease::LeaseKey;
 use store::load::PoolReport;
 use store::task::transition::{Claim, Placed, SessionEpoch};
 use tokio::sync::Notify;
+use tracing::warn;
 
 /// What an assignment weighs beside its `run`, generously. A message is cut at half the limit, and one `run` is at most
 /// 256 KiB, so none passes it.
@@ -39,9 +43,16 @@ pub(crate) struct Released {
     pub lease: HeldLease,
 }
 
+/// Executors that are not connected and of which something is remembered, at most.
+const MOST_CONDUCTS: usize = 10_000;
+
 #[derive(Default)]
 struct Inner {
     seats: BTreeMap<SessionId, Seat>,
+    /// Of executors that have left with a bad name: a new session does not make it good.
+    conducts: HashMap<ExecutorId, Conduct>,
+    /// When a task of the pool was last placed here.
+    placed: HashMap<PoolName, Instant>,
     completed: HashMap<PoolName, u64>,
     /// Per pool what was held in vain, until it fits.
     lacks: HashMap<PoolName, Shapes>,
@@ -49,9 +60,11 @@ struct Inner {
 }
 
 /// The connected executors.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Fleet {
     inner: Arc<Mutex<Inner>>,
+    rule: QuarantineRule,
+    began: Instant,
     /// Something changed that the batcher should hear of.
     changed: Arc<Notify>,
 }
@@ -70,6 +83,14 @@ impl Placement {
 }
 
 impl Fleet {
+    pub(crate) fn new(rule: QuarantineRule) -> Self {
+        Self { inner: Arc::default(), rule, began: clock::monotonic(), changed: Arc::default() }
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,10 +105,29 @@ impl Fleet {
         Arc::clone(self.lock().room.entry(pool.clone()).or_default())
     }
 
-    /// Seats an executor; an older seat of the same session is replaced.
-    pub(crate) fn seat(&self, seat: Seat) {
+    /// Seats an executor; an older seat of the same session is replaced, and one of an earlier session of it gets nothing more.
+    /// `came_back`: it has come without something that it was given.
+    pub(crate) fn seat(&self, mut seat: Seat, came_back: bool) {
         let pool = seat.pool.clone();
         let mut inner = self.lock();
+        let mut conduct = inner.conducts.remove(&seat.executor);
+        for (session, other) in &mut inner.seats {
+            if other.executor == seat.executor {
+                conduct = Some(other.conduct);
+                other.accepting &= *session == seat.stream.session;
+            }
+        }
+        if let Some(mut conduct) = conduct {
+            // Whatever became of a probe: it was not of this stream.
+            conduct.not_given(self.now());
+            seat.conduct = conduct;
+        }
+        // Once, however much it was: what was on its way as a stream broke is no fault of its executor.
+        if came_back
+            && let Some(lasts) = seat.conduct.ended(&self.rule, Ending::CameBack, self.now())
+        {
+            told_of_quarantine(&seat, lasts);
+        }
         inner.seats.insert(seat.stream.session, seat);
         EXECUTORS.set(inner.seats.len() as f64);
         drop(inner);
@@ -98,7 +138,7 @@ impl Fleet {
     pub(crate) fn unseat(&self, stream: &Stream) -> Option<Seat> {
         let mut inner = self.lock();
         let ours = inner.seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id);
-        let seat = if ours { inner.seats.remove(&stream.session) } else { None };
+        let seat = if ours { inner.remove(stream.session) } else { None };
         EXECUTORS.set(inner.seats.len() as f64);
         drop(inner);
         self.changed.notify_one();
@@ -112,7 +152,7 @@ impl Fleet {
 
     /// Removes whatever seat `session` has.
     pub(crate) fn remove(&self, session: SessionId) -> Option<Seat> {
-        let seat = self.lock().seats.remove(&session);
+        let seat = self.lock().remove(session);
         self.changed.notify_one();
         seat
     }
@@ -154,21 +194,25 @@ impl Fleet {
 
     /// True where some executor of `pool` could take a basic task.
     pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
+        let (inner, now) = (self.lock(), self.now());
+        inner.seats.values().any(|seat| seat.pool == *pool && seat.slots(now) > 0)
+    }
+
+    /// Sessions that get probes at most.
+    pub(crate) fn quarantined(&self) -> HashSet<SessionId> {
         let inner = self.lock();
-        inner
-            .seats
-            .values()
-            .any(|seat| seat.accepting && seat.pool == *pool && seat.free.capacity_slots() > 0)
+        let held = inner.seats.iter().filter(|(_, seat)| seat.conduct.is_quarantined());
+        held.map(|(session, _)| *session).collect()
     }
 
     /// Gives room to what fits of `hints`, largest first; the places of the placed in `hints` come with them.
     pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<(usize, Placement)> {
-        let mut inner = self.lock();
+        let (mut inner, now) = (self.lock(), self.now());
         let mut sessions = Vec::new();
         let mut nodes: Vec<Node> = Vec::new();
         for (session, seat) in inner.seats.iter().filter(|(_, seat)| seat.pool == *pool) {
             sessions.push(*session);
-            nodes.push(seat.node());
+            nodes.push(seat.node(now));
         }
         let mut order: Vec<usize> = (0..hints.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(hints[*at].resources.slots()));
@@ -186,8 +230,8 @@ impl Fleet {
             };
             let session = sessions[node];
             let Some(seat) = inner.seats.get_mut(&session) else { continue };
-            let Some((assignment, port_first)) = seat.reserve(need) else { continue };
-            nodes[node] = seat.node();
+            let Some((assignment, port_first)) = seat.reserve(need, now) else { continue };
+            nodes[node] = seat.node(now);
             placed.push((
                 at,
                 Placement { hint: hints[at], session, epoch: seat.epoch, assignment, port_first },
@@ -225,13 +269,14 @@ impl Fleet {
 
     /// Room that was taken for placements that were not granted goes back.
     pub(crate) fn give_back(&self, placements: &[Placement]) {
-        let mut inner = self.lock();
+        let (mut inner, now) = (self.lock(), self.now());
         for placement in placements {
             // Another epoch is another seat: it was made from the live leases and knows nothing of this placement.
             if let Some(seat) =
                 inner.seats.get_mut(&placement.session).filter(|seat| seat.epoch == placement.epoch)
             {
                 seat.give_back(placement.hint.resources, placement.port_first);
+                seat.conduct.not_given(now);
             }
         }
         drop(inner);
@@ -272,6 +317,8 @@ impl Fleet {
             if !sent {
                 broken.push(seat.stream.clone());
             }
+            let pool = seat.pool.clone();
+            inner.placed.insert(pool, clock::monotonic());
         }
         LEASES.set(inner.seats.values().map(|seat| seat.leases.len()).sum::<usize>() as f64);
         (broken, untold)
@@ -308,14 +355,20 @@ impl Fleet {
         }
     }
 
-    /// These leases are over: their room is free again.
-    pub(crate) fn release(&self, keys: impl Iterator<Item = LeaseKey>) {
+    /// These leases are over: their room is free again, and how they ended says whether their executor is to have more.
+    pub(crate) fn release(&self, ended: impl Iterator<Item = (LeaseKey, Ending)>) {
         let mut pools = HashSet::new();
-        let mut inner = self.lock();
-        for key in keys {
+        let (mut inner, now) = (self.lock(), self.now());
+        for (key, ending) in ended {
             let Some(seat) = inner.seats.get_mut(&key.session) else { continue };
             let Some(lease) = seat.leases.remove(&key.into()) else { continue };
             seat.give_back(lease.resources, lease.port_first);
+            // One that drains gives back what it has, as it should.
+            if seat.accepting
+                && let Some(lasts) = seat.conduct.ended(&self.rule, ending, now)
+            {
+                told_of_quarantine(seat, lasts);
+            }
             let pool = seat.pool.clone();
             *inner.completed.entry(pool.clone()).or_default() += u64::from(lease.resources.slots());
             pools.insert(pool);
@@ -360,7 +413,8 @@ impl Fleet {
     /// What each pool has to give.
     pub(crate) fn loads(&self) -> Vec<PoolReport> {
         let mut inner = self.lock();
-        inner.forget_what_fits();
+        let now = self.now();
+        inner.forget_what_fits(now);
         let mut loads: BTreeMap<PoolName, PoolReport> = BTreeMap::new();
         for seat in inner.seats.values() {
             let load = loads.entry(seat.pool.clone()).or_insert_with(|| PoolReport {
@@ -370,9 +424,10 @@ impl Fleet {
                 largest: Resources::default(),
                 total: Resources::default(),
                 lacks: inner.lacks.get(&seat.pool).cloned().unwrap_or_default(),
+                last_placed: inner.placed.get(&seat.pool).copied().unwrap_or(self.began),
             });
             if seat.accepting {
-                load.free_slots += u64::from(seat.free.capacity_slots());
+                load.free_slots += u64::from(seat.slots(now));
                 let (a, b) = (load.largest.dimensions(), seat.capacity.dimensions());
                 load.largest = Resources::from_dimensions(std::array::from_fn(|d| a[d].max(b[d])));
                 load.total = load.total.saturating_add(seat.capacity);
@@ -388,15 +443,31 @@ impl Fleet {
 }
 
 impl Inner {
-    fn forget_what_fits(&mut self) {
+    fn remove(&mut self, session: SessionId) -> Option<Seat> {
+        let seat = self.seats.remove(&session)?;
+        if !seat.conduct.is_clean() && self.conducts.len() < MOST_CONDUCTS {
+            self.conducts.insert(seat.executor.clone(), seat.conduct);
+        }
+        Some(seat)
+    }
+
+    fn forget_what_fits(&mut self, now: Duration) {
         for (pool, lacks) in &mut self.lacks {
             if !lacks.is_empty() {
                 let seats = self.seats.values().filter(|seat| seat.pool == *pool);
-                let nodes: Vec<Node> = seats.map(Seat::node).collect();
+                let nodes: Vec<Node> = seats.map(|seat| seat.node(now)).collect();
                 lacks.retain(|size| choose(*size, &nodes).is_none());
             }
         }
     }
+}
+
+fn told_of_quarantine(seat: &Seat, lasts: Duration) {
+    QUARANTINES.inc();
+    warn!(
+        executor = %seat.executor, pool = %seat.pool, ?lasts,
+        "Executor `{}` gives back what it is given: for {lasts:?} it gets nothing, then one attempt as a probe", seat.executor
+    );
 }
 
 fn assignment(placement: &Placement, placed: &Placed) -> Assignment {

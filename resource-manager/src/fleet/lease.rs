@@ -3,10 +3,12 @@
 use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
 use domain::target::origin_of_run;
-use domain::task::RetryPolicy;
+use domain::task::{RetryPolicy, wait_after_return};
+use runtime::clock::{self, Instant};
 use runtime::otlp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
+use std::time::Duration;
 use store::lease::{LeaseKey, LiveLease};
 use store::task::transition::Placed;
 
@@ -33,6 +35,8 @@ pub(crate) struct HeldLease {
     pub target: Option<Arc<str>>,
     /// The trace of its submit, where spans are exported; not known of an adopted lease.
     pub trace: Option<TraceContext>,
+    /// Since when it is known here: soon after its placement, or its adoption.
+    pub since: Instant,
     /// The executor said it took it up.
     pub accepted: bool,
     /// A result is on its way to the database, or the lease is being ended.
@@ -52,6 +56,7 @@ impl HeldLease {
             at_most_once: placed.at_most_once,
             target: origin_of_run(&placed.run_json).map(Arc::from),
             trace: trace_of(placed),
+            since: clock::monotonic(),
             accepted: false,
             ending: false,
         }
@@ -69,9 +74,16 @@ impl HeldLease {
             at_most_once: live.at_most_once,
             target: live.target.as_deref().map(Arc::from),
             trace: None,
+            since: clock::monotonic(),
             accepted: true,
             ending: false,
         }
+    }
+
+    /// How long its task waits where this attempt, number `attempt`, has come back.
+    pub(crate) fn wait_after_return(&self, attempt: u32, unit: f64) -> Duration {
+        let returned = attempt.saturating_sub(self.failures);
+        wait_after_return(returned, self.since.elapsed(), unit)
     }
 
     /// The policy. One that cannot be read was found when it was placed, so that here it counts as the default.

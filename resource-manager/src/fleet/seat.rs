@@ -6,9 +6,11 @@
 use super::lease::{HeldKey, HeldLease};
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Node, PortBlocks};
+use domain::quarantine::{Admission, Conduct};
 use domain::resources::Resources;
 use protocol::ToExecutor;
 use std::collections::HashMap;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// The way to one executor: its newest stream.
@@ -40,6 +42,7 @@ pub(crate) struct Seat {
     pub free: Resources,
     pub ports: PortBlocks,
     pub accepting: bool,
+    pub conduct: Conduct,
     pub next_assignment: u64,
     pub leases: HashMap<HeldKey, HeldLease>,
 }
@@ -63,17 +66,32 @@ impl Seat {
             free: capacity,
             ports: PortBlocks::new(port_first, capacity.ports),
             accepting: true,
+            conduct: Conduct::default(),
             next_assignment: 1,
             leases: HashMap::new(),
         }
     }
 
-    pub(crate) fn node(&self) -> Node {
+    /// What it may be given now.
+    pub(crate) fn admission(&self, now: Duration) -> Admission {
+        if self.accepting { self.conduct.admission(now) } else { Admission::Nothing }
+    }
+
+    /// Room for basic tasks that it may be given now.
+    pub(crate) fn slots(&self, now: Duration) -> u32 {
+        match self.admission(now) {
+            Admission::All => self.free.capacity_slots(),
+            Admission::Probe => self.free.capacity_slots().min(1),
+            Admission::Nothing => 0,
+        }
+    }
+
+    pub(crate) fn node(&self, now: Duration) -> Node {
         Node {
             capacity: self.capacity,
             free: self.free,
             port_block: self.ports.longest(),
-            accepting: self.accepting,
+            accepting: self.admission(now) != Admission::Nothing,
         }
     }
 
@@ -86,10 +104,11 @@ impl Seat {
     }
 
     /// Takes room for a placement; `None` where there is none after all.
-    pub(crate) fn reserve(&mut self, need: Resources) -> Option<(u64, u32)> {
+    pub(crate) fn reserve(&mut self, need: Resources, now: Duration) -> Option<(u64, u32)> {
         let free = self.free.checked_sub(need)?;
         let port_first = self.ports.take(need.ports)?;
         self.free = free;
+        self.conduct.given(now);
         let assignment = self.next_assignment;
         self.next_assignment += 1;
         Some((assignment, port_first))

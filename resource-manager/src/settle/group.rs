@@ -1,6 +1,7 @@
 //! Sorts results by the event they raise.
 
 use super::settler::Reported;
+use crate::fleet::HeldLease;
 use domain::task::{AttemptEnd, AttemptOutcome, Event, RetryDecision, RetryOn, decide_retry};
 use std::time::Duration;
 
@@ -19,15 +20,16 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
     match reported.ended.outcome {
         AttemptOutcome::Succeeded => at_once(Event::Completed),
         AttemptOutcome::Stopped => at_once(Event::Stopped),
-        AttemptOutcome::NotStarted => at_once(Event::NotStarted),
+        // One whose lease is not known has lost it already, and goes nowhere.
+        AttemptOutcome::NotStarted => Some(came_back(reported, Event::NotStarted, unit)),
         // Both had begun to run: where that may happen once only, it has.
         outcome @ (AttemptOutcome::HandedBack | AttemptOutcome::Lost) => {
-            let held = reported.held.as_ref()?;
-            at_once(match outcome {
-                _ if held.at_most_once => Event::LeaseLapsedForGood,
-                AttemptOutcome::HandedBack => Event::HandedBack,
-                _ => Event::LeaseLapsed,
-            })
+            if reported.held.as_ref()?.at_most_once {
+                return at_once(Event::LeaseLapsedForGood);
+            }
+            let handed_back = outcome == AttemptOutcome::HandedBack;
+            let event = if handed_back { Event::HandedBack } else { Event::LeaseLapsed };
+            Some(came_back(reported, event, unit))
         }
         AttemptOutcome::Failed | AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => {
             let (held, ended) = (reported.held.as_ref()?, &reported.ended);
@@ -45,4 +47,12 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
             }
         }
     }
+}
+
+/// The first attempt that comes back raises `event`, and its task goes on at once; those after it wait.
+fn came_back(reported: &Reported, event: Event, unit: f64) -> Meaning {
+    let attempt = reported.ended.lease.attempt;
+    let wait = |held: &HeldLease| held.wait_after_return(attempt, unit);
+    let retry_after = reported.held.as_ref().map_or(Duration::ZERO, wait);
+    Meaning { event: if retry_after.is_zero() { event } else { Event::ReturnedAgain }, retry_after }
 }

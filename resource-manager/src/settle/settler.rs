@@ -6,13 +6,14 @@
 use super::next::{Next, next};
 use crate::ends::Ends;
 use crate::fleet::{Fleet, HeldLease, Stream};
-use crate::metrics::{LOOP_SECONDS, SETTLE_SIZE, SETTLED};
+use crate::metrics::{FOREIGN_RESULTS, LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
 use crate::retry::Budgets;
 use crate::trace;
 use bus::{Bus, Topic};
-use domain::id::SessionId;
-use domain::task::{Event, State};
+use domain::id::{ExecutorId, PoolName, SessionId};
+use domain::quarantine::Ending;
+use domain::task::{AttemptOutcome, Event, State};
 use domain::time::Timestamp;
 use protocol::result_answer::Verdict;
 use protocol::{ResultAnswer, ResultAnswers, session_bytes};
@@ -20,13 +21,15 @@ use runtime::clock;
 use runtime::fault::FaultPoint;
 use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
 use store::lease::{LeaseKey, live};
+use store::session::owners;
 use store::task::transition::{
     Answer, EndedAttempt, FailedAttempt, attempt_aborted, attempt_failed, attempt_killed,
-    attempts_exhausted, completed, handed_back, lease_lapsed, not_started, stopped,
+    attempts_exhausted, completed, handed_back, lease_lapsed, not_started, returned_again, stopped,
 };
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
@@ -45,6 +48,8 @@ pub(crate) struct Reported {
     pub retry_after: Option<Duration>,
     /// What is known of the lease; `None` for one of an earlier session.
     pub held: Option<HeldLease>,
+    /// Who reports it, where it is of another session than the stream's: it counts where that one was of the same executor.
+    pub of_another: Option<Arc<(ExecutorId, PoolName)>>,
     /// Output groups that must be stored before.
     pub after_output: u64,
 }
@@ -86,7 +91,20 @@ impl Settler {
 
     /// Settles what is known and answers all; says whether the database did.
     async fn settle(&self, mut group: Vec<Reported>) -> bool {
-        let learned = self.learn(&mut group).await;
+        let mut answers: HashMap<u64, (Stream, Vec<ResultAnswer>)> = HashMap::new();
+        let learned = match self.foreign(&mut group).await {
+            Ok(foreign) => {
+                FOREIGN_RESULTS.inc_by(foreign.len() as u64);
+                foreign.into_iter().for_each(|r| answer(&mut answers, r, Verdict::Stale));
+                self.learn(&mut group).await
+            }
+            Err(error) => {
+                // Whose they are is not known: they are asked for again.
+                let others = group.extract_if(.., |reported| reported.of_another.is_some());
+                others.for_each(|r| answer(&mut answers, r, Verdict::Retry));
+                Err(error)
+            }
+        };
         if let Err(error) = &learned {
             warn!(%error, "Leases of earlier sessions could not be read; their results are asked for again");
         }
@@ -98,11 +116,11 @@ impl Settler {
                 None => unknown.push(reported),
             }
         }
-        let mut answers: HashMap<u64, (Stream, Vec<ResultAnswer>)> = HashMap::new();
         let mut due_again = false;
         let mut well = learned.is_ok();
         for (event, results) in by_event {
-            due_again |= matches!(event, Event::AttemptFailed | Event::LeaseLapsed);
+            due_again |=
+                matches!(event, Event::AttemptFailed | Event::LeaseLapsed | Event::ReturnedAgain);
             let began = trace::now();
             let verdicts = self.raise(event, &results).await;
             well &= !verdicts.contains(&Verdict::Retry);
@@ -132,15 +150,28 @@ impl Settler {
         well
     }
 
+    /// Takes out of `group` what is reported of sessions of others: whoever reports must have the name and the pool that the session
+    /// was opened with.
+    async fn foreign(&self, group: &mut Vec<Reported>) -> Result<Vec<Reported>, StoreError> {
+        let sessions = sessions_of(group, |reported| reported.of_another.is_some());
+        if sessions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let owners = owners(&self.db, &sessions).await?;
+        let is_foreign = |reported: &mut Reported| {
+            let owner = owners.get(&reported.ended.lease.session);
+            reported.of_another.as_deref().is_some_and(|who| owner != Some(who))
+        };
+        Ok(group.extract_if(.., is_foreign).collect())
+    }
+
     /// Reads what is needed of leases that were granted in an earlier session of their executor.
     async fn learn(&self, group: &mut [Reported]) -> Result<(), StoreError> {
-        let foreign: HashSet<SessionId> =
-            group.iter().filter(|r| r.held.is_none()).map(|r| r.ended.lease.session).collect();
+        // One statement, however many sessions: what an executor makes up must not keep the others' results waiting.
+        let foreign = sessions_of(group, |reported| reported.held.is_none());
         if foreign.is_empty() {
             return Ok(());
         }
-        // One statement, however many sessions: what an executor makes up must not keep the others' results waiting.
-        let foreign: Vec<SessionId> = foreign.into_iter().collect();
         let known: HashMap<LeaseKey, HeldLease> = live(&self.db, &foreign)
             .await?
             .iter()
@@ -154,8 +185,10 @@ impl Settler {
 
     /// Raises one event over its results; one verdict each.
     async fn raise(&self, event: Event, results: &[(Reported, Next)]) -> Vec<Verdict> {
-        let keys: Vec<LeaseKey> =
-            results.iter().map(|(reported, _)| reported.ended.lease).collect();
+        let keys: Vec<(LeaseKey, AttemptOutcome)> = results
+            .iter()
+            .map(|(reported, _)| (reported.ended.lease, reported.ended.outcome))
+            .collect();
         match self.written(event, results).await {
             Ok(answers) => {
                 // A lease that stands is not given free, whatever was reported of it.
@@ -163,18 +196,18 @@ impl Settler {
                     .iter()
                     .zip(&keys)
                     .filter(|(answer, _)| !still_leased(answer))
-                    .map(|(_, key)| *key);
+                    .map(|(answer, (key, outcome))| (*key, ending(*outcome, answer)));
                 self.fleet.release(over);
                 answers
                     .iter()
                     .zip(&keys)
                     .filter(|(answer, _)| still_leased(answer))
-                    .for_each(|(_, key)| self.fleet.keep(*key));
+                    .for_each(|(_, (key, _))| self.fleet.keep(*key));
                 answers.into_iter().map(|answer| verdict(event, answer)).collect()
             }
             Err(error) => {
                 warn!(%error, %event, results = results.len(), "Results could not be settled; they are asked for again");
-                keys.iter().for_each(|key| self.fleet.keep(*key));
+                keys.iter().for_each(|(key, _)| self.fleet.keep(*key));
                 vec![Verdict::Retry; results.len()]
             }
         }
@@ -206,6 +239,10 @@ impl Settler {
             Event::AttemptKilled => attempt_killed(db, &ended).await,
             Event::HandedBack => handed_back(db, &ended).await,
             Event::NotStarted => not_started(db, &ended).await,
+            Event::ReturnedAgain => {
+                let waits: Vec<_> = results.iter().map(|(_, next)| next.retry_after).collect();
+                returned_again(db, &ended, &waits).await
+            }
             Event::Stopped => self.stopped_or_handed_back(results, &ended).await,
             Event::AttemptFailed => {
                 let failed: Vec<_> = results
@@ -258,16 +295,23 @@ impl Settler {
         }
         let back: Vec<EndedAttempt> = unasked
             .iter()
-            .map(|at| EndedAttempt {
-                outcome: domain::task::AttemptOutcome::HandedBack,
-                ..ended[*at].clone()
-            })
+            .map(|at| EndedAttempt { outcome: AttemptOutcome::HandedBack, ..ended[*at].clone() })
             .collect();
+        let wait = |at: &usize| {
+            let (held, lease) = (&results[*at].0.held, &ended[*at].lease);
+            held.as_ref().map_or(Duration::ZERO, |h| h.wait_after_return(lease.attempt, unit()))
+        };
+        let waits: Vec<Duration> = unasked.iter().map(wait).collect();
         debug!(
             count = back.len(),
             "Attempts were stopped that nobody had cancelled; they run again"
         );
-        for (at, answer) in unasked.into_iter().zip(handed_back(&self.db, &back).await?) {
+        let given_back = if waits.iter().all(Duration::is_zero) {
+            handed_back(&self.db, &back).await?
+        } else {
+            returned_again(&self.db, &back, &waits).await?
+        };
+        for (at, answer) in unasked.into_iter().zip(given_back) {
             answers[at] = answer;
         }
         Ok(answers)
@@ -282,6 +326,34 @@ fn export(results: &[(Reported, Next)], verdicts: &[Verdict], began: Timestamp) 
             let (ended, ran) = (&reported.ended, Duration::from_millis(reported.ended.ran_ms));
             trace::settled(submit, &ended.lease, ended.outcome, ran, began);
         }
+    }
+}
+
+/// The sessions of what is `wanted` of the group.
+fn sessions_of(group: &[Reported], wanted: impl Fn(&Reported) -> bool) -> Vec<SessionId> {
+    let sessions: HashSet<SessionId> = group
+        .iter()
+        .filter(|reported| wanted(reported))
+        .map(|reported| reported.ended.lease.session)
+        .collect();
+    sessions.into_iter().collect()
+}
+
+/// What an outcome says of the executor.
+const fn ending(outcome: AttemptOutcome, answer: &Answer) -> Ending {
+    match outcome {
+        // A stop that nobody had asked for.
+        AttemptOutcome::Stopped if !matches!(answer, Answer::Applied(State::Cancelled)) => {
+            Ending::CameBack
+        }
+        AttemptOutcome::NotStarted | AttemptOutcome::HandedBack | AttemptOutcome::Lost => {
+            Ending::CameBack
+        }
+        AttemptOutcome::Succeeded
+        | AttemptOutcome::Failed
+        | AttemptOutcome::KilledCap
+        | AttemptOutcome::KilledResources
+        | AttemptOutcome::Stopped => Ending::Ran,
     }
 }
 

@@ -4,39 +4,36 @@
 //! our back. What the database has and the executor does not list is over: it never arrived, or is gone.
 
 use super::service::StreamService;
-use crate::fleet::{HeldKey, HeldLease, Seat, Stream};
+use crate::fleet::{HeldKey, HeldLease, Released, Seat, Stream};
+use crate::returned::end_returned;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;
-use domain::task::AttemptOutcome;
 use protocol::refused::Reason;
 use protocol::{
-    Capacity, Hello, Lease, MAX_ASSIGNMENT, PROTOCOL_VERSION, PoolPolicy, Refused, Welcome,
-    session_id,
+    Capacity, Hello, Lease, MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, PROTOCOL_VERSION, PoolPolicy,
+    Refused, Welcome, session_id,
 };
 use std::collections::HashSet;
 use store::StoreError;
-use store::lease::{LeaseKey, live};
+use store::lease::live;
 use store::session::{NewSession, Opened, open_or_adopt};
-use store::task::transition::{EndedAttempt, lease_lapsed, not_started};
 use tracing::{info, warn};
+
+/// Who is at the other end of a stream, as it said at its beginning.
+pub(super) type Identity = (ExecutorId, PoolName);
 
 /// Seats the executor and welcomes it, or says why not.
 pub(super) async fn greet(
     service: &StreamService,
     stream: &Stream,
     hello: &Hello,
-) -> Result<PoolName, Refused> {
+) -> Result<Identity, Refused> {
     let session = parse(hello)?;
     let stream = Stream { session: session.id, ..stream.clone() };
     let opened = open_or_adopt(&service.db, &session, service.node, service.lease_term)
         .await
         .map_err(unavailable)?;
-    let Opened::Owned { epoch, adopted } = opened else {
-        return Err(refuse(
-            Reason::SessionOver,
-            "the session has lapsed or was fenced; start a new one",
-        ));
-    };
+    let (epoch, adopted) = owned(opened, &session)?;
     let policy = store::pool::policy(&service.db, &session.pool).await.map_err(unavailable)?;
     let mut seat = Seat::empty(
         stream.clone(),
@@ -46,13 +43,14 @@ pub(super) async fn greet(
         (session.capacity, session.port_first),
     );
     seat.next_assignment = hello.last_assignment + 1;
-    let mut kept: Vec<Lease> = Vec::new();
+    let (mut kept, mut came_back): (Vec<Lease>, bool) = Default::default();
     if adopted {
         let held = keys(&hello.held)?;
-        for (key, lease) in settle_unlisted(service, session.id, hello.last_assignment, &held)
+        let (listed, gone) = settle_unlisted(service, session.id, hello.last_assignment, &held)
             .await
-            .map_err(unavailable)?
-        {
+            .map_err(unavailable)?;
+        came_back = gone;
+        for (key, lease) in listed {
             kept.push(
                 protocol::LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt }
                     .into(),
@@ -61,7 +59,7 @@ pub(super) async fn greet(
         }
     }
     info!(
-        executor = %session.executor, session = %session.id, epoch, leases = kept.len(),
+        executor = %session.executor, session = %session.id, pool = %session.pool, epoch, leases = kept.len(),
         "Executor `{}` is connected", session.executor
     );
     // Welcomed before it is seated: nothing may be assigned on a stream that has not said hello.
@@ -78,42 +76,60 @@ pub(super) async fn greet(
     if !stream.send(welcome) {
         return Err(refuse(Reason::Unavailable, "the stream is gone"));
     }
-    service.fleet.seat(seat);
-    Ok(session.pool)
+    service.fleet.seat(seat, came_back);
+    Ok((session.executor, session.pool))
 }
 
-/// Ends what the executor does not list, and returns what it does.
+/// The epoch under which the session is owned now, and whether it was adopted; or what its executor is to do.
+fn owned(opened: Opened, session: &NewSession) -> Result<(i64, bool), Refused> {
+    let (executor, pool) = (&session.executor, &session.pool);
+    Err(match opened {
+        Opened::Owned { epoch, adopted } => return Ok((epoch, adopted)),
+        Opened::Over => {
+            refuse(Reason::SessionOver, "the session has lapsed or was fenced; start a new one")
+        }
+        Opened::NameTaken => refuse(
+            Reason::NameTaken,
+            &format!(
+                "another executor has the name `{executor}`, or had it a moment ago: give each its own executor.id; one that has \
+                lost its executor.data_dir is let in when the term of its last session is over"
+            ),
+        ),
+        Opened::NoPool => refuse(
+            Reason::Invalid,
+            &format!(
+                "there is no pool `{pool}`: make it with `berth admin pool set {pool}`, or set executor.pool to one there is"
+            ),
+        ),
+        Opened::TooLarge { dimension, most } => refuse(
+            Reason::Invalid,
+            &format!(
+                "an executor of pool `{pool}` may have {most} {dimension} at most: lower what executor `{executor}` offers, or \
+                raise the bound of the pool"
+            ),
+        ),
+    })
+}
+
+/// Ends what the executor does not list, and returns what it does, and whether there was anything to end.
 async fn settle_unlisted(
     service: &StreamService,
     session: SessionId,
     last_assignment: u64,
     held: &HashSet<HeldKey>,
-) -> Result<Vec<(HeldKey, HeldLease)>, StoreError> {
+) -> Result<(Vec<(HeldKey, HeldLease)>, bool), StoreError> {
     let (listed, gone): (Vec<_>, Vec<_>) = live(&service.db, &[session])
         .await?
         .into_iter()
         .partition(|lease| held.contains(&lease.key.into()));
-    let (arrived, never): (Vec<_>, Vec<_>) =
-        gone.into_iter().partition(|lease| lease.assignment <= last_assignment);
-    if !never.is_empty() {
-        let ended: Vec<_> = never
-            .iter()
-            .map(|lease| {
-                EndedAttempt::bare(
-                    lease.key,
-                    AttemptOutcome::NotStarted,
-                    "the assignment never reached its executor",
-                )
-            })
-            .collect();
-        not_started(&service.db, &ended).await?;
-    }
-    if !arrived.is_empty() {
-        let lost: Vec<(LeaseKey, bool)> =
-            arrived.iter().map(|lease| (lease.key, lease.at_most_once)).collect();
-        lease_lapsed(&service.db, &lost).await?;
-    }
-    Ok(listed.iter().map(|lease| (lease.key.into(), HeldLease::of_live(lease))).collect())
+    let gone: Vec<Released> = gone
+        .iter()
+        .map(|lease| Released { key: lease.key, lease: HeldLease::of_live(lease) })
+        .collect();
+    // What has a higher number never reached it.
+    end_returned(&service.db, &gone, |lease| lease.assignment <= last_assignment).await?;
+    let held = listed.iter().map(|lease| (lease.key.into(), HeldLease::of_live(lease)));
+    Ok((held.collect(), !gone.is_empty()))
 }
 
 fn parse(hello: &Hello) -> Result<NewSession, Refused> {
@@ -131,8 +147,13 @@ fn parse(hello: &Hello) -> Result<NewSession, Refused> {
     if hello.last_assignment > MAX_ASSIGNMENT {
         return Err(invalid("last_assignment is above what a session can have"));
     }
+    if hello.earlier_session_ids.len() > MAX_EARLIER_SESSIONS {
+        return Err(invalid("earlier_session_ids are more than 8"));
+    }
+    let session = |id: &Vec<u8>| session_id(id).map_err(|error| invalid(&error.to_string()));
     Ok(NewSession {
-        id: session_id(&hello.session_id).map_err(|error| invalid(&error.to_string()))?,
+        id: session(&hello.session_id)?,
+        earlier: hello.earlier_session_ids.iter().map(session).collect::<Result<_, _>>()?,
         executor: hello
             .executor_id
             .parse::<ExecutorId>()

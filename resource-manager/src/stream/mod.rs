@@ -1,7 +1,9 @@
 //! The executor stream's server side.
 
+mod connections;
 mod hello;
 mod reader;
 mod service;
 
+pub(crate) use connections::Connections;
 pub(crate) use service::StreamService;

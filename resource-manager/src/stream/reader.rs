@@ -3,23 +3,26 @@
 //! Everything is handed on to the loop that does it in batches; the queues are bounded, so a database
 //! that is slow makes the executor wait, not this process grow.
 
-use super::hello::{greet, keys, plain, refuse};
+use super::hello::{Identity, greet, keys, plain, refuse};
 use super::service::StreamService;
 use crate::fleet::{HeldKey, Stream};
 use crate::heartbeat::Beat;
 use crate::output::OutputRoom;
+use crate::returned::end_returned;
 use crate::settle::Reported;
 use domain::id::SessionId;
+use domain::quarantine::Ending;
 use domain::task::AttemptOutcome;
 use protocol::from_executor::Message;
 use protocol::output_chunk::Stream as OutputStream;
 use protocol::refused::Reason;
 use protocol::{FromExecutor, Heartbeat, MAX_OUTPUT_CHUNK, Output, Refused, Results, session_id};
 use runtime::clock;
+use std::sync::Arc;
 use std::time::Duration;
 use store::lease::LeaseKey;
 use store::output::NewChunk;
-use store::task::transition::{EndedAttempt, lease_lapsed, not_started};
+use store::task::transition::EndedAttempt;
 use tonic::Streaming;
 use tracing::{debug, info, warn};
 
@@ -31,6 +34,8 @@ pub(super) struct Reader {
     stream: Stream,
     incoming: Streaming<FromExecutor>,
     output_room: OutputRoom,
+    /// Once it is greeted.
+    identity: Option<Arc<Identity>>,
 }
 
 impl Reader {
@@ -39,7 +44,7 @@ impl Reader {
         stream: Stream,
         incoming: Streaming<FromExecutor>,
     ) -> Self {
-        Self { service, stream, incoming, output_room: OutputRoom::new() }
+        Self { service, stream, incoming, output_room: OutputRoom::new(), identity: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -57,16 +62,16 @@ impl Reader {
             }
         }
         match greet(&self.service, &self.stream, &hello).await {
-            Ok(pool) => {
+            Ok(identity) => {
+                let pool = identity.1.clone();
+                self.identity = Some(Arc::new(identity));
                 // Unbounded, and one message a connect: the place loop starts the pool's worker if it has none.
                 let _ = self.service.pools.send(pool);
             }
             Err(refused) => {
-                info!(
-                    executor = hello.executor_id,
-                    detail = refused.detail,
-                    "An executor was refused"
-                );
+                // It may be as long as a message, and anything.
+                let executor: String = hello.executor_id.chars().take(64).collect();
+                info!(executor, detail = refused.detail, "An executor was refused");
                 self.stream.send(refused);
                 return;
             }
@@ -136,34 +141,9 @@ impl Reader {
 
     /// What the executor has had and does not list is over.
     async fn end_unlisted(&self, gone: Vec<crate::fleet::Released>) {
-        let (accepted, never): (Vec<_>, Vec<_>) =
-            gone.into_iter().partition(|released| released.lease.accepted);
-        let never: Vec<_> = never
-            .into_iter()
-            .map(|released| {
-                EndedAttempt::bare(
-                    released.key,
-                    AttemptOutcome::NotStarted,
-                    "the executor did not take it up",
-                )
-            })
-            .collect();
-        let lost: Vec<_> = accepted
-            .into_iter()
-            .map(|released| (released.key, released.lease.at_most_once))
-            .collect();
-        let ended = async {
-            if !never.is_empty() {
-                not_started(&self.service.db, &never).await?;
-            }
-            if !lost.is_empty() {
-                lease_lapsed(&self.service.db, &lost).await?;
-            }
-            Ok::<_, store::StoreError>(())
-        };
-        let keys = || never.iter().map(|ended| ended.lease).chain(lost.iter().map(|(key, _)| *key));
-        match ended.await {
-            Ok(()) => self.service.fleet.release(keys()),
+        let keys = || gone.iter().map(|released| released.key);
+        match end_returned(&self.service.db, &gone, |lease| lease.accepted).await {
+            Ok(()) => self.service.fleet.release(keys().map(|key| (key, Ending::CameBack))),
             Err(error) => {
                 warn!(%error, "Leases an executor does not hold could not be ended; the next heartbeat tries again");
                 keys().for_each(|key| self.service.fleet.keep(key));
@@ -176,13 +156,15 @@ impl Reader {
         let read = results.results.into_iter().map(read_result).collect::<Result<Vec<_>, _>>()?;
         let mut reported = Vec::with_capacity(read.len());
         for (ended, retry_after) in read {
+            let own = ended.lease.session == self.stream.session;
             // Marked before it is queued: the heartbeat behind it on the stream must not end it as lost.
-            let held = self.service.fleet.begin_ending(ended.lease);
+            let held = if own { self.service.fleet.begin_ending(ended.lease) } else { None };
             reported.push(Reported {
                 stream: self.stream.clone(),
                 ended,
                 retry_after,
                 held,
+                of_another: if own { None } else { self.identity.clone() },
                 after_output: self.service.output.queued(),
             });
         }

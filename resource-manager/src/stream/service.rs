@@ -1,5 +1,6 @@
 //! Accepts executors: checks the secret, then gives each stream a reader of its own.
 
+use super::connections::Guest;
 use super::reader::Reader;
 use crate::fleet::{Fleet, Stream};
 use crate::heartbeat::Beat;
@@ -51,6 +52,7 @@ impl ExecutorStream for StreamService {
         request: Request<Streaming<FromExecutor>>,
     ) -> Result<Response<Self::ConnectStream>, Status> {
         self.authenticate(&request)?;
+        request.extensions().get::<Guest>().inspect(|guest| guest.admit());
         if self.shutdown.is_cancelled() {
             return Err(Status::unavailable(
                 "this resource manager is draining; connect to another",

@@ -5,6 +5,7 @@
 use super::checks::{Checks, hours, ms, secs};
 use super::values::{address, duration};
 use domain::budget::BudgetRule;
+use domain::quarantine::QuarantineRule;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -46,6 +47,19 @@ pub struct ResourceManagerConfig {
     /// The longest that a retry waits for its target.
     #[serde(deserialize_with = "duration")]
     pub retry_max_hold: Duration,
+    /// Attempts that came back beyond those that ran, after which an executor is left alone.
+    pub quarantine_after: u32,
+    /// For how long, the first time.
+    #[serde(deserialize_with = "duration")]
+    pub quarantine_min: Duration,
+    /// For how long at most.
+    #[serde(deserialize_with = "duration")]
+    pub quarantine_max: Duration,
+    /// Connections to the executor port.
+    pub max_connections: usize,
+    /// Time from a connection to its first call with the secret.
+    #[serde(deserialize_with = "duration")]
+    pub first_call_timeout: Duration,
     /// Output written in one statement, bytes.
     pub output_batch_bytes: usize,
     /// Time to settle and hand over after SIGTERM.
@@ -62,6 +76,16 @@ impl ResourceManagerConfig {
     #[must_use]
     pub fn hard_end_grace(&self) -> Duration {
         self.kill_grace + LEASE_SLACK
+    }
+
+    /// When an executor that gives back what it is given is left alone.
+    #[must_use]
+    pub const fn quarantine(&self) -> QuarantineRule {
+        QuarantineRule {
+            after: self.quarantine_after,
+            least: self.quarantine_min,
+            most: self.quarantine_max,
+        }
     }
 
     /// What each target may be sent again, over all resource managers.
@@ -91,6 +115,7 @@ impl ResourceManagerConfig {
         checks.duration("resource_manager.breaker_probe_interval", probe, ms(100)..=secs(300));
         let hold = self.retry_max_hold;
         checks.duration("resource_manager.retry_max_hold", hold, secs(1)..=hours(24));
+        self.check_executors(checks);
         let output = self.output_batch_bytes;
         checks.number("resource_manager.output_batch_bytes", output, 65_536..=67_108_864);
         checks.duration(
@@ -98,5 +123,20 @@ impl ResourceManagerConfig {
             self.shutdown_grace,
             secs(0)..=secs(300),
         );
+    }
+
+    fn check_executors(&self, checks: &mut Checks) {
+        checks.number("resource_manager.quarantine_after", self.quarantine_after, 2..=1_000_000);
+        let (least, most) = (self.quarantine_min, self.quarantine_max);
+        checks.duration("resource_manager.quarantine_min", least, ms(100)..=secs(3600));
+        checks.duration("resource_manager.quarantine_max", most, ms(100)..=hours(24));
+        checks.rule(
+            "resource_manager.quarantine_max",
+            least <= most,
+            "must not be below resource_manager.quarantine_min",
+        );
+        checks.number("resource_manager.max_connections", self.max_connections, 4..=1_000_000);
+        let first_call = self.first_call_timeout;
+        checks.duration("resource_manager.first_call_timeout", first_call, ms(100)..=secs(300));
     }
 }

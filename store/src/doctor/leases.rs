@@ -48,7 +48,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
         example: example.as_deref().map(task_id),
     };
     let query = sqlx::query!(
-        r#"select count(*) as "count!", min(s.executor_id || ' (session ' || s.id || ')') as example from executor_session s
+        r#"select count(*) as "count!", min(s.executor_id || ' of pool ' || s.pool) as example from executor_session s
             where s.ended_at is null and s.expires_at < now() - $1 * interval '1 millisecond'"#,
         overdue
     );

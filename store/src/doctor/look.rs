@@ -5,7 +5,9 @@
 
 use super::connect::DoctorDb;
 use super::tasks::Unplaceable;
-use super::{Found, attempts, capacity, clock, database, fires, leases, limits, owners, tasks};
+use super::{
+    Found, attempts, capacity, clock, database, executors, fires, leases, limits, owners, tasks,
+};
 use crate::StoreError;
 use crate::statement::patient;
 use domain::doctor::{Check, Line, Seen};
@@ -86,6 +88,8 @@ enum Part {
     Unwoken,
     Unseen,
     Unplaceable,
+    Stalled,
+    Quarantined,
     Leases,
     Capacity,
     Attempts,
@@ -102,8 +106,10 @@ enum Part {
 
 impl Part {
     /// What is live first: a finding there is urgent.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::Waiting,
+        Self::Stalled,
+        Self::Quarantined,
         Self::Leases,
         Self::Capacity,
         Self::Owners,
@@ -127,6 +133,8 @@ impl Part {
             Self::Unwoken => &[Check::TasksWithoutWake],
             Self::Unseen => &[Check::ReadyUnseen],
             Self::Unplaceable => &[Check::TasksUnplaceable],
+            Self::Stalled => &[Check::PlacementStalled],
+            Self::Quarantined => &[Check::ExecutorsQuarantined],
             Self::Leases => &leases::CHECKS,
             Self::Capacity => &capacity::CHECKS,
             Self::Attempts => &attempts::CHECKS,
@@ -148,6 +156,8 @@ impl Part {
             Self::Unwoken => tasks::without_wake(tx).await,
             Self::Unseen => tasks::unseen(tx, how).await,
             Self::Unplaceable => Ok(found(tasks::unplaceable(tx, how).await?)),
+            Self::Stalled => executors::stalled(tx, how).await,
+            Self::Quarantined => executors::quarantined(tx).await,
             Self::Leases => leases::look(tx, how).await,
             Self::Capacity => capacity::look(tx).await,
             Self::Attempts => attempts::look(tx, how).await,

@@ -9,6 +9,7 @@ mod capacity;
 mod clock;
 mod connect;
 mod database;
+mod executors;
 mod fires;
 mod leases;
 mod limits;

@@ -8,6 +8,8 @@ use crate::statement::named;
 use domain::id::{NodeId, PoolName};
 use domain::placement::Shapes;
 use domain::resources::Resources;
+use domain::time::millis;
+use runtime::clock::Instant;
 
 /// One pool at one resource manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct PoolReport {
     pub total: Resources,
     /// Sizes that found no room and still fit none of its executors.
     pub lacks: Shapes,
+    /// When it last placed a task of the pool; before that, when it started.
+    pub last_placed: Instant,
 }
 
 /// Replaces the figures of `owner`.
@@ -40,24 +44,26 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
     });
     let total: [Vec<i64>; 5] =
         std::array::from_fn(|d| pools.iter().map(|p| i64::from(p.total.dimensions()[d])).collect());
+    let placed_ago: Vec<i64> = pools.iter().map(|p| millis(p.last_placed.elapsed())).collect();
     let lacks: Vec<String> = pools.iter().map(|p| to_json(&p.lacks)).collect();
     let query = sqlx::query!(
         "insert into pool_load as l (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
                 largest_disk_mib, largest_iops, largest_ports, lacks, total_cpu_millis, total_memory_mib, total_disk_mib, total_iops,
-                total_ports, reported_at)
+                total_ports, last_placed_at, reported_at)
             select $1, i.pool, i.free, i.completed, i.cpu, i.memory, i.disk, i.iops, i.ports, i.lacks::jsonb, i.all_cpu,
-                i.all_memory, i.all_disk, i.all_iops, i.all_ports, clock_timestamp()
+                i.all_memory, i.all_disk, i.all_iops, i.all_ports,
+                clock_timestamp() - i.placed_ago_ms * interval '1 millisecond', clock_timestamp()
             from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::integer[],
                 $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-                $15::bigint[]) as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks, all_cpu, all_memory, all_disk,
-                    all_iops, all_ports)
+                $15::bigint[], $16::bigint[]) as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks, all_cpu, all_memory, all_disk,
+                    all_iops, all_ports, placed_ago_ms)
             on conflict (owner, pool) do update set free_slots = excluded.free_slots,
                 completed_slots = excluded.completed_slots, largest_cpu_millis = excluded.largest_cpu_millis,
                 largest_memory_mib = excluded.largest_memory_mib, largest_disk_mib = excluded.largest_disk_mib,
                 largest_iops = excluded.largest_iops, largest_ports = excluded.largest_ports, lacks = excluded.lacks,
                 total_cpu_millis = excluded.total_cpu_millis, total_memory_mib = excluded.total_memory_mib,
                 total_disk_mib = excluded.total_disk_mib, total_iops = excluded.total_iops, total_ports = excluded.total_ports,
-                reported_at = excluded.reported_at",
+                last_placed_at = excluded.last_placed_at, reported_at = excluded.reported_at",
         owner.uuid(),
         &names,
         &free,
@@ -72,7 +78,8 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &total[1],
         &total[2],
         &total[3],
-        &total[4]
+        &total[4],
+        &placed_ago
     );
     kept!(db.hot(), "load.report", query.execute);
     Ok(())

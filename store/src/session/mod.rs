@@ -3,11 +3,15 @@
 mod end;
 mod lapse;
 mod open;
+mod owners;
 mod prune;
+mod quarantine;
 mod renew;
 
 pub use end::end;
 pub use lapse::{Lapsed, lapse};
 pub use open::{NewSession, Opened, open_or_adopt};
+pub use owners::owners;
 pub use prune::prune;
+pub use quarantine::quarantine;
 pub use renew::{Renewal, Renewed, renew};

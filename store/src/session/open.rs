@@ -1,7 +1,8 @@
 //! Opens a session, or adopts one that another resource manager (or an earlier stream) owned.
 //!
 //! Adoption raises the epoch and commits before the live leases are read: from then on no claim
-//! under the old epoch can succeed, so what is read is all there is. A session that was draining stays so.
+//! under the old epoch can succeed, so what is read is all there is. A session that was draining stays so. Whoever adopts must say of
+//! itself what the session was opened with: another executor that names it finds it over.
 
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -9,6 +10,7 @@ use crate::statement::{named, repeated};
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId};
 use domain::resources::Resources;
 use domain::time::millis;
+use sqlx::PgConnection;
 use std::time::Duration;
 
 /// What an executor says of itself.
@@ -16,6 +18,8 @@ use std::time::Duration;
 pub struct NewSession {
     /// This boot.
     pub id: SessionId,
+    /// Boots before it: a name that one of these still holds is this executor's own.
+    pub earlier: Vec<SessionId>,
     /// Its configured name.
     pub executor: ExecutorId,
     /// Its pool.
@@ -38,8 +42,19 @@ pub enum Opened {
         /// True where it existed before.
         adopted: bool,
     },
-    /// It has lapsed or was fenced, and cannot be opened again.
+    /// It has lapsed, was fenced or is another executor's, and cannot be opened again.
     Over,
+    /// A session that the executor does not name holds its name, and its term runs.
+    NameTaken,
+    /// There is no such pool.
+    NoPool,
+    /// It has more than an executor of its pool may have.
+    TooLarge {
+        /// Of what.
+        dimension: &'static str,
+        /// How much it may have.
+        most: u32,
+    },
 }
 
 /// Makes `owner` the owner of the session for `term`.
@@ -53,14 +68,14 @@ pub async fn open_or_adopt(
     term: Duration,
 ) -> Result<Opened, StoreError> {
     repeated(|| async {
-        if let Some(epoch) = adopt(db, session.id, owner, term).await? {
+        if let Some(epoch) = adopt(db, session, owner, term).await? {
             return Ok(Opened::Owned { epoch, adopted: true });
         }
-        if open(db, session, owner, term).await? {
-            return Ok(Opened::Owned { epoch: 1, adopted: false });
+        if let Some(opened) = open(db, session, owner, term).await? {
+            return Ok(opened);
         }
         // It exists: it is over, or another stream of the same executor has opened it just now.
-        let adopted = adopt(db, session.id, owner, term).await?;
+        let adopted = adopt(db, session, owner, term).await?;
         Ok(adopted.map_or(Opened::Over, |epoch| Opened::Owned { epoch, adopted: true }))
     })
     .await
@@ -68,7 +83,7 @@ pub async fn open_or_adopt(
 
 async fn adopt(
     db: &RmDb,
-    id: SessionId,
+    session: &NewSession,
     owner: NodeId,
     term: Duration,
 ) -> Result<Option<i64>, StoreError> {
@@ -76,22 +91,41 @@ async fn adopt(
         "update executor_session
             set owner = $2, owner_epoch = owner_epoch + 1,
                 expires_at = clock_timestamp() + $3 * interval '1 millisecond'
-            where id = $1 and state <> 'over' and expires_at > clock_timestamp()
+            where id = $1 and state <> 'over' and expires_at > clock_timestamp() and executor_id = $4 and pool = $5
+                and (cpu_millis, memory_mib, disk_mib, iops, port_first, port_count) = ($6, $7, $8, $9, $10, $11)
             returning owner_epoch",
-        id.uuid(),
+        session.id.uuid(),
         owner.uuid(),
-        millis(term) as f64
+        millis(term) as f64,
+        session.executor.as_str(),
+        session.pool.as_str(),
+        size(session.capacity.cpu_millis),
+        size(session.capacity.memory_mib),
+        size(session.capacity.disk_mib),
+        size(session.capacity.iops),
+        size(session.port_first),
+        size(session.capacity.ports)
     );
     named("session.adopt", query.fetch_optional(db.pool())).await
 }
 
+/// `None` where there is a session of this id.
 async fn open(
     db: &RmDb,
     session: &NewSession,
     owner: NodeId,
     term: Duration,
-) -> Result<bool, StoreError> {
-    let size = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
+) -> Result<Option<Opened>, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    // Of two that come with one name at once the second sees the first.
+    let query = sqlx::query_scalar!(
+        r#"select true as "locked!" from pg_advisory_xact_lock(hashtextextended('executor ' || $1::text, 0))"#,
+        session.executor.as_str()
+    );
+    named("session.lock_name", query.fetch_one(&mut *tx)).await?;
+    if let Some(refused) = refused(&mut tx, session).await? {
+        return Ok(Some(refused));
+    }
     let query = sqlx::query!(
         "insert into executor_session (id, executor_id, pool, state, owner, owner_epoch, expires_at, cpu_millis,
                 memory_mib, disk_mib, iops, port_first, port_count, version)
@@ -111,5 +145,45 @@ async fn open(
         size(session.capacity.ports),
         session.version
     );
-    Ok(named("session.open", query.execute(db.pool())).await?.rows_affected() == 1)
+    let opened = named("session.open", query.execute(&mut *tx)).await?.rows_affected() == 1;
+    named("commit", tx.commit()).await?;
+    Ok(opened.then_some(Opened::Owned { epoch: 1, adopted: false }))
+}
+
+/// Why the session may not be opened, if it may not.
+async fn refused(
+    tx: &mut PgConnection,
+    session: &NewSession,
+) -> Result<Option<Opened>, StoreError> {
+    let own: Vec<_> =
+        session.earlier.iter().chain([&session.id]).map(|session| session.uuid()).collect();
+    let query = sqlx::query!(
+        r#"select p.max_executor_cpu_millis as cpu, p.max_executor_memory_mib as memory, p.max_executor_disk_mib as disk,
+                p.max_executor_iops as iops, p.max_executor_ports as ports,
+                exists (select from executor_session s where s.executor_id = $2 and s.ended_at is null
+                    and s.expires_at > clock_timestamp() and s.id <> all ($3)) as "taken!"
+            from pool p where p.name = $1"#,
+        session.pool.as_str(),
+        session.executor.as_str(),
+        &own
+    );
+    let Some(pool) = named("session.may_open", query.fetch_optional(tx)).await? else {
+        return Ok(Some(Opened::NoPool));
+    };
+    if pool.taken {
+        return Ok(Some(Opened::NameTaken));
+    }
+    let most = [pool.cpu, pool.memory, pool.disk, pool.iops, pool.ports];
+    let names = ["cpu_millis", "memory_mib", "disk_mib", "iops", "ports"];
+    let too_large = session.capacity.dimensions().into_iter().zip(most).zip(names).find_map(
+        |((has, most), dimension)| {
+            let most = most?.unsigned_abs();
+            (has > most).then_some(Opened::TooLarge { dimension, most })
+        },
+    );
+    Ok(too_large)
+}
+
+fn size(n: u32) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
 }

@@ -425,6 +425,38 @@ async fn owners_that_are_missing_are_found() {
 }
 
 #[tokio::test]
+async fn executors_in_quarantine_and_pools_in_which_nothing_is_placed_are_found() {
+    let busy = Busy::new().await;
+    busy.breaks(
+        &[Check::ExecutorsQuarantined],
+        "update executor_session set quarantined_at = now()",
+        "update executor_session set quarantined_at = null",
+    )
+    .await;
+    // A task that was handed out and is due since long, and room for it.
+    busy.world
+        .sql("insert into pool_load (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
+                    largest_disk_mib, largest_iops, largest_ports, last_placed_at, reported_at)
+                values (gen_random_uuid(), 'default', 100, 0, 256000, 524288, 1310720, 64000, 256, now(), now() + interval '1 hour');
+            update task set id = ('017f0000' || substr(id::text, 9))::uuid, run_at = now() - interval '2 minutes'
+                where state = 'queued'")
+        .await;
+    assert_eq!(busy.checks().await, BTreeSet::new(), "one was placed a moment ago");
+    busy.breaks(
+        &[Check::PlacementStalled],
+        "update pool_load set last_placed_at = now() - interval '61 seconds'",
+        "update pool_load set last_placed_at = now() - interval '30 seconds'",
+    )
+    .await;
+    busy.world
+        .sql("update pool_load set last_placed_at = now() - interval '1 hour', free_slots = 0")
+        .await;
+    assert_eq!(busy.checks().await, BTreeSet::new(), "there is no room");
+    busy.world.sql("update pool_load set free_slots = 100; update pool set paused_at = now(), paused_because = 'a test'").await;
+    assert_eq!(busy.checks().await, BTreeSet::new(), "the pool is paused");
+}
+
+#[tokio::test]
 async fn limits_that_nobody_can_use_are_found() {
     let busy = Busy::new().await;
     busy.world.sql("do $$ declare c record; begin for c in select conrelid::regclass as of, conname from pg_constraint

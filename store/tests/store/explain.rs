@@ -2,7 +2,7 @@
 //!
 //! What batcher and resource managers write by themselves is written here as they would.
 
-use crate::support::{World, new_task};
+use crate::support::{World, new_session, new_task};
 use domain::explain::{Basis, Explanation, Holder, Reason, Turn, explain};
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::resources::{Dimension, Resources, Tier};
@@ -79,6 +79,7 @@ async fn in_every_state_it_says_what_the_task_does() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let own = new_session(owned.session).executor;
     in_order(&world, tenant).await;
     for state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
@@ -97,7 +98,7 @@ async fn in_every_state_it_says_what_the_task_does() {
         assert_eq!(told.eta.basis, basis, "{state}");
         match &told.reasons[0] {
             Reason::Running { attempt, executor, .. } => {
-                assert_eq!((*attempt, executor.as_deref()), (1, Some("executor-1")));
+                assert_eq!((*attempt, executor.as_deref()), (1, Some(own.as_str())));
             }
             Reason::Retry { failures, max_attempts, last_outcome, last_reason, .. } => {
                 assert_eq!((*failures, *max_attempts), (1, 3));

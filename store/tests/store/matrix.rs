@@ -56,6 +56,11 @@ impl Stage {
             }
             Event::HandedBack => one(transition::handed_back(rm, &told).await.unwrap()),
             Event::NotStarted => one(transition::not_started(rm, &told).await.unwrap()),
+            Event::ReturnedAgain => {
+                one(transition::returned_again(rm, &told, &[Duration::from_secs(60)])
+                    .await
+                    .unwrap())
+            }
             Event::Stopped => one(transition::stopped(rm, &told).await.unwrap()),
             Event::CancelRequested => {
                 let scope = TenantScope::new(put.tenant);

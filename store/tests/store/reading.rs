@@ -1,6 +1,6 @@
 //! Reading tasks: one, or pages, while they come and go.
 
-use crate::support::{Put, World, ended, id_days_off, new_task};
+use crate::support::{Put, World, ended, id_days_off, new_session, new_task};
 use chrono::TimeDelta;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::resources::Tier;
@@ -24,7 +24,7 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let scope = TenantScope::new(tenant);
+    let (scope, executor) = (TenantScope::new(tenant), new_session(owned.session).executor);
     for state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let alone = get(&world.api, &scope, put.task).await.unwrap().unwrap();
@@ -32,7 +32,7 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
         assert_eq!(listed[..], *std::slice::from_ref(&alone), "{state}");
         assert_eq!(alone.state, state);
         assert_eq!(alone.finished_at.is_some(), state.is_terminal());
-        assert_eq!(alone.executor.as_deref(), state.is_leased().then_some("executor-1"));
+        assert_eq!(alone.executor.as_deref(), state.is_leased().then_some(executor.as_str()));
         let ran = put.dispatch > 0 && state != State::Queued;
         assert_eq!((alone.attempts, alone.started_at.is_some()), (u32::from(ran), ran), "{state}");
     }

@@ -297,6 +297,7 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             largest,
             total: Resources::default(),
             lacks: Shapes::default(),
+            last_placed: runtime::clock::monotonic(),
         };
         let lacks = [Tier::Regular.resources()].into_iter().collect();
         let report = PoolReport {
@@ -306,6 +307,7 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             largest,
             total: largest,
             lacks,
+            last_placed: runtime::clock::monotonic(),
         };
         let reports = [report, other];
         load::report(&world.rm, node, &reports).await.unwrap();

@@ -5,7 +5,9 @@ use domain::id::{NodeId, SessionId, TenantId};
 use domain::task::{Delivery, State};
 use std::sync::Arc;
 use std::time::Duration;
-use store::session::{Opened, Renewal, Renewed, end, lapse, open_or_adopt, prune, renew};
+use store::session::{
+    NewSession, Opened, Renewal, Renewed, end, lapse, open_or_adopt, prune, renew,
+};
 use tokio::task::JoinSet;
 
 const TERM: Duration = Duration::from_secs(30);
@@ -84,7 +86,7 @@ async fn a_session_opened_by_many_at_once_is_owned_under_as_many_epochs() {
             .into_iter()
             .map(|opened| match opened {
                 Opened::Owned { epoch, .. } => epoch,
-                Opened::Over => panic!("told that a new session is over"),
+                other => panic!("a new session is {other:?}"),
             })
             .collect();
         epochs.sort_unstable();
@@ -122,6 +124,96 @@ async fn a_lapse_ends_the_leases_each_as_its_task_asked() {
     let again = lapse(&world.rm, Duration::ZERO, 10).await.unwrap();
     assert!(again.sessions.is_empty());
     world.check_promises(5).await;
+}
+
+#[tokio::test]
+async fn a_session_is_adopted_by_its_own_executor_alone_and_with_what_it_has() {
+    let world = World::new().await;
+    let owned = world.open(NodeId::fresh()).await;
+    world.sql("insert into pool (name) values ('other')").await;
+    let own = new_session(owned.session);
+    let mut more = own.capacity;
+    more.cpu_millis += 1;
+    for strange in [
+        NewSession { executor: "another".parse().unwrap(), ..own.clone() },
+        NewSession { pool: "other".parse().unwrap(), ..own.clone() },
+        NewSession { capacity: more, ..own.clone() },
+        NewSession { port_first: own.port_first + 1, ..own.clone() },
+    ] {
+        let opened = open_or_adopt(&world.rm, &strange, NodeId::fresh(), TERM).await.unwrap();
+        assert_eq!(opened, Opened::Over, "{strange:?}");
+    }
+    assert_eq!(renew_one(&world, owned, false).await, Renewed::Live, "its owner still has it");
+    let adopted = adopt(&world, owned.session, NodeId::fresh()).await;
+    assert_eq!(adopted, Opened::Owned { epoch: owned.epoch + 1, adopted: true });
+}
+
+#[tokio::test]
+async fn a_name_that_is_held_is_opened_by_who_held_it_before_and_by_all_once_the_term_is_over() {
+    let world = World::new().await;
+    let first = world.open(NodeId::fresh()).await;
+    let executor = new_session(first.session).executor;
+    let boot = |earlier: &[SessionId]| NewSession {
+        executor: executor.clone(),
+        earlier: earlier.to_vec(),
+        ..new_session(SessionId::fresh())
+    };
+    let open = async |session: &NewSession| {
+        open_or_adopt(&world.rm, session, NodeId::fresh(), TERM).await.unwrap()
+    };
+    let owned = Opened::Owned { epoch: 1, adopted: false };
+    assert_eq!(open(&boot(&[])).await, Opened::NameTaken);
+    assert_eq!(open(&boot(&[SessionId::fresh()])).await, Opened::NameTaken);
+    let second = boot(&[first.session]);
+    assert_eq!(open(&second).await, owned);
+    assert_eq!(open(&boot(&[first.session])).await, Opened::NameTaken, "the second holds it, too");
+    assert_eq!(open(&boot(&[second.id, first.session])).await, owned);
+    world.sql("update executor_session set expires_at = now() - interval '1 millisecond'").await;
+    assert_eq!(open(&boot(&[])).await, owned);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_that_come_with_one_name_at_once_one_is_let_in() {
+    let world = Arc::new(World::new().await);
+    let executor = new_session(SessionId::fresh()).executor;
+    let mut boots = JoinSet::new();
+    for _ in 0..6 {
+        let (world, executor) = (Arc::clone(&world), executor.clone());
+        boots.spawn(async move {
+            let session = NewSession { executor, ..new_session(SessionId::fresh()) };
+            open_or_adopt(&world.rm, &session, NodeId::fresh(), TERM).await.unwrap()
+        });
+    }
+    let opened = boots.join_all().await;
+    let taken = opened.iter().filter(|opened| **opened == Opened::NameTaken).count();
+    assert_eq!((taken, opened.len()), (5, 6), "{opened:?}");
+}
+
+#[tokio::test]
+async fn an_executor_is_held_to_its_pool_and_to_the_bounds_of_it() {
+    let world = World::new().await;
+    let session = new_session(SessionId::fresh());
+    let open = async |session: &NewSession| {
+        open_or_adopt(&world.rm, session, NodeId::fresh(), TERM).await.unwrap()
+    };
+    let nowhere = NewSession { pool: "nowhere".parse().unwrap(), ..session.clone() };
+    assert_eq!(open(&nowhere).await, Opened::NoPool);
+    for (column, dimension, most) in [
+        ("cpu_millis", "cpu_millis", 255_999),
+        ("memory_mib", "memory_mib", 524_287),
+        ("disk_mib", "disk_mib", 0),
+        ("iops", "iops", 1),
+        ("ports", "ports", 255),
+    ] {
+        world.sql(format!("update pool set max_executor_{column} = {most}")).await;
+        assert_eq!(open(&session).await, Opened::TooLarge { dimension, most });
+        world.sql(format!("update pool set max_executor_{column} = {most} + 1000000")).await;
+    }
+    assert_eq!(world.number("select count(*) from executor_session").await, 0);
+    assert_eq!(open(&session).await, Opened::Owned { epoch: 1, adopted: false });
+    // A bound that comes later does not tear an executor from its work.
+    world.sql("update pool set max_executor_iops = 1").await;
+    assert!(matches!(open(&session).await, Opened::Owned { adopted: true, .. }));
 }
 
 #[tokio::test]

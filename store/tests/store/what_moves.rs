@@ -5,7 +5,7 @@ use domain::id::NodeId;
 use domain::task::{AttemptOutcome, Event, State};
 use std::time::Duration;
 use store::lease::LeaseKey;
-use store::task::transition::{self, EndedAttempt, FailedAttempt};
+use store::task::transition::{self, Answer, EndedAttempt, FailedAttempt};
 
 fn of(lease: &LeaseKey, column: &str, table: &str) -> String {
     let key = if table == "attempt" { "task_id" } else { "id" };
@@ -194,4 +194,30 @@ async fn a_stop_is_no_failure_and_a_kill_is() {
         .text(format!("select outcome from attempt where task_id = '{}'", killed.task.uuid()))
         .await;
     assert_eq!(outcome.as_deref(), Some(AttemptOutcome::KilledCap.as_str()));
+}
+
+#[tokio::test]
+async fn what_comes_back_again_waits_and_keeps_its_place() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
+    let tasks = world.store_ready(tenant, 2).await;
+    let leases = world.place(owned, &world.dispatch(leader, &tasks).await).await;
+    let place =
+        |of: &str| format!("select extract(epoch from {of})::bigint from task order by id limit 1");
+    let before = (world.number(place("run_at")).await, world.number(place("start_deadline")).await);
+    let told = [ended(leases[0], Event::NotStarted), ended(leases[1], Event::HandedBack)];
+    let waits = [Duration::from_secs(60), Duration::from_secs(120)];
+    let answers = transition::returned_again(&world.rm, &told, &waits).await.unwrap();
+    assert_eq!(answers, [Answer::Applied(State::Retrying); 2]);
+    let after = (world.number(place("run_at")).await, world.number(place("start_deadline")).await);
+    assert_eq!(before, after);
+    assert_eq!(
+        world.number("select count(*) from task where failures = 0 and wake_at > now() + interval '50 seconds'").await,
+        2
+    );
+    world.sql("update task set wake_at = now()").await;
+    assert_eq!(transition::due(&world.scheduler, &tasks).await.unwrap(), 2);
+    let dispatched = world.dispatch(leader, &tasks).await;
+    assert_eq!(world.place(owned, &dispatched).await.len(), 2);
 }

@@ -151,7 +151,8 @@ impl Live {
         let last = patient("task.explain_attempt", query.fetch_optional(tx)).await?;
         let (last_outcome, last_reason) = last.map(|row| (row.outcome, row.reason)).unzip();
         Ok(Reason::Retry {
-            at: self.run_at,
+            // One that came back keeps the time for which it was due.
+            at: self.wake_at.unwrap_or(self.run_at),
             failures: self.failures,
             max_attempts: self.max_attempts,
             last_outcome: last_outcome.and_then(|outcome| outcome.parse().ok()),

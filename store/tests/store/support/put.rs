@@ -78,7 +78,9 @@ pub fn outcome_of(event: Event) -> AttemptOutcome {
         Event::AttemptKilled => AttemptOutcome::KilledCap,
         Event::LeaseLapsed | Event::LeaseLapsedForGood => AttemptOutcome::Lost,
         Event::HandedBack => AttemptOutcome::HandedBack,
-        Event::NotStarted | Event::AttemptMalformed => AttemptOutcome::NotStarted,
+        Event::NotStarted | Event::ReturnedAgain | Event::AttemptMalformed => {
+            AttemptOutcome::NotStarted
+        }
         Event::Stopped => AttemptOutcome::Stopped,
         _ => AttemptOutcome::Failed,
     }

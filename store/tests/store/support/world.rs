@@ -149,7 +149,9 @@ pub fn config(database: &TestDatabase) -> DatabaseConfig {
 pub fn new_session(id: SessionId) -> NewSession {
     NewSession {
         id,
-        executor: "executor-1".parse::<ExecutorId>().unwrap(),
+        earlier: Vec::new(),
+        // A name of its own: one that is held is refused.
+        executor: format!("executor-{}", id.uuid().simple()).parse::<ExecutorId>().unwrap(),
         pool: "default".parse::<PoolName>().unwrap(),
         capacity: Resources {
             cpu_millis: 256_000,

@@ -42,8 +42,9 @@ pub(in super::super) async fn to_go_on(
                 update task t set
                     state = l.goes::task_state,
                     failures = t.failures + l.charged::integer,
-                    run_at = case when l.goes = 'retrying' then now() + l.delay_ms * interval '1 millisecond' else t.run_at end,
-                    start_deadline = case when l.goes = 'retrying'
+                    -- What came back keeps its place: only its next turn comes later.
+                    run_at = case when l.goes = 'retrying' and not $4 then now() + l.delay_ms * interval '1 millisecond' else t.run_at end,
+                    start_deadline = case when l.goes = 'retrying' and not $4
                         then now() + l.delay_ms * interval '1 millisecond' + (t.start_deadline - t.run_at) else t.start_deadline end,
                     first_started_at = l.started_at,
                     wake_at = case when l.goes = 'retrying' then now() + l.delay_ms * interval '1 millisecond'
@@ -78,7 +79,8 @@ pub(in super::super) async fn to_go_on(
             from lease"#,
         &rows as &[Row<'_>],
         to(State::Running),
-        to(State::Cancelling)
+        to(State::Cancelling),
+        event == Event::ReturnedAgain
     );
     let mut moved = HashMap::with_capacity(order.len());
     for row in named(event.as_str(), query.fetch_all(&mut *tx)).await? {

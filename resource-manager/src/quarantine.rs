@@ -1,0 +1,38 @@
+//! Notes in the database which executors are in quarantine: for the doctor, who sees nothing else of it.
+
+use crate::fleet::Fleet;
+use crate::metrics::QUARANTINED;
+use domain::id::{NodeId, SessionId};
+use runtime::tick::TickOutcome;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use store::StoreError;
+use store::connect::RmDb;
+use store::session::quarantine;
+
+/// What is noted of the sessions of one process.
+pub(crate) struct Noter {
+    pub db: RmDb,
+    pub node: NodeId,
+    pub fleet: Fleet,
+    pub noted: Mutex<HashSet<SessionId>>,
+}
+
+impl Noter {
+    /// Writes what has changed; mostly nothing has.
+    pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
+        let now = self.fleet.quarantined();
+        QUARANTINED.set(now.len() as f64);
+        let before = self.noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let changed: Vec<(SessionId, bool)> = now
+            .symmetric_difference(&before)
+            .map(|session| (*session, now.contains(session)))
+            .collect();
+        if changed.is_empty() {
+            return Ok(TickOutcome::idle(0));
+        }
+        quarantine(&self.db, self.node, &changed).await?;
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        Ok(TickOutcome::idle(changed.len() as u64))
+    }
+}

@@ -1,0 +1,28 @@
+//! Notes which executors get nothing but probes, for the doctor. What is in force is in the memory of their resource manager.
+
+use crate::StoreError;
+use crate::connect::RmDb;
+use crate::statement::named;
+use domain::id::{NodeId, SessionId};
+
+/// Notes of each session of `owner` whether it is in quarantine; a session that is over stays as it ended.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn quarantine(
+    db: &RmDb,
+    owner: NodeId,
+    sessions: &[(SessionId, bool)],
+) -> Result<(), StoreError> {
+    let ids: Vec<_> = sessions.iter().map(|(session, _)| session.uuid()).collect();
+    let held: Vec<bool> = sessions.iter().map(|(_, held)| *held).collect();
+    let query = sqlx::query!(
+        "update executor_session s set quarantined_at = case when i.held then coalesce(s.quarantined_at, now()) end
+            from unnest($1::uuid[], $2::boolean[]) as i(id, held)
+            where s.id = any (array[i.id]) and s.owner = $3 and s.ended_at is null",
+        &ids,
+        &held,
+        owner.uuid()
+    );
+    named("session.quarantine", query.execute(db.pool())).await.map(|_| ())
+}
