@@ -15,6 +15,7 @@ pub mod fine_timer;
 pub mod health;
 pub mod health_server;
 pub mod log_queue;
+mod malformed;
 pub mod metrics;
 pub mod otlp;
 pub mod shares;

@@ -6,6 +6,7 @@
 
 use crate::config::{LogFormat, TelemetryConfig};
 use crate::log_queue::{self, ToQueue};
+use crate::malformed::CountMalformed;
 use crate::otlp::{self, OtlpError};
 use std::fs::File;
 use std::io::{self, IsTerminal, stderr};
@@ -94,6 +95,7 @@ fn set_up(
         .with(filter)
         .with(lines)
         .with(exported)
+        .with(CountMalformed)
         .try_init()
         .map_err(TelemetryError::AlreadySet)?;
     std::panic::set_hook(Box::new(log_panic));
