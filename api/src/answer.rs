@@ -24,11 +24,19 @@ pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Result<HttpResponse,
 /// `internal` when it cannot be written, which would be a bug.
 pub fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     let mut body = Vec::with_capacity(1024);
-    serde_json::to_writer(&mut body, value).map_err(|error| {
+    append_json(&mut body, value)?;
+    Ok(body)
+}
+
+/// Appends a value as JSON.
+///
+/// # Errors
+/// As [`to_json`].
+pub fn append_json<T: Serialize>(body: &mut Vec<u8>, value: &T) -> Result<(), Problem> {
+    serde_json::to_writer(body, value).map_err(|error| {
         Problem::new(crate::problem::Code::Internal, crate::problem::Code::Internal.advice())
             .caused_by(&error)
-    })?;
-    Ok(body)
+    })
 }
 
 /// An answer that is JSON already.

@@ -9,6 +9,7 @@ mod actor;
 pub mod attempt;
 pub mod attempt_end;
 pub mod audit;
+mod bounded;
 pub mod concurrency;
 pub mod connect;
 pub mod doctor;
@@ -48,6 +49,7 @@ pub mod usage;
 pub mod user;
 mod watch;
 
+pub use bounded::Bounded;
 pub use error::{RoleError, StoreError};
 pub use page::{MOST_READ, PageOf};
 pub use scope::TenantScope;

@@ -50,7 +50,10 @@ pub struct Param {
 
 /// The parameters of every list.
 pub const PAGE: [Param; 2] = [
-    Param { name: "limit", text: "Rows of a page, 1 to 200; 50 when left out" },
+    Param {
+        name: "limit",
+        text: "Rows of a page, 1 to 200; 50 when left out. A page of large rows ends after 1 MiB: go on by `next_cursor`",
+    },
     Param { name: "cursor", text: "The `next_cursor` of the page before, with the same filters" },
 ];
 

@@ -31,8 +31,10 @@ pub struct TaskView<'a> {
     tier: Option<Tier>,
     #[schema(value_type = super::ResourcesSpec)]
     resources: Resources,
-    #[schema(value_type = super::RunSpec)]
-    run: &'a RawValue,
+    /// Absent in a list, unless it was asked for with `include=run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = super::RunSpec, required = false)]
+    run: Option<&'a RawValue>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// When it is due: at first, and again after a failure.
@@ -134,6 +136,16 @@ impl<'a> TaskView<'a> {
     /// # Errors
     /// `internal` when the record holds text that is no JSON.
     pub fn new(task: &'a TaskRecord) -> Result<Self, Problem> {
+        // What cannot be read ended its task `malformed`; its owner sees the rest.
+        let run = stored(&task.run_json).or_else(|_| stored("null"))?;
+        Ok(Self { run: Some(run), ..Self::without_run(task)? })
+    }
+
+    /// The same without what it runs, which may be large.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn without_run(task: &'a TaskRecord) -> Result<Self, Problem> {
         Ok(Self {
             id: task.id,
             name: task.name.as_deref(),
@@ -141,8 +153,7 @@ impl<'a> TaskView<'a> {
             pool: task.pool.as_str(),
             tier: task.tier,
             resources: task.resources,
-            // What cannot be read ended its task `malformed`; its owner sees the rest.
-            run: stored(&task.run_json).or_else(|_| stored("null"))?,
+            run: None,
             created_at: task.created_at,
             run_at: task.run_at,
             start_deadline: task.start_deadline,

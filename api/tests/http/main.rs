@@ -17,6 +17,7 @@ mod contract;
 mod explain;
 mod idempotency;
 mod keys;
+mod large_lists;
 mod limits;
 mod lines;
 mod lists;

@@ -91,7 +91,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.row("state", task.state);
     details.some("reason", task.reason.as_deref());
     details.some("exit code", task.exit_code);
-    details.row("run", runs(&task.run));
+    details.some("run", task.run.as_ref().map(runs));
     details.row("resources", resources(task));
     details.row("pool", &task.pool);
     details.some("executor", task.executor.as_deref());

@@ -40,9 +40,19 @@ pub struct ListArguments {
     /// Submitted before this time.
     #[arg(long, value_name = "TIME|AGE", value_parser = moment)]
     pub until: Option<Timestamp>,
+    /// Also what each task runs, for `--output json`; a page ends early where that is large.
+    #[arg(long, value_enum, value_name = "PART")]
+    pub include: Option<Part>,
     /// Which pages.
     #[command(flatten)]
     pub pages: PageArguments,
+}
+
+/// What a list shows only when it is asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// What a task runs.
+    Run,
 }
 
 const COLUMNS: [&str; 9] =
@@ -58,6 +68,7 @@ pub async fn run(connection: &Connection, arguments: &ListArguments) -> Result<(
         schedule: arguments.schedule.clone(),
         created_from: arguments.since,
         created_before: arguments.until,
+        with_run: arguments.include == Some(Part::Run),
     };
     let table = Table::new(COLUMNS).with_states();
     let ask = async |page: &PageRequest| connection.client.list(&filter, page).await;

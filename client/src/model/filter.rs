@@ -59,6 +59,8 @@ pub struct TaskFilter {
     pub created_from: Option<Timestamp>,
     /// Submitted before this time.
     pub created_before: Option<Timestamp>,
+    /// Show what each task runs, too. A page ends early where that is large.
+    pub with_run: bool,
 }
 
 impl TaskFilter {
@@ -74,6 +76,7 @@ impl TaskFilter {
             ("schedule", self.schedule.clone()),
             ("created_from", time(self.created_from)),
             ("created_before", time(self.created_before)),
+            ("include", self.with_run.then(|| "run".to_owned())),
         ];
         parameters.extend(self.labels.iter().map(|label| ("label", Some(label.to_string()))));
         parameters

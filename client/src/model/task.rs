@@ -25,8 +25,9 @@ pub struct Task {
     pub tier: Option<Tier>,
     /// What it needs.
     pub resources: Resources,
-    /// What it runs, as given; `command`, `http` or `noop`, and in newer servers others.
-    pub run: Value,
+    /// What it runs, as given; `command`, `http` or `noop`, and in newer servers others. `None` in a list that was not asked for it.
+    #[serde(default)]
+    pub run: Option<Value>,
     /// When it was submitted.
     pub created_at: Timestamp,
     /// When it is due: at first, and again after a failure.

@@ -6,7 +6,7 @@ use domain::schedule::{Misfire, Overlap};
 use domain::time::Timestamp;
 use std::time::Duration;
 use store::TenantScope;
-use store::schedule::{PutSchedule, ScheduleRecord, delete, list, pause, resume};
+use store::schedule::{ListLimit, PutSchedule, ScheduleRecord, delete, list, pause, resume};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -137,7 +137,8 @@ async fn what_came_before_a_schedule_was_deleted_has_its_row_and_its_name_is_fre
         old.id.uuid()
     );
     let deleted: Timestamp = world.sql(&at).await.parse().unwrap();
-    assert!(list(&world.api, &scope, None, 10).await.unwrap().is_empty());
+    let limit = ListLimit { rows: 10, bytes: 1 << 20 };
+    assert!(list(&world.api, &scope, None, limit).await.unwrap().rows.is_empty());
     assert_eq!(store::schedule::held(&world.api, &scope, 10).await.unwrap(), 0);
     let left = format!("select count(*) from schedule where id = '{}'", quiet.id.uuid());
     assert_eq!(world.number(&left).await, 0, "nothing of it had come");

@@ -4,11 +4,20 @@ use super::record::{Row, ScheduleRecord};
 use crate::connect::ApiDb;
 use crate::malformed::tell;
 use crate::statement::patient;
-use crate::{StoreError, TenantScope};
+use crate::{Bounded, StoreError, TenantScope};
 use domain::id::ScheduleId;
 
 /// How often a page is filled up that had rows nobody can read.
 const FILLS: usize = 3;
+
+/// How much is read.
+#[derive(Debug, Clone, Copy)]
+pub struct ListLimit {
+    /// Schedules.
+    pub rows: u32,
+    /// Bytes of their timings and tasks; one schedule may have more.
+    pub bytes: usize,
+}
 
 /// Schedules by name, as the database sorts bytes; those after `after`, where one is given. One that cannot be read is left out and
 /// told of.
@@ -19,23 +28,25 @@ pub async fn list(
     db: &ApiDb,
     scope: &TenantScope,
     after: Option<&str>,
-    limit: u32,
-) -> Result<Vec<ScheduleRecord>, StoreError> {
+    limit: ListLimit,
+) -> Result<Bounded<ScheduleRecord>, StoreError> {
     // No name is empty.
     let (mut schedules, mut after) = (Vec::new(), after.unwrap_or_default().to_owned());
+    let mut is_cut = false;
     for _ in 0..FILLS {
-        let left = limit.saturating_sub(u32::try_from(schedules.len()).unwrap_or(u32::MAX));
-        let rows = page(db, scope, &after, left).await?;
-        let (last, count) = (rows.last().map(|row| row.name.clone()), rows.len());
+        let left = limit.rows.saturating_sub(u32::try_from(schedules.len()).unwrap_or(u32::MAX));
+        let page = page(db, scope, &after, ListLimit { rows: left, ..limit }).await?;
+        let (last, count) = (page.rows.last().map(|row| row.name.clone()), page.rows.len());
         let before = schedules.len();
-        schedules.extend(rows.into_iter().filter_map(read));
+        schedules.extend(page.rows.into_iter().filter_map(read));
+        is_cut = page.more;
         let unread = count - (schedules.len() - before);
         match last {
-            Some(last) if unread > 0 && count >= left as usize => after = last,
+            Some(last) if unread > 0 && (is_cut || count >= left as usize) => after = last,
             _ => break,
         }
     }
-    Ok(schedules)
+    Ok(Bounded { rows: schedules, more: is_cut })
 }
 
 fn read(row: Row) -> Option<ScheduleRecord> {
@@ -49,18 +60,27 @@ async fn page(
     db: &ApiDb,
     scope: &TenantScope,
     after: &str,
-    limit: u32,
-) -> Result<Vec<Row>, StoreError> {
+    limit: ListLimit,
+) -> Result<Bounded<Row>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
         Row,
-        "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
-            paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
-            pause_after_failures, failures_in_row, timing_since, has_spans
-            from schedule where tenant_id = $1 and name > $2 and deleted_at is null and berth_schedule_is_sound(schedule) order by name limit $3",
+        "select p.tenant_id, p.id, p.name, p.version, p.timing, p.template, p.overlap, p.misfire, p.created_at, p.updated_at, p.created_by,
+            p.paused_at, p.paused_by, p.paused_because, p.due_at, p.fire_at, p.fires, p.recent, p.awaits, p.tzdb, p.ended_at,
+            p.pause_after_failures, p.failures_in_row, p.timing_since, p.has_spans
+            from (select q.*, sum(octet_length(q.timing) + octet_length(q.template)) over (order by q.name rows unbounded preceding)
+                    - octet_length(q.timing) - octet_length(q.template) as before
+                from (select * from schedule
+                    where tenant_id = $1 and name > $2 and deleted_at is null and berth_schedule_is_sound(schedule)
+                    order by name limit $3) q) p
+            where p.before < $4 order by p.name",
         scope.tenant().uuid(),
         after,
-        i64::from(limit)
+        i64::from(limit.rows),
+        i64::try_from(limit.bytes).unwrap_or(i64::MAX)
     );
-    patient("schedule.list", query.fetch_all(&mut *tx)).await
+    let rows = patient("schedule.list", query.fetch_all(&mut *tx)).await?;
+    let read: usize = rows.iter().map(|row| row.timing.len() + row.template.len()).sum();
+    let more = read >= limit.bytes && rows.len() < limit.rows as usize;
+    Ok(Bounded { rows, more })
 }

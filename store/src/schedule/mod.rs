@@ -25,7 +25,7 @@ pub use find::find_id;
 pub use fires::{FireFilter, fires};
 pub use get::get;
 pub use held::held;
-pub use list::list;
+pub use list::{ListLimit, list};
 pub use lock::reckoner;
 pub use pause::pause;
 pub use put::{PutAnswer, PutSchedule, put};

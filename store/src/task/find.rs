@@ -52,7 +52,7 @@ pub struct LabelFilter {
 }
 
 const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
-    t.ports, t.state::text, coalesce(s.run, '') as run, s.retry, s.labels::text,
+    t.ports, t.state::text, '' as run, s.retry, s.labels::text,
     least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
     least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
@@ -60,7 +60,7 @@ const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_milli
     (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id, s.rerun_of,
     s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as due_at";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
-    t.ports, t.state::text, coalesce(s.run, '') as run, s.retry, s.labels::text,
+    t.ports, t.state::text, '' as run, s.retry, s.labels::text,
     least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
     least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
@@ -83,7 +83,8 @@ pub async fn find(
     Ok(find_page(db, scope, filter, limit).await?.rows)
 }
 
-/// Tasks newest first, at most `limit`, among the next [`MOST_READ`]. A row that cannot be read is left out and told of.
+/// Tasks newest first, at most `limit`, among the next [`MOST_READ`], without what they run: that may be large, and
+/// [`super::add_runs`] reads it where it is asked for. A row that cannot be read is left out and reported.
 ///
 /// # Errors
 /// When the database cannot answer.

@@ -8,6 +8,7 @@ mod held;
 mod malformed;
 mod queued;
 mod record;
+mod runs;
 pub mod submit;
 pub mod transition;
 mod wake;
@@ -20,6 +21,7 @@ pub use held::held;
 pub use malformed::malformed_of_pages;
 pub use queued::queued;
 pub use record::TaskRecord;
+pub use runs::add_runs;
 pub use wake::{DueTask, Woken, due_for_a_look, due_within, stale_hints};
 
 pub(crate) use crate::scoped::{scoped, scoped_read};

@@ -28,7 +28,7 @@ pub struct TaskRecord {
     pub resources: Resources,
     /// Where it is in its life.
     pub state: State,
-    /// What it runs, as JSON.
+    /// What it runs, as JSON; empty where it was not read.
     pub run_json: String,
     /// Its retry policy as JSON; `None` is the default policy.
     pub retry_json: Option<String>,

@@ -10,7 +10,7 @@ use store::TenantScope;
 use store::fire::pause_unsound;
 use store::leadership::LeaderEpoch;
 use store::malformed::Page;
-use store::schedule::{DeleteAnswer, PutAnswer, delete, list, put};
+use store::schedule::{DeleteAnswer, ListLimit, PutAnswer, delete, list, put};
 use store::task::{TaskFilter, due_for_a_look, find, malformed_of_pages, transition};
 
 const ALL: Page = Page { from: 0, pages: 1_000_000 };
@@ -202,11 +202,12 @@ async fn each_bad_schedule_is_paused_with_the_reason_and_can_be_deleted() {
         let made = put(&world.api, &scope, &new_schedule(&format!("s{number}"))).await.unwrap();
         assert!(matches!(made, PutAnswer::Created(_)), "{made:?}");
     }
+    let all = ListLimit { rows: 100, bytes: 1 << 20 };
     for (number, wrong) in bad.iter().enumerate() {
         world.sql(format!("update schedule set {wrong} where name = 's{number}'")).await;
     }
     assert_eq!(
-        list(&world.api, &scope, None, 100).await.unwrap().len(),
+        list(&world.api, &scope, None, all).await.unwrap().rows.len(),
         1,
         "the good one is listed"
     );

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::submit::NewTask;
-use store::task::{LabelFilter, TaskFilter, find, get, transition};
+use store::task::{LabelFilter, TaskFilter, add_runs, find, get, transition};
 use tokio::task::JoinSet;
 
 async fn ids(world: &World, tenant: TenantId, filter: TaskFilter) -> Vec<TaskId> {
@@ -28,7 +28,9 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
     for state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let alone = get(&world.api, &scope, put.task).await.unwrap().unwrap();
-        let listed = find(&world.api, &scope, &TaskFilter::default(), 1).await.unwrap();
+        let mut listed = find(&world.api, &scope, &TaskFilter::default(), 1).await.unwrap();
+        assert_eq!(listed[0].run_json, "", "{state}");
+        assert!(!add_runs(&world.api, &scope, &mut listed, 1 << 20).await.unwrap());
         assert_eq!(listed[..], *std::slice::from_ref(&alone), "{state}");
         assert_eq!(alone.state, state);
         assert_eq!(alone.finished_at.is_some(), state.is_terminal());

@@ -12,8 +12,8 @@ use store::TenantScope;
 use store::fire::{tell_missed, write};
 use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{
-    self, Backfill, BackfillAnswer, DeleteAnswer, FireFilter, FireKind, PutAnswer, PutSchedule,
-    ScheduleRecord, TriggerAnswer,
+    self, Backfill, BackfillAnswer, DeleteAnswer, FireFilter, FireKind, ListLimit, PutAnswer,
+    PutSchedule, ScheduleRecord, TriggerAnswer,
 };
 use store::shard::{self, ShardEpoch};
 use store::tenant::{self, TenantChange};
@@ -159,8 +159,10 @@ async fn schedules_are_listed_by_name_page_by_page_and_only_ones_own() {
     put(&world, other, "x").await;
     let names = async |after: Option<&str>, limit| -> Vec<String> {
         let scope = TenantScope::new(one);
+        let limit = ListLimit { rows: limit, bytes: 1 << 20 };
         let found = schedule::list(&world.api, &scope, after, limit).await.unwrap();
-        found.into_iter().map(|record| record.name).collect()
+        assert!(!found.more);
+        found.rows.into_iter().map(|record| record.name).collect()
     };
     assert_eq!(names(None, 10).await, ["C", "a", "b", "ä"]);
     assert_eq!(names(Some("C"), 2).await, ["a", "b"]);

@@ -8,7 +8,7 @@ use domain::tenant::TenantState;
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
 use store::TenantScope;
-use store::schedule::{self, DeleteAnswer, PutAnswer, PutSchedule, ScheduleRecord};
+use store::schedule::{self, DeleteAnswer, ListLimit, PutAnswer, PutSchedule, ScheduleRecord};
 use store::tenant;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -125,7 +125,8 @@ async fn a_deleted_schedule_stays_for_the_schedulers_alone_until_what_came_has_i
     assert_eq!(delete().await, DeleteAnswer::NotFound);
     assert_eq!(schedule::get(&world.api, &scope, "s").await.unwrap(), None);
     assert_eq!(schedule::held(&world.api, &scope, 10).await.unwrap(), 0);
-    assert!(schedule::list(&world.api, &scope, None, 10).await.unwrap().is_empty());
+    let limit = ListLimit { rows: 10, bytes: 1 << 20 };
+    assert!(schedule::list(&world.api, &scope, None, limit).await.unwrap().rows.is_empty());
     let all = firing.due(&world).await;
     let fired = firing.fire_by(&world, &all, |facts| {
         assert!(facts.deleted_at.is_some());

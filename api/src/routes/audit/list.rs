@@ -1,15 +1,14 @@
 //! `GET /v1/audit` for a tenant, and `GET /v1/admin/audit` for the platform's operators: the same rows, newest first.
 
 use super::view::AuditView;
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
-use crate::pagination::{Page, Sheet};
+use crate::pagination::{Page, Rest, answer_page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, OperatorCall, Query, time_parameter};
 use crate::server::State;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use domain::audit::PLATFORM;
 use domain::id::{AuditId, TenantId};
 use domain::time::Timestamp;
@@ -128,10 +127,10 @@ fn sheet(
     found: PageOf<AuditRecord, AuditId>,
 ) -> Result<HttpResponse, Problem> {
     let seal = |id: AuditId| state.sealer.seal(tenant, context, id.uuid().as_bytes());
-    let (mut rows, stopped_at) = (found.rows, found.stopped_at);
-    let next_cursor = page.cut(&mut rows).map(|row| row.entry.id).or(stopped_at).map(seal);
-    let data = rows.iter().map(AuditView::new).collect::<Result<Vec<_>, _>>()?;
-    json(StatusCode::OK, &Sheet { data, next_cursor })
+    let mut rows = found.rows;
+    let rest = Rest { more: page.cut(&mut rows), stopped_at: found.stopped_at.map(seal) };
+    let view = |row: &AuditRecord, out: &mut Vec<u8>| append_json(out, &AuditView::new(row)?);
+    answer_page_and(&rows, rest, view, |row| seal(row.entry.id))
 }
 
 #[cfg(test)]

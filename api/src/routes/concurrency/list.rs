@@ -1,15 +1,15 @@
 //! `GET /v1/concurrency-limits`: the limits that are stored, by key.
 
 use super::view::KeyLimitView;
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use domain::batch::ConcurrencyKey;
+use store::concurrency::ConcurrencyLimit;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -39,10 +39,12 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let after = after.map(|bytes| read(&bytes).ok_or_else(outdated_cursor)).transpose()?;
     let (db, scope) = (&call.state.api, call.scope());
     let mut limits = store::concurrency::list(db, &scope, after.as_ref(), page.limit + 1).await?;
-    let last = page.cut(&mut limits);
-    let next_cursor = last.map(|limit| sealer.seal(tenant, context, limit.key.as_str().as_bytes()));
-    let data = limits.iter().map(KeyLimitView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor })
+    let more = page.cut(&mut limits);
+    let view =
+        |limit: &ConcurrencyLimit, out: &mut Vec<u8>| append_json(out, &KeyLimitView::from(limit));
+    answer_page(&limits, more, view, |limit| {
+        sealer.seal(tenant, context, limit.key.as_str().as_bytes())
+    })
 }
 
 fn read(bytes: &[u8]) -> Option<ConcurrencyKey> {

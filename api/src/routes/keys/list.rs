@@ -1,14 +1,13 @@
 //! `GET /v1/keys`: a tenant's API keys, newest first.
 
 use super::view::KeyView;
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use chrono::DateTime;
 use store::key::{KeyInfo, KeyPosition};
 
@@ -38,9 +37,9 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let after = after.map(|bytes| read(&bytes).ok_or_else(outdated_cursor)).transpose()?;
     let (db, scope) = (&call.state.api, call.scope());
     let mut keys = store::key::list(db, &scope, user, after.as_ref(), page.limit + 1).await?;
-    let last = page.cut(&mut keys);
-    let next_cursor = last.map(|key| sealer.seal(tenant, context, &written(key)));
-    json(StatusCode::OK, &Sheet { data: keys.iter().map(KeyView::from).collect(), next_cursor })
+    let more = page.cut(&mut keys);
+    let view = |key: &KeyInfo, out: &mut Vec<u8>| append_json(out, &KeyView::from(key));
+    answer_page(&keys, more, view, |key| sealer.seal(tenant, context, &written(key)))
 }
 
 fn written(key: &KeyInfo) -> Vec<u8> {

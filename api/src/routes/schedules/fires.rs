@@ -1,19 +1,18 @@
 //! `GET /v1/schedules/{name}/fires`: what became of each due time, newest first.
 
 use super::place::{name_in_path, no_such_schedule};
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, Rest, answer_page_and, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, wrong_parameter};
 use crate::schedule::FireView;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use chrono::DateTime;
 use domain::schedule::Outcome;
 use domain::time::Timestamp;
-use store::schedule::FireFilter;
+use store::schedule::{FireFilter, FireRecord};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -52,11 +51,12 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let found = store::schedule::fires(db, &scope, name, &filter, page.limit + 1).await?;
     let found = found.ok_or_else(no_such_schedule)?;
-    let (mut fires, stopped_at) = (found.rows, found.stopped_at);
-    let last = page.cut(&mut fires).map(|fire| fire.due_at).or(stopped_at);
-    let next_cursor =
-        last.map(|at| sealer.seal(tenant, context, &at.timestamp_micros().to_be_bytes()));
-    json(StatusCode::OK, &Sheet { data: fires.iter().map(FireView::from).collect(), next_cursor })
+    let seal =
+        |at: Timestamp| sealer.seal(tenant, context, &at.timestamp_micros().to_be_bytes());
+    let mut fires = found.rows;
+    let rest = Rest { more: page.cut(&mut fires), stopped_at: found.stopped_at.map(seal) };
+    let view = |fire: &FireRecord, out: &mut Vec<u8>| append_json(out, &FireView::from(fire));
+    answer_page_and(&fires, rest, view, |fire| seal(fire.due_at))
 }
 
 fn outcomes(query: &mut Query) -> Result<Vec<Outcome>, Problem> {

@@ -1,14 +1,14 @@
 //! `GET /v1/schedules`: a tenant's schedules, by name.
 
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{MAX_BYTES, Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use crate::schedule::ScheduleView;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use store::schedule::{ListLimit, ScheduleRecord};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -34,9 +34,10 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let after = after.map(|bytes| String::from_utf8(bytes).map_err(|_| outdated_cursor()));
     let after = after.transpose()?;
     let (db, scope) = (&call.state.api, call.scope());
-    let mut found = store::schedule::list(db, &scope, after.as_deref(), page.limit + 1).await?;
-    let last = page.cut(&mut found);
-    let next_cursor = last.map(|one| sealer.seal(tenant, context, one.name.as_bytes()));
-    let data = found.iter().map(ScheduleView::from).collect();
-    json(StatusCode::OK, &Sheet { data, next_cursor })
+    let limit = ListLimit { rows: page.limit + 1, bytes: MAX_BYTES };
+    let found = store::schedule::list(db, &scope, after.as_deref(), limit).await?;
+    let mut schedules = found.rows;
+    let more = page.cut(&mut schedules) || found.more;
+    let view = |one: &ScheduleRecord, out: &mut Vec<u8>| append_json(out, &ScheduleView::from(one));
+    answer_page(&schedules, more, view, |one| sealer.seal(tenant, context, one.name.as_bytes()))
 }

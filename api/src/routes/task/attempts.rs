@@ -1,13 +1,12 @@
 //! `GET /v1/tasks/{id}/attempts`: a task's tries, in order, the running one last.
 
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, Sheet, outdated_cursor};
+use crate::pagination::{Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use domain::time::Timestamp;
 use serde::Serialize;
 use store::attempt::AttemptRecord;
@@ -92,7 +91,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     if rows.is_empty() && store::task::get(db, &call.scope(), task).await?.is_none() {
         return Err(Problem::not_found());
     }
-    let last = page.cut(&mut rows);
-    let next_cursor = last.map(|row| sealer.seal(tenant, context, &row.attempt.to_be_bytes()));
-    json(StatusCode::OK, &Sheet { data: rows.iter().map(AttemptView::from).collect(), next_cursor })
+    let more = page.cut(&mut rows);
+    let view = |row: &AttemptRecord, out: &mut Vec<u8>| append_json(out, &AttemptView::from(row));
+    answer_page(&rows, more, view, |row| sealer.seal(tenant, context, &row.attempt.to_be_bytes()))
 }

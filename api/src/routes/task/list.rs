@@ -1,20 +1,19 @@
 //! `GET /v1/tasks`: a tenant's tasks, newest first.
 
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param, SOME_PAGES_ARE_SHORT};
-use crate::pagination::{Page, Sheet};
+use crate::pagination::{MAX_BYTES, Page, Rest, answer_page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, time_parameter, wrong_parameter};
 use crate::routes::schedules::no_such_schedule;
 use crate::task::TaskView;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::Tier;
 use domain::task::State;
 use domain::time::Timestamp;
-use store::task::{LabelFilter, TaskFilter};
+use store::task::{LabelFilter, TaskFilter, TaskRecord};
 
 /// As many as a task has labels.
 const MOST_LABELS: usize = 32;
@@ -37,6 +36,7 @@ pub const DOC: Doc = Doc {
         },
         Param { name: "created_from", text: "Submitted at or after this time (RFC 3339)" },
         Param { name: "created_before", text: "Submitted before this time (RFC 3339)" },
+        Param { name: "include", text: "`run`: each with what it runs, too; left out otherwise" },
         PAGE[0],
         PAGE[1],
     ],
@@ -54,6 +54,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let page = Page::take(&mut query)?;
     let mut filter = filter(&mut query)?;
     let schedule = query.one("schedule")?;
+    let with_run = includes_run(&mut query)?;
     query.finish()?;
     if let Some(schedule) = schedule {
         filter.schedule = Some(schedule_of(&call, &schedule).await?);
@@ -61,13 +62,28 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (sealer, tenant, context) = (&call.state.sealer, call.caller.tenant(), context(&filter));
     filter.before = page.after_id(sealer, tenant, context)?.map(TaskId);
     filter.ended_from = call.ended_from(runtime::clock::wall());
-    let found =
-        store::task::find_page(&call.state.api, &call.scope(), &filter, page.limit + 1).await?;
-    let (mut tasks, stopped_at) = (found.rows, found.stopped_at);
-    let last = page.cut(&mut tasks).map(|task| task.id).or(stopped_at);
-    let next_cursor = last.map(|id| sealer.seal(tenant, context, id.uuid().as_bytes()));
-    let data = tasks.iter().map(TaskView::new).collect::<Result<Vec<_>, _>>()?;
-    json(StatusCode::OK, &Sheet { data, next_cursor })
+    let (db, scope) = (&call.state.api, call.scope());
+    let found = store::task::find_page(db, &scope, &filter, page.limit + 1).await?;
+    let seal = |id: TaskId| sealer.seal(tenant, context, id.uuid().as_bytes());
+    let mut tasks = found.rows;
+    let mut rest = Rest { more: page.cut(&mut tasks), stopped_at: found.stopped_at.map(seal) };
+    if with_run {
+        rest.more |= store::task::add_runs(db, &scope, &mut tasks, MAX_BYTES).await?;
+    }
+    let view = |task: &TaskRecord, out: &mut Vec<u8>| {
+        let view = if with_run { TaskView::new(task) } else { TaskView::without_run(task) };
+        append_json(out, &view?)
+    };
+    answer_page_and(&tasks, rest, view, |task| seal(task.id))
+}
+
+/// Whether the client wants to see what each task runs, too.
+fn includes_run(query: &mut Query) -> Result<bool, Problem> {
+    match query.one("include")?.as_deref() {
+        None => Ok(false),
+        Some("run") => Ok(true),
+        Some(_) => Err(wrong_parameter("include", "must be run")),
+    }
 }
 
 fn filter(query: &mut Query) -> Result<TaskFilter, Problem> {

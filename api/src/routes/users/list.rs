@@ -1,15 +1,15 @@
 //! `GET /v1/users`: a tenant's users, newest first.
 
 use super::view::UserView;
-use crate::answer::json;
+use crate::answer::append_json;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
-use crate::pagination::{Page, Sheet};
+use crate::pagination::{Page, answer_page};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use domain::id::UserId;
+use store::user::UserInfo;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -33,7 +33,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let before = page.after_id(sealer, tenant, context)?.map(UserId);
     let (db, scope) = (&call.state.api, call.scope());
     let mut users = store::user::list(db, &scope, before, page.limit + 1).await?;
-    let last = page.cut(&mut users);
-    let next_cursor = last.map(|user| sealer.seal(tenant, context, user.id.uuid().as_bytes()));
-    json(StatusCode::OK, &Sheet { data: users.iter().map(UserView::from).collect(), next_cursor })
+    let more = page.cut(&mut users);
+    let view = |user: &UserInfo, out: &mut Vec<u8>| append_json(out, &UserView::from(user));
+    answer_page(&users, more, view, |user| sealer.seal(tenant, context, user.id.uuid().as_bytes()))
 }

@@ -37,8 +37,9 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let context = Context::new(List::Tenants, state.map(TenantState::as_str));
     let before = page.after_id(&call.state.sealer, NOBODY, context)?.map(TenantId);
     let mut found = store::tenant::list(&call.state.admin, state, before, page.limit + 1).await?;
+    let more = page.cut(&mut found);
     let seal = |id: TenantId| call.state.sealer.seal(NOBODY, context, id.uuid().as_bytes());
-    let next_cursor = page.cut(&mut found).map(|tenant| seal(tenant.id));
+    let next_cursor = found.last().filter(|_| more).map(|tenant| seal(tenant.id));
     let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
     json(StatusCode::OK, &Sheet { data, next_cursor })
 }
