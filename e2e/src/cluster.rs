@@ -217,7 +217,9 @@ impl Cluster {
         command = match role {
             Role::Api => {
                 self.api_urls.push(format!("http://127.0.0.1:{port}"));
-                command.env("BERTH_API__LISTEN", format!("127.0.0.1:{port}"))
+                command
+                    .env("BERTH_API__LISTEN", format!("127.0.0.1:{port}"))
+                    .env("BERTH_API__METRICS_LISTEN", "127.0.0.1:0")
             }
             Role::Scheduler => command.env("BERTH_SCHEDULER__LISTEN", "127.0.0.1:0"),
             Role::ResourceManager => {

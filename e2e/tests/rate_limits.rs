@@ -97,10 +97,11 @@ async fn flood(customer: &Customer, began: Instant, until: Duration) -> Flow {
 }
 
 /// Whether each api process counts in Redis, or by its share.
-async fn gauges(customer: &Cluster) -> anyhow::Result<Vec<String>> {
-    let mut found = Vec::new();
-    for url in customer.api_urls() {
-        let text = reqwest::get(format!("{url}/metrics")).await?.text().await?;
+async fn gauges(cluster: &Cluster, operator: &str) -> anyhow::Result<Vec<String>> {
+    let (mut found, client) = (Vec::new(), reqwest::Client::new());
+    for url in cluster.api_urls() {
+        let asked = client.get(format!("{url}/metrics")).bearer_auth(operator);
+        let text = asked.send().await?.text().await?;
         let of = |name: &str| {
             let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
             line.rsplit(' ').next().unwrap_or_default().to_owned()
@@ -144,10 +145,12 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         update tenant set plan = 'tested'"
     );
     cluster.database().sql(&plan).await?;
+    let create = ["admin", "operator-key", "create", "--name", "ann", "--scope", "read"];
+    let operator = cluster.berth(&create).await?.trim().to_owned();
     let all = |wanted: &'static str| {
-        let cluster = &cluster;
+        let (cluster, operator) = (&cluster, &operator);
         move || async move {
-            let found = gauges(cluster).await.ok()?;
+            let found = gauges(cluster, operator).await.ok()?;
             found.iter().all(|found| found == wanted).then_some(())
         }
     };

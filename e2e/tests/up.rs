@@ -247,8 +247,16 @@ mod own_engines {
         let task = to_its_end(&up, &echo()).await?;
         assert_eq!(task["state"], "succeeded", "{task}");
         let metrics = format!("{}/metrics", up.url()?);
+        let file = command.data().join("operator.env");
+        let create = "berth admin operator-key create --name prometheus --scope read";
+        let line = format!(". '{}' && {create}", file.display());
+        let made = tokio::process::Command::new("sh").args(["-c", &line]).output().await?;
+        let operator = String::from_utf8(made.stdout)?;
+        let operator = operator.trim();
+        let client = reqwest::Client::new();
         poll::until("rate limits to be counted in the private Redis", SOON, || async {
-            let Ok(answer) = reqwest::get(&metrics).await else { return false };
+            let asked = client.get(&metrics).bearer_auth(operator).send().await;
+            let Ok(answer) = asked else { return false };
             answer.text().await.is_ok_and(|text| text.contains("\nberth_limit_local 0\n"))
         })
         .await?;

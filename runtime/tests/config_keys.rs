@@ -42,6 +42,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("redis.connect_timeout", "91ms"),
     ("redis.command_timeout", "91ms"),
     ("api.listen", "127.0.0.1:91"),
+    ("api.metrics_listen", "127.0.0.1:92"),
     ("api.workers", "91"),
     ("api.max_task_bytes", "2048"),
     ("api.max_batch_bytes", "1048576"),

@@ -1,8 +1,10 @@
 //! `GET /metrics`: this process's figures, in the text form of Prometheus.
+//!
+//! They tell of all tenants together, so they are for operators; `api.metrics_listen` shows them without a key.
 
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::OpenCall;
+use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 
 /// The document's words.
@@ -16,7 +18,7 @@ pub const DOC: Doc = Doc {
 ///
 /// # Errors
 /// Never.
-pub async fn handle(_call: OpenCall) -> Result<HttpResponse, Problem> {
+pub async fn handle(_call: OperatorCall) -> Result<HttpResponse, Problem> {
     let text = runtime::metrics::render();
     Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
 }

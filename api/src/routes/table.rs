@@ -84,8 +84,8 @@ pub struct Endpoint {
 impl Endpoint {
     /// Whether its requests count against their peer's rate: all but probes and documents, which cost next to nothing.
     #[must_use]
-    pub fn counts_peers(&self) -> bool {
-        self.path.starts_with("/v1/")
+    pub const fn counts_peers(&self) -> bool {
+        !matches!(self.access, Access::Open(_))
     }
 }
 
@@ -177,7 +177,7 @@ pub static TABLE: [Endpoint; 64] = routes! {
     Delete "/v1/admin/plans/{name}" "plan.delete", Operator(Admin), Empty, admin::plan::delete => handle, DOC;
     Get "/healthz" "health.live", Open, None, health => live, LIVE;
     Get "/readyz" "health.ready", Open, None, health => ready, READY;
-    Get "/metrics" "metrics.read", Open, None, metrics => handle, DOC;
+    Get "/metrics" "metrics.read", Operator(Read), None, metrics => handle, DOC;
     Get "/openapi.json" "openapi.read", Open, None, openapi => handle, DOC;
     Get "/" "docs.home", Open, None, docs => home, HOME_DOC;
     Get "/docs" "docs.page", Open, None, docs => page, PAGE_DOC;

@@ -16,6 +16,7 @@ use actix_web::{App, HttpServer};
 use bus::Bus;
 use runtime::config::{Config, ConfigError};
 use runtime::health::Health;
+use runtime::health_server;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::{StillRunning, TaskGroup};
 use runtime::tick::{TickOutcome, TickPolicy, Ticker};
@@ -82,6 +83,8 @@ pub enum StartError {
 pub struct Handle {
     /// Where it listens, with the port it took.
     pub addr: SocketAddr,
+    /// Where its probes and metrics are, too, when they have an address of their own.
+    pub metrics: Option<SocketAddr>,
     tasks: TaskGroup,
     grace: Duration,
 }
@@ -131,6 +134,15 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let (server, door) = listen(config, mounted, writers)?;
     let addr = door.address();
 
+    let metrics = match config.api.metrics_listen {
+        None => None,
+        // It outlives the last request: readiness is how a drain is seen.
+        Some(address) => Some(
+            health_server::start(address, health.clone(), &tasks, writing.clone())
+                .await
+                .map_err(|source| StartError::Listen { address, source })?,
+        ),
+    };
     keep_up(&state.limiter, (&tasks, &health), &writing);
     let (hub, db, until) = (state.hub.clone(), api.clone(), shutdown.clone());
     tasks.supervise("api.live_output", shutdown.clone(), move || {
@@ -147,7 +159,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     tasks.spawn("api.drain", drain(closing, health.clone(), shutdown, grace));
     health.set_ready(true);
     tracing::info!(%addr, "The API listens on {addr}");
-    Ok(Handle { addr, tasks, grace: grace + Duration::from_secs(5) })
+    Ok(Handle { addr, metrics, tasks, grace: grace + Duration::from_secs(5) })
 }
 
 fn listen(

@@ -175,8 +175,9 @@ async fn what_is_not_in_the_table_is_a_404_in_the_usual_form() {
 }
 
 #[tokio::test]
-async fn probes_and_metrics_need_no_key_and_show_none() {
-    let server = Server::start().await;
+async fn probes_need_no_key_and_metrics_an_operators_and_show_none() {
+    let settings = [("BERTH_API__METRICS_LISTEN", "127.0.0.1:0")];
+    let server = Server::start_with(&settings).await;
     server.noop().await;
     let live = request(server.addr, "GET", "/healthz", &[], b"").await;
     assert_eq!((live.status, &live.json()["ok"]), (200, &serde_json::json!(true)));
@@ -188,7 +189,19 @@ async fn probes_and_metrics_need_no_key_and_show_none() {
         .await
         .unwrap();
     server.get("/v1/tasks/secret-path?limit=1").await;
-    let metrics = request(server.addr, "GET", "/metrics", &[], b"").await;
+    let none = request(server.addr, "GET", "/metrics", &[], b"").await;
+    assert_eq!((none.status, none.code().as_str()), (401, "unauthenticated"));
+    assert_eq!(server.get("/metrics").await.code(), "wrong_kind_of_key");
+    let operator = server.new_operator("prometheus", &["read"]).await;
+    let metrics = server.get_as(&operator, "/metrics").await;
+    let own = server.handle.as_ref().unwrap().metrics.unwrap();
+    let open = request(own, "GET", "/metrics", &[], b"").await;
+    assert_eq!(open.status, 200);
+    assert!(String::from_utf8(open.body).unwrap().contains("berth_http_requests_total"));
+    for (path, status) in [("/healthz", 200), ("/readyz", 200), ("/v1/whoami", 404), ("/docs", 404)]
+    {
+        assert_eq!(request(own, "GET", path, &[], b"").await.status, status, "{path}");
+    }
     assert!(metrics.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")));
     let text = String::from_utf8(metrics.body).unwrap();
     assert!(

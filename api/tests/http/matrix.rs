@@ -600,7 +600,7 @@ async fn no_other_spelling_of_a_path_gets_around_its_rule() {
         }
         let path = endpoint.path.replace("{id}", "nothing").replace("{name}", "nobodys");
         let path = path.replace("{key}", "nobodys");
-        let rest = path.strip_prefix("/v1").unwrap();
+        let rest = path.strip_prefix("/v1").unwrap_or(&path);
         for spelling in [
             format!("{path}/"),
             format!("{path}//"),

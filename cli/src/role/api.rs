@@ -13,8 +13,9 @@ pub async fn run(arguments: &SettingsArguments) -> Result<(), Failure> {
     let api = api::start(&process.config, own.bus.clone(), process.shutdown.clone())
         .await
         .map_err(|error| Failure::caused(Exit::Failed, &error))?;
-    // The probes are routes of the API itself.
-    Ready { role: "api", listen: Some(api.addr), health: Some(api.addr) }.announce()?;
+    // The probes are routes of the API itself, too.
+    let health = Some(api.metrics.unwrap_or(api.addr));
+    Ready { role: "api", listen: Some(api.addr), health }.announce()?;
     process.shutdown.cancelled().await;
     let stopped = api.stopped().await;
     own.close().await;

@@ -3,7 +3,7 @@
 //! Read by `api` at start-up.
 
 use super::checks::{Checks, ms, secs};
-use super::values::{address, duration, networks};
+use super::values::{address, address_if_any, duration, networks};
 use crate::cores;
 use crate::turns::TurnLimits;
 use ipnet::IpNet;
@@ -21,6 +21,9 @@ pub struct ApiConfig {
     /// Address of the HTTP API; port 0 takes a free one.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
+    /// Address of the probes and metrics alone, which there need no key.
+    #[serde(deserialize_with = "address_if_any")]
+    pub metrics_listen: Option<SocketAddr>,
     /// HTTP worker threads; 0: see [`Self::http_workers`].
     pub workers: usize,
     /// Largest body of one task, bytes.

@@ -7,6 +7,7 @@ use domain::time::parse_duration;
 use ipnet::IpNet;
 use secrecy::SecretString;
 use serde::de::Error;
+use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -58,6 +59,14 @@ pub(super) fn name_servers<'de, D: Deserializer<'de>>(
         })
     };
     texts.iter().map(one).collect()
+}
+
+/// An address, or nothing.
+pub(super) fn address_if_any<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.is_empty() { Ok(None) } else { address(StrDeserializer::new(&text)).map(Some) }
 }
 
 /// `"127.0.0.1:8080"`, `"[::1]:0"`.
