@@ -51,8 +51,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let found = store::schedule::fires(db, &scope, name, &filter, page.limit + 1).await?;
     let found = found.ok_or_else(no_such_schedule)?;
-    let seal =
-        |at: Timestamp| sealer.seal(tenant, context, &at.timestamp_micros().to_be_bytes());
+    let seal = |at: Timestamp| sealer.seal(tenant, context, &at.timestamp_micros().to_be_bytes());
     let mut fires = found.rows;
     let rest = Rest { more: page.cut(&mut fires), stopped_at: found.stopped_at.map(seal) };
     let view = |fire: &FireRecord, out: &mut Vec<u8>| append_json(out, &FireView::from(fire));
