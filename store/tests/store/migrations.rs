@@ -154,7 +154,7 @@ async fn tenants_of_before_keep_their_names_though_these_clash_and_new_ones_are_
         world.sql(sql).await;
     }
     for _ in 0..2 {
-        store::migrate::run(world.database.owner_url(), SERVICE_PASSWORD).await.unwrap();
+        store::migrate::run(&config(&world.database), How::default()).await.unwrap();
         let keys = "select string_agg(replace(name_key, id::text, 'id'), ',' order by created_at) from tenant
             where name ~* 'acme'";
         assert_eq!(world.text(keys).await.as_deref(), Some("acme,acme  id,acme  id"));
