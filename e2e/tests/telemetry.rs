@@ -1,11 +1,15 @@
 //! One task's trace, as a collector sees it: submit, queue, place, run, settle, from the processes that did each.
 
-use e2e::{Cluster, Customer, Oracle, Shape};
+use e2e::{Cluster, Customer, Oracle, Role, Shape};
+use runtime::tasks::TaskGroup;
+use runtime::trace::TraceContext;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use testkit::collector::{Collector, Span};
 use testkit::poll;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 const SOON: Duration = Duration::from_secs(30);
 
@@ -15,7 +19,7 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     let shape = Shape::default()
         .set("BERTH_TELEMETRY__OTLP_ENDPOINT", collector.endpoint())
         .set("BERTH_TELEMETRY__OTLP_METRICS_INTERVAL", "1s");
-    let cluster = Cluster::start(shape).await?;
+    let mut cluster = Cluster::start(shape).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let task = json!({ "run": { "noop": { "sleep": "50ms" } } });
     let (status, answer) = customer.call("POST", "/v1/tasks", Some(&task), None).await?;
@@ -46,6 +50,7 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     let run = of("task.run")?;
     let ran = Duration::from_nanos(run.end_ns - run.start_ns);
     assert!(ran >= Duration::from_millis(50) && ran < Duration::from_secs(5), "{ran:?}");
+    an_http_task_names_the_span_of_its_run(&mut cluster, &customer, &collector).await?;
     let services = ["berth-api", "berth-scheduler", "berth-resource-manager", "berth-executor"];
     poll::until("metrics and lines of every role", SOON, || async {
         let received = collector.received();
@@ -55,5 +60,48 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
         })
     })
     .await?;
+    Ok(())
+}
+
+/// What the called server makes of the `traceparent` hangs below the span that is exported.
+async fn an_http_task_names_the_span_of_its_run(
+    cluster: &mut Cluster,
+    customer: &Customer,
+    collector: &Collector,
+) -> anyhow::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/", listener.local_addr()?);
+    let called = TaskGroup::new().spawn("called", async move {
+        let (mut stream, _) = listener.accept().await?;
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await?);
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
+        Ok::<_, std::io::Error>(String::from_utf8_lossy(&head).into_owned())
+    });
+    cluster.berth(&["admin", "pool", "set", "inner", "--private-targets", "on"]).await?;
+    cluster.set("BERTH_EXECUTOR__POOL", "inner");
+    cluster.join(Role::Executor).await?;
+    let task = json!({ "run": { "http": { "url": url } }, "pool": "inner" });
+    // The api reads the list of pools now and then.
+    poll::until("a pool that is known", SOON, || async {
+        let answer = customer.call("POST", "/v1/tasks", Some(&task), None).await;
+        matches!(answer, Ok((201, _)))
+    })
+    .await?;
+    let mut called = called;
+    let head = called.join().await??;
+    let header = head.lines().find_map(|line| {
+        line.to_ascii_lowercase().strip_prefix("traceparent: ").map(str::to_owned)
+    });
+    let named: TraceContext =
+        header.ok_or_else(|| anyhow::anyhow!("no traceparent: {head}"))?.parse()?;
+    let run = poll::until_some("the span of the run", SOON, || async {
+        let spans = collector.received().spans;
+        spans.into_iter().find(|span| span.id == named.span_id())
+    })
+    .await?;
+    assert_eq!((run.name.as_str(), run.trace), ("task.run", named.trace_id()));
     Ok(())
 }

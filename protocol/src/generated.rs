@@ -258,7 +258,7 @@ pub struct Assignment {
     /// What the attempt may use; its ports are `port_first` and `port_count`.
     #[prost(message, optional, tag = "5")]
     pub resources: ::core::option::Option<Capacity>,
-    /// W3C traceparent of the submit; handed to a command as TRACEPARENT, its child sent with an HTTP call.
+    /// W3C traceparent of the run itself; handed to a command as TRACEPARENT, and sent with an HTTP call.
     #[prost(string, tag = "6")]
     pub traceparent: ::prost::alloc::string::String,
     /// The due time the task is for, in microseconds since 1970: of the schedule's fire that made it, else when it first became due.

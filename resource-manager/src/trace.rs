@@ -1,6 +1,7 @@
 //! The spans that a resource manager exports: a task's wait, its placement, its run, and how its end was written down.
 //!
-//! All are children of the submit. Each is recorded when its end is known, which is after the statement it is about.
+//! All are children of the submit; of a task that was submitted under no trace its first wait is the root. The run's id is the one that
+//! its executor has told to whoever the task calls. Each is recorded when its end is known, which is after the statement it is about.
 
 use domain::task::AttemptOutcome;
 use domain::time::Timestamp;
@@ -18,11 +19,21 @@ pub(crate) fn now() -> Option<Timestamp> {
     is_on().then(clock::wall)
 }
 
-/// A task waited until `began`, was then placed, and its executor has been told.
-pub(crate) fn placed(submit: TraceContext, lease: &LeaseKey, waited_ms: i64, began: Timestamp) {
+/// A task waited until `began`, was then placed, and its executor has been told. `is_own`: it was submitted under no trace.
+pub(crate) fn placed(
+    (submit, is_own): (TraceContext, bool),
+    lease: &LeaseKey,
+    waited_ms: i64,
+    began: Timestamp,
+) {
     let due = began - Duration::from_millis(waited_ms.max(0).unsigned_abs());
     let queue = child(submit, "task.queue", (due, began), lease);
-    record(SpanRecord { kind: Kind::Consumer, ..queue });
+    let queue = SpanRecord { kind: Kind::Consumer, ..queue };
+    record(if is_own && lease.attempt == 1 {
+        SpanRecord { context: submit, parent: None, ..queue }
+    } else {
+        queue
+    });
     record(child(submit, "task.place", (began, clock::wall()), lease));
 }
 
@@ -36,7 +47,8 @@ pub(crate) fn settled(
 ) {
     let error = (outcome != AttemptOutcome::Succeeded).then(|| outcome.to_string());
     let run = child(submit, "task.run", (began - ran.min(LONGEST_RUN), began), lease);
-    record(SpanRecord { error, ..run });
+    let context = submit.of_run(lease.task, lease.attempt);
+    record(SpanRecord { context, error, ..run });
     record(child(submit, "task.settle", (began, clock::wall()), lease));
 }
 

@@ -6,6 +6,7 @@
 
 use crate::config::{LogFormat, TelemetryConfig};
 use crate::log_queue::{self, ToQueue};
+use crate::log_trace::JsonLines;
 use crate::malformed::CountMalformed;
 use crate::otlp::{self, OtlpError};
 use std::fs::File;
@@ -46,7 +47,8 @@ pub enum TelemetryError {
 /// Time for the lines of a panic.
 const LAST_LINES: Duration = Duration::from_millis(200);
 /// Crates whose log lines are not exported: each export would cause the next.
-const OF_THE_EXPORT: [&str; 6] = ["h2", "hyper", "hyper_util", "opentelemetry", "tonic", "tower"];
+const OF_THE_EXPORT: [&str; 8] =
+    ["h2", "hyper", "hyper_util", "opentelemetry", "reqwest", "rustls", "tonic", "tower"];
 
 /// Starts logging, in the form and at the levels that are configured, and the export where one is; for that tokio must
 /// run. Then call [`otlp::flush`] at the end, and [`log_queue::flush`] after it.
@@ -85,12 +87,13 @@ fn set_up(
     let lines: Box<dyn Layer<_> + Send + Sync> = if text {
         lines.with_ansi(terminal).boxed()
     } else {
-        lines.json().flatten_event(true).with_current_span(true).boxed()
+        let json = lines.json().flatten_event(true).with_current_span(true);
+        json.map_event_format(|plain| JsonLines { plain }).boxed()
     };
     let own = Targets::new()
         .with_default(LevelFilter::TRACE)
         .with_targets(OF_THE_EXPORT.map(|target| (target, LevelFilter::OFF)));
-    let exported = otlp::start(role, config)?.map(|bridge| bridge.with_filter(own));
+    let exported = otlp::start(role, config)?.map(|layer| layer.with_filter(own));
     Registry::default()
         .with(filter)
         .with(lines)
@@ -98,6 +101,7 @@ fn set_up(
         .with(CountMalformed)
         .try_init()
         .map_err(TelemetryError::AlreadySet)?;
+    otlp::begin();
     std::panic::set_hook(Box::new(log_panic));
     tracing::info!(role, pid = std::process::id(), "Starting as {role}");
     Ok(())
@@ -115,6 +119,7 @@ fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::OtlpProtocol;
 
     fn config(log: &str, format: LogFormat) -> TelemetryConfig {
         TelemetryConfig {
@@ -122,6 +127,8 @@ mod tests {
             format,
             log_queue_bytes: 1 << 20,
             otlp_endpoint: String::new(),
+            otlp_protocol: OtlpProtocol::Grpc,
+            otlp_ca_file: String::new(),
             otlp_headers: String::new().into(),
             otlp_metrics_interval: std::time::Duration::from_secs(15),
         }

@@ -4,6 +4,7 @@
 //! passes on a child. Anything malformed is refused here and replaced by the caller with a fresh one:
 //! a bad header must never fail a request.
 
+use domain::id::TaskId;
 use std::fmt;
 use std::str::FromStr;
 
@@ -42,6 +43,23 @@ impl TraceContext {
     #[must_use]
     pub fn child(&self) -> Self {
         Self { trace_id: self.trace_id, span_id: random(), flags: self.flags & KNOWN_FLAGS }
+    }
+
+    /// The run of an attempt of a task that was submitted under this. Its span id is the same whoever asks: the called server hears it
+    /// from the executor, and whichever resource manager then settles the attempt exports the span.
+    #[must_use]
+    pub fn of_run(&self, task: TaskId, attempt: u32) -> Self {
+        let (high, low) = task.uuid().as_u64_pair();
+        let id = mixed(mixed(mixed(high) ^ low) ^ u64::from(attempt)).max(1);
+        let (span_id, flags) = (id.to_be_bytes(), self.flags & KNOWN_FLAGS);
+        Self { trace_id: self.trace_id, span_id, flags }
+    }
+
+    /// The trace of a task that was submitted under none, as those of schedules are. Sampled.
+    #[must_use]
+    pub fn of_task(task: TaskId) -> Self {
+        let trace_id = task.uuid().into_bytes();
+        Self { trace_id, span_id: [0; 8], flags: KNOWN_FLAGS }.of_run(task, 0)
     }
 
     /// Whether the trace's origin records it.
@@ -129,6 +147,14 @@ impl fmt::Debug for TraceContext {
     }
 }
 
+/// Spreads every bit over all 64 (the finalizer of splitmix64).
+const fn mixed(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
 /// Random bytes, not all zero.
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
@@ -181,6 +207,28 @@ mod tests {
         assert_ne!(child.span_id(), parent.span_id());
         assert!(child.to_string().ends_with("-03"), "{child}");
         assert!(child.is_sampled() && TraceContext::generate().is_sampled());
+    }
+
+    #[test]
+    fn a_run_has_one_id_of_its_own_and_a_task_without_a_trace_one_trace() {
+        let submit: TraceContext = GOOD.parse().expect("a good one");
+        let (task, other) = (TaskId::fresh(), TaskId::fresh());
+        let run = submit.of_run(task, 1);
+        assert_eq!((run, run.trace_id()), (submit.of_run(task, 1), submit.trace_id()));
+        assert_eq!(run.to_string().parse(), Ok(run));
+        let all: std::collections::HashSet<_> = [task, other]
+            .into_iter()
+            .flat_map(|task| (1..500).map(move |attempt| submit.of_run(task, attempt).span_id()))
+            .collect();
+        assert_eq!(all.len(), 2 * 499);
+        let unsampled: TraceContext = GOOD.replace("-01", "-00").parse().expect("a good one");
+        assert!(!unsampled.of_run(task, 1).is_sampled());
+        let own = TraceContext::of_task(task);
+        assert_eq!(own.to_string().parse(), Ok(own));
+        assert_eq!((own, own.is_sampled()), (TraceContext::of_task(task), true));
+        assert_eq!(own.of_run(task, 1).trace_id(), own.trace_id());
+        assert_ne!(own.of_run(task, 1), own);
+        assert_ne!(own.trace_id(), TraceContext::of_task(other).trace_id());
     }
 
     #[test]

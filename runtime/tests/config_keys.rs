@@ -147,6 +147,8 @@ const OTHERS: &[(&str, &str)] = &[
 
 const SECRETS: [&str; 14] = [
     "database.url",
+    ("telemetry.otlp_protocol", "http"),
+    ("telemetry.otlp_ca_file", "/other/ca.pem"),
     "database.service_password",
     "database.api_url",
     "database.submit_url",

@@ -105,6 +105,8 @@ fn a_value_of_the_wrong_form_is_refused_with_its_key() {
         ("BERTH_SCHEDULER__SWEEP_AGE", "5", "`scheduler.sweep_age`", "\"90s\""),
         ("BERTH_BUS__KIND", "kafka", "`bus.kind`", "rabbitmq"),
         ("BERTH_BUS__HEARTBEAT", "1500ms", "`bus.heartbeat`", "whole seconds"),
+        ("BERTH_TELEMETRY__OTLP_PROTOCOL", "kafka", "`telemetry.otlp_protocol`", "http"),
+        ("BERTH_TELEMETRY__LOG_QUEUE_BYTES", "1", "`telemetry.log_queue_bytes`", "4096"),
         ("BERTH_EXECUTOR__POOL", "No Pool", "`executor.pool`", "a-z"),
         ("BERTH_EXECUTOR__RESOURCE_MANAGERS", "", "`executor.resource_managers`", "at least one"),
         ("BERTH_EXECUTOR__PORT_FIRST", "65000", "`executor.port_count`", "65535"),

@@ -4,6 +4,7 @@
 //! The rule: nothing here outlives the test process, even one that is killed, and nothing here touches a process,
 //! port or folder it did not make. Every wait has a deadline and says what it waited for.
 
+pub mod authority;
 pub mod collector;
 pub mod cpu;
 pub mod db;

@@ -22,8 +22,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::plan::PlanLimits;
 use domain::time::Timestamp;
 use runtime::clock::{monotonic, timeout, wall};
-use runtime::otlp;
 use runtime::trace::TraceContext;
+use runtime::{log_trace, otlp};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
@@ -47,6 +47,7 @@ pub(super) async fn serve(
     if !span.is_disabled() {
         span.record("request.id", tracing::field::display(id));
         span.record("trace.id", trace.trace_id());
+        log_trace::tag(&span, trace);
     }
     let (limit, gzip) = (state.request_timeout, accepts_gzip(request.headers()));
     let metered = OnceCell::new();

@@ -1,6 +1,6 @@
 //! All connected executors behind one lock, held for microseconds and never over an await.
 
-use super::lease::{HeldKey, HeldLease};
+use super::lease::{HeldKey, HeldLease, origin_of};
 use super::seat::{Seat, Stream};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
@@ -490,7 +490,7 @@ fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
             port_first: placement.port_first,
             port_count: need.ports,
         }),
-        traceparent: placed.traceparent.clone().unwrap_or_default(),
+        traceparent: origin_of(placed).of_run(key.task, key.attempt).to_string(),
         due_at_us: placed.due_at.map(|at| at.timestamp_micros()),
         schedule: placed.schedule_name.clone(),
     }

@@ -95,9 +95,19 @@ impl HeldLease {
     }
 }
 
-/// The trace that a task was submitted under, where anybody is to hear of it.
+/// The trace that a task was submitted under, or its own, where anybody is to hear of it.
 pub(crate) fn trace_of(placed: &Placed) -> Option<TraceContext> {
-    if otlp::is_on() { placed.traceparent.as_deref()?.parse().ok() } else { None }
+    otlp::is_on().then(|| origin_of(placed))
+}
+
+/// The trace that a task was submitted under, or its own.
+pub(super) fn origin_of(placed: &Placed) -> TraceContext {
+    submitted_under(placed).unwrap_or_else(|| TraceContext::of_task(placed.lease.task))
+}
+
+/// The trace that a task was submitted under, where there is one.
+pub(crate) fn submitted_under(placed: &Placed) -> Option<TraceContext> {
+    placed.traceparent.as_deref()?.parse().ok()
 }
 
 impl From<LeaseKey> for HeldKey {

@@ -6,5 +6,5 @@ mod lease;
 mod seat;
 
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};
-pub(crate) use lease::{HeldKey, HeldLease, trace_of};
+pub(crate) use lease::{HeldKey, HeldLease, submitted_under, trace_of};
 pub(crate) use seat::{Seat, Stream};

@@ -6,7 +6,7 @@
 //! consuming, so that hints go to who has room.
 
 use super::waiting::{InHand, Waiting};
-use crate::fleet::{Fleet, Grant, Placement, trace_of};
+use crate::fleet::{Fleet, Grant, Placement, submitted_under, trace_of};
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use crate::trace;
 use bus::{Bus, Hint, HintConsumer, Topic};
@@ -190,15 +190,18 @@ impl PoolWorker {
         let count = grants.len();
         let traced: Vec<_> = grants
             .iter()
-            .filter_map(|(_, placed)| Some((trace_of(placed)?, placed.lease, placed.waited_ms)))
+            .filter_map(|(_, placed)| {
+                let origin = (trace_of(placed)?, submitted_under(placed).is_none());
+                Some((origin, placed.lease, placed.waited_ms))
+            })
             .collect();
         let (broken, untold) = self.fleet.assign(grants);
         // So that they are written before the broker is told: what it then does can take the processor that an executor waits for.
         yield_now().await;
         // What was sent cannot fail any more: only a kill makes sense here.
         ASSIGNED.hit().await.ok();
-        for (submit, lease, waited_ms) in traced {
-            began.iter().for_each(|began| trace::placed(submit, &lease, waited_ms, *began));
+        for (origin, lease, waited_ms) in traced {
+            began.iter().for_each(|began| trace::placed(origin, &lease, waited_ms, *began));
         }
         for stream in broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");

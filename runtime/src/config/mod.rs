@@ -40,4 +40,4 @@ pub use root::Config;
 pub use scheduler::SchedulerConfig;
 pub use schedules::SchedulesConfig;
 pub use secrecy::{ExposeSecret, SecretString};
-pub use telemetry::{LogFormat, TelemetryConfig};
+pub use telemetry::{LogFormat, OtlpProtocol, TelemetryConfig};

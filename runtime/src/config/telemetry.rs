@@ -4,6 +4,7 @@
 
 use super::checks::{Checks, secs};
 use super::values::{duration, secret};
+use crate::tls::PemFile;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::time::Duration;
@@ -20,6 +21,16 @@ pub enum LogFormat {
     Json,
 }
 
+/// How telemetry goes to its collector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OtlpProtocol {
+    /// gRPC.
+    Grpc,
+    /// HTTP, protobuf messages.
+    Http,
+}
+
 /// Settings of `[telemetry]`; `config/default.toml` says what each means.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,8 +41,12 @@ pub struct TelemetryConfig {
     pub format: LogFormat,
     /// Bytes of lines that wait for standard error to be read.
     pub log_queue_bytes: usize,
-    /// Address of an OpenTelemetry collector that takes OTLP over gRPC; empty: none.
+    /// Address of an OpenTelemetry collector that takes OTLP; empty: none.
     pub otlp_endpoint: String,
+    /// How it takes it.
+    pub otlp_protocol: OtlpProtocol,
+    /// File of the CAs that are trusted besides the usual ones; empty: none.
+    pub otlp_ca_file: String,
     /// Headers of each export, `name=value,name=value`.
     #[serde(deserialize_with = "secret")]
     pub otlp_headers: SecretString,
@@ -41,6 +56,12 @@ pub struct TelemetryConfig {
 }
 
 impl TelemetryConfig {
+    /// The file of private CAs.
+    #[must_use]
+    pub fn otlp_ca_file(&self) -> PemFile<'_> {
+        PemFile { setting: "telemetry.otlp_ca_file", path: &self.otlp_ca_file }
+    }
+
     pub(super) fn check(&self, checks: &mut Checks) {
         checks.number("telemetry.log_queue_bytes", self.log_queue_bytes, 4096..=1 << 28);
         let interval = self.otlp_metrics_interval;

@@ -1,17 +1,16 @@
 //! Starts the exporters, and sends the rest at the end.
 
-use super::channel::{headers, open, resource};
-use super::metrics::Pusher;
-use super::span;
-use crate::config::TelemetryConfig;
-use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
-use opentelemetry_otlp::{LogExporter, SpanExporter, WithTonicConfig};
-use opentelemetry_sdk::logs::{SdkLogger, SdkLoggerProvider};
+use super::headers::resource;
+use super::metrics::{Pusher, Sender};
+use super::{grpc, http, span};
+use crate::config::{OtlpProtocol, TelemetryConfig};
+use crate::otlp::lines::{LogLayer, provider};
+use crate::tls::TlsError;
+use opentelemetry_otlp::{LogExporter, SpanExporter};
+use opentelemetry_sdk::logs::SdkLoggerProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor};
+use std::error::Error;
 use std::sync::{Mutex, PoisonError};
-
-/// What sends log lines: a layer of the subscriber.
-pub(crate) type LogBridge = OpenTelemetryTracingBridge<SdkLoggerProvider, SdkLogger>;
 
 /// Why nothing can be exported.
 #[derive(Debug, thiserror::Error)]
@@ -25,14 +24,27 @@ pub enum OtlpError {
         endpoint: String,
         /// What is wrong with it.
         #[source]
-        source: tonic::transport::Error,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// Not a list of headers. The setting holds secrets, so it is not shown.
     #[error("`telemetry.otlp_headers` cannot be read; use name=value,name=value")]
     Headers,
+    /// A file with certificates that cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The HTTP client cannot be made.
+    #[error("the OTLP client cannot be made")]
+    Client(#[source] reqwest::Error),
     /// The exporters cannot be made.
     #[error("the OTLP exporters cannot be made")]
     Exporter(#[source] opentelemetry_otlp::ExporterBuildError),
+}
+
+/// What sends each kind of telemetry, over whatever carries it.
+pub(super) struct Exporters {
+    pub(super) spans: SpanExporter,
+    pub(super) lines: LogExporter,
+    pub(super) metrics: Sender,
 }
 
 /// What must be sent before the process ends.
@@ -44,35 +56,23 @@ struct Running {
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 
 /// Starts exporting where an endpoint is set; the layer is for the subscriber. Needs a running tokio then.
-pub(crate) fn start(role: &str, config: &TelemetryConfig) -> Result<Option<LogBridge>, OtlpError> {
+pub(crate) fn start(role: &str, config: &TelemetryConfig) -> Result<Option<LogLayer>, OtlpError> {
     if config.otlp_endpoint.is_empty() {
         return Ok(None);
     }
-    let (channel, metadata) = (open(&config.otlp_endpoint)?, headers(config)?);
+    let exporters = match config.otlp_protocol {
+        OtlpProtocol::Grpc => grpc::exporters(config)?,
+        OtlpProtocol::Http => http::exporters(config)?,
+    };
     let resource = resource(role);
-    let spans = SpanExporter::builder()
-        .with_tonic()
-        .with_channel(channel.clone())
-        .with_metadata(metadata.clone())
-        .build()
-        .map_err(OtlpError::Exporter)?;
-    let lines = LogExporter::builder()
-        .with_tonic()
-        .with_channel(channel.clone())
-        .with_metadata(metadata.clone())
-        .build()
-        .map_err(OtlpError::Exporter)?;
-    let mut processor = BatchSpanProcessor::builder(spans).build();
+    let mut processor = BatchSpanProcessor::builder(exporters.spans).build();
     processor.set_resource(&resource);
     span::install(processor);
-    let logs = SdkLoggerProvider::builder()
-        .with_resource(resource.clone())
-        .with_batch_exporter(lines)
-        .build();
-    let bridge = OpenTelemetryTracingBridge::new(&logs);
-    let metrics = Pusher::start(channel, metadata, &resource, config.otlp_metrics_interval);
+    let logs = provider(resource.clone(), exporters.lines);
+    let layer = LogLayer::new(&logs);
+    let metrics = Pusher::start(exporters.metrics, &resource, config.otlp_metrics_interval);
     *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { logs, metrics });
-    Ok(Some(bridge))
+    Ok(Some(layer))
 }
 
 /// Sends what is left, once; a few seconds at most. Call it last, after everything has stopped.

@@ -2,8 +2,12 @@
 //!
 //! The SDK's own instruments would be a second set beside those, so the registry is read and translated.
 
+use super::http::HttpSender;
 use crate::clock;
+use crate::error_chain::ErrorChain;
 use crate::metrics::gather;
+use crate::tls::advice;
+use opentelemetry_http::HttpError;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_client::MetricsServiceClient;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
@@ -15,8 +19,39 @@ use opentelemetry_proto::tonic::resource::v1::Resource as ProtoResource;
 use opentelemetry_sdk::Resource;
 use prometheus::proto::{LabelPair, MetricFamily, MetricType};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tonic::metadata::MetadataMap;
 use tonic::transport::Channel;
+
+/// The way to the collector.
+#[derive(Clone)]
+pub(super) enum Sender {
+    /// Over gRPC.
+    Grpc(Box<MetricsServiceClient<Channel>>, MetadataMap),
+    /// Over HTTP.
+    Http(HttpSender),
+}
+
+impl Sender {
+    async fn send(&mut self, request: ExportMetricsServiceRequest) -> Result<(), HttpError> {
+        match self {
+            Self::Grpc(client, metadata) => {
+                let (metadata, more) = (metadata.clone(), tonic::Extensions::default());
+                client.export(tonic::Request::from_parts(metadata, more, request)).await?;
+                Ok(())
+            }
+            Self::Http(sender) => sender.push(&request).await,
+        }
+    }
+}
+
+/// Logging is set up, so that the first push can say why it failed.
+static LOGGING: Notify = Notify::const_new();
+
+/// To be called once it is.
+pub(crate) fn begin() {
+    LOGGING.notify_one();
+}
 
 /// The loop that pushes.
 pub(super) struct Pusher {
@@ -26,23 +61,19 @@ pub(super) struct Pusher {
 
 #[derive(Clone)]
 struct Target {
-    client: MetricsServiceClient<Channel>,
-    metadata: MetadataMap,
+    sender: Sender,
+    /// The last push failed, and that has been said.
+    is_failing: bool,
     resource: ProtoResource,
     started_ns: u64,
 }
 
 impl Pusher {
-    pub(super) fn start(
-        channel: Channel,
-        metadata: MetadataMap,
-        resource: &Resource,
-        every: Duration,
-    ) -> Self {
+    pub(super) fn start(sender: Sender, resource: &Resource, every: Duration) -> Self {
         let attributes = resource.iter().map(|(key, value)| text(key.as_str(), value.to_string()));
         let target = Target {
-            client: MetricsServiceClient::new(channel),
-            metadata,
+            sender,
+            is_failing: false,
             resource: ProtoResource {
                 attributes: attributes.collect(),
                 ..ProtoResource::default()
@@ -55,9 +86,11 @@ impl Pusher {
             reason = "outlives every task group: the last figures are pushed after all has stopped"
         )]
         let running = tokio::spawn(async move {
+            LOGGING.notified().await;
             loop {
-                clock::sleep(every).await;
+                // First of all, so that a collector that cannot be reached is told of now.
                 pushing.push().await;
+                clock::sleep(every).await;
             }
         });
         Self { target, running }
@@ -73,14 +106,30 @@ impl Pusher {
 impl Target {
     async fn push(&mut self) {
         let request = request(gather(), self.resource.clone(), self.started_ns, now_ns());
-        let request = tonic::Request::from_parts(
-            self.metadata.clone(),
-            tonic::Extensions::default(),
-            request,
-        );
-        if let Err(error) = self.client.export(request).await {
-            // Counters are cumulative: what was missed is in the next push.
-            tracing::debug!(%error, "Metrics could not be exported");
+        // Counters are cumulative: what was missed is in the next push.
+        match self.sender.send(request).await {
+            Ok(()) if self.is_failing => {
+                tracing::info!("Telemetry reaches its collector again");
+                self.is_failing = false;
+            }
+            Ok(()) => {}
+            Err(error) => {
+                let cause = ErrorChain(error.as_ref()).to_string();
+                let advice = advice(&cause, "telemetry").map(|advice| format!("; {advice}"));
+                let advice = advice.unwrap_or_default();
+                if self.is_failing {
+                    tracing::debug!(
+                        cause,
+                        "Telemetry does not reach its collector: {cause}{advice}"
+                    );
+                } else {
+                    tracing::warn!(
+                        cause,
+                        "Telemetry does not reach its collector, `telemetry.otlp_endpoint`: {cause}{advice}"
+                    );
+                }
+                self.is_failing = true;
+            }
         }
     }
 }

@@ -49,6 +49,16 @@ pub enum Kind {
     Internal,
 }
 
+impl From<TraceContext> for SpanContext {
+    fn from(context: TraceContext) -> Self {
+        let (trace_id, span_id) = context.ids();
+        let flags =
+            if context.is_sampled() { TraceFlags::SAMPLED } else { TraceFlags::NOT_SAMPLED };
+        let (trace_id, span_id) = (TraceId::from_bytes(trace_id), SpanId::from_bytes(span_id));
+        Self::new(trace_id, span_id, flags, false, TraceState::default())
+    }
+}
+
 static PROCESSOR: OnceLock<BatchSpanProcessor> = OnceLock::new();
 
 pub(super) fn install(processor: BatchSpanProcessor) {
@@ -73,23 +83,14 @@ pub fn is_on() -> bool {
 /// Exports `span` soon, where its trace is sampled and spans are exported at all. Never waits.
 pub fn record(span: SpanRecord) {
     let Some(processor) = PROCESSOR.get().filter(|_| span.context.is_sampled()) else { return };
-    let (trace_id, span_id) = span.context.ids();
-    let trace_id = TraceId::from_bytes(trace_id);
     let parent = span.parent.map_or(SpanId::INVALID, |parent| SpanId::from_bytes(parent.ids().1));
     let kind = match span.kind {
         Kind::Server => SpanKind::Server,
         Kind::Consumer => SpanKind::Consumer,
         Kind::Internal => SpanKind::Internal,
     };
-    let context = SpanContext::new(
-        trace_id,
-        SpanId::from_bytes(span_id),
-        TraceFlags::SAMPLED,
-        false,
-        TraceState::default(),
-    );
     processor.on_end(SpanData {
-        span_context: context,
+        span_context: SpanContext::from(span.context),
         parent_span_id: parent,
         parent_span_is_remote: span.parent.is_some(),
         span_kind: kind,
