@@ -116,6 +116,9 @@ pub(super) fn settings(broker: &TestBroker) -> BusConfig {
     BusConfig {
         kind: BusKind::RabbitMq,
         url: SecretString::from(broker.url().to_owned()),
+        ca_file: String::new(),
+        client_cert_file: String::new(),
+        client_key_file: String::new(),
         queue_prefix: broker.queue_prefix().to_owned(),
         queue_type: rig::queue_type(),
         publish_timeout: Duration::from_secs(5),

@@ -4,6 +4,8 @@
 //! goes away at the wrong moment.
 
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+use runtime::error_chain::ErrorChain;
+use runtime::tls::advice;
 use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,15 @@ impl Fault {
     /// True where there is no such queue.
     pub(crate) fn is_not_found(&self) -> bool {
         self.is(AMQPSoftError::NOTFOUND)
+    }
+
+    /// The causes, and what to do about them where the connection's security is one.
+    pub(crate) fn explained(&self) -> String {
+        let cause = ErrorChain(self).to_string();
+        match advice(&cause, "bus") {
+            Some(advice) => format!("{cause}; {advice}"),
+            None => cause,
+        }
     }
 
     fn is(&self, refusal: AMQPSoftError) -> bool {

@@ -13,7 +13,6 @@ use crate::outcome::ConnectionState;
 use futures::StreamExt;
 use runtime::backoff::Backoff;
 use runtime::clock;
-use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +83,7 @@ impl Link {
                 }
                 Err(fault) => {
                     metrics::connect_failures(self.shared.name).inc();
-                    let (link, cause) = (self.shared.name, ErrorChain(&fault).to_string());
+                    let (link, cause) = (self.shared.name, fault.explained());
                     if complained {
                         debug!(link, cause, "RabbitMQ is still out of reach: {cause}");
                     } else {

@@ -31,9 +31,9 @@ impl Session {
     pub(crate) async fn open(name: &str, settings: Settings, turn: usize) -> Result<Self, Fault> {
         let properties =
             ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
-        let uri = settings.uri(turn).clone();
+        let (uri, tls) = (settings.uri(turn).clone(), settings.tls.clone());
         let (connection, socket) =
-            socket::connect(uri, properties, settings.handshake_limit).await?;
+            socket::connect(uri, tls, properties, settings.handshake_limit).await?;
         let (given_up, ended) = (CancellationToken::new(), CancellationToken::new());
         Ok(Self { settings, connection, socket, declared: Mutex::default(), given_up, ended })
     }

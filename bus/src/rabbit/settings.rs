@@ -6,6 +6,9 @@ use crate::error::ConnectError;
 use domain::id::NodeId;
 use lapin::uri::{AMQPScheme, AMQPUri};
 use runtime::config::{BusConfig, ExposeSecret, QueueType, SecretString};
+use runtime::tls::{Identity, Trust};
+use rustls::ClientConfig;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Time for a TCP connection, for TLS, and for each AMQP handshake.
@@ -15,6 +18,8 @@ const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 pub(crate) struct Settings {
     /// One for each host, tried in turn.
     pub(crate) uris: Vec<AMQPUri>,
+    /// For amqps.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
     /// The longest any single await on the broker may take.
@@ -38,8 +43,10 @@ impl Settings {
         };
         let uris = config.urls().into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let is_plain = uris.iter().all(|uri| uri.scheme == AMQPScheme::AMQP);
+        let tls = tls(config, is_plain)?;
         Ok(Self {
             uris,
+            tls,
             prefix: config.queue_prefix.clone(),
             queue_type: config.queue_type,
             publish_timeout: config.publish_timeout,
@@ -63,6 +70,17 @@ impl Settings {
     }
 }
 
+/// Files that are named must be usable, also where nothing is encrypted yet.
+fn tls(config: &BusConfig, is_plain: bool) -> Result<Option<Arc<ClientConfig>>, ConnectError> {
+    let (certificate, key) = config.client_files();
+    let identity = Identity::of(certificate, key)?;
+    if is_plain && config.ca_file.is_empty() && identity.is_none() {
+        return Ok(None);
+    }
+    let client = Trust::with(config.ca_file())?.client(identity.as_ref())?;
+    Ok((!is_plain).then(|| Arc::new(client)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +90,9 @@ mod tests {
         let config = BusConfig {
             kind: BusKind::RabbitMq,
             url: url.to_owned().into(),
+            ca_file: String::new(),
+            client_cert_file: String::new(),
+            client_key_file: String::new(),
             queue_prefix: "berth".to_owned(),
             queue_type: QueueType::Quorum,
             publish_timeout: Duration::from_secs(2),

@@ -5,9 +5,10 @@
 //! outside is the one thing that always ends it, so that an outage leaks neither threads nor sockets.
 
 use super::fault::{Fault, within};
-use lapin::tcp::{AMQPUriTcpExt, OwnedTLSConfig};
-use lapin::uri::AMQPUri;
+use lapin::tcp::{AMQPUriTcpExt, RustlsConnector, TLSConfig};
+use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
+use rustls::ClientConfig;
 use std::io;
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::os::fd::AsFd;
@@ -48,9 +49,10 @@ fn hold(socket: &impl AsFd, handle: &SecondHandle) -> io::Result<()> {
     Ok(())
 }
 
-/// Connects and shakes hands; `limit` is for each of the two.
+/// Connects, with TLS where there is a configuration for it, and shakes hands; `limit` is for each of the two.
 pub(crate) async fn connect(
     uri: AMQPUri,
+    tls: Option<Arc<ClientConfig>>,
     properties: ConnectionProperties,
     limit: Duration,
 ) -> Result<(Connection, SocketGuard), Fault> {
@@ -60,8 +62,16 @@ pub(crate) async fn connect(
     let reactor = lapin::runtime::default_runtime()?;
     let opener = reactor.clone();
     let open = async move |uri: AMQPUri, _| {
-        let tls = OwnedTLSConfig::default();
-        let work = uri.connect_with_config_async(tls.as_ref(), &opener);
+        // lapin's own TLS knows Mozilla's roots only.
+        let plain = AMQPUri { scheme: AMQPScheme::AMQP, ..uri.clone() };
+        let connector = tls.clone().map(RustlsConnector::from);
+        let work = async {
+            let stream = plain.connect_with_config_async(TLSConfig::default(), &opener).await?;
+            match &connector {
+                Some(connector) => stream.into_rustls(connector, &uri.authority.host).await,
+                None => Ok(stream),
+            }
+        };
         let stream = runtime::clock::timeout(limit, work)
             .await
             .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;

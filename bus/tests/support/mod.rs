@@ -75,6 +75,9 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
     BusConfig {
         kind,
         url: SecretString::from(url.to_owned()),
+        ca_file: String::new(),
+        client_cert_file: String::new(),
+        client_key_file: String::new(),
         queue_prefix: prefix.to_owned(),
         queue_type: QueueType::Quorum,
         publish_timeout: Duration::from_secs(2),

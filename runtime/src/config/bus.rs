@@ -4,6 +4,7 @@
 
 use super::checks::{Checks, ms, secs};
 use super::values::{duration, secret};
+use crate::tls::PemFile;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::Duration;
@@ -38,6 +39,12 @@ pub struct BusConfig {
     /// AMQP URL.
     #[serde(deserialize_with = "secret")]
     pub url: SecretString,
+    /// File of the CAs that are trusted besides the usual ones; empty: none.
+    pub ca_file: String,
+    /// File of our certificate, for brokers that ask for one; empty: none.
+    pub client_cert_file: String,
+    /// File of its key; empty: none.
+    pub client_key_file: String,
     /// First part of all queue and exchange names.
     pub queue_prefix: String,
     /// How hints are kept.
@@ -74,6 +81,21 @@ impl BusConfig {
         let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
         let of_host = |host: &str| format!("{scheme}://{user}{host}{path}").into();
         hosts.split(',').map(of_host).collect()
+    }
+
+    /// The file of private CAs.
+    #[must_use]
+    pub fn ca_file(&self) -> PemFile<'_> {
+        PemFile { setting: "bus.ca_file", path: &self.ca_file }
+    }
+
+    /// The files of our certificate and its key.
+    #[must_use]
+    pub fn client_files(&self) -> (PemFile<'_>, PemFile<'_>) {
+        (
+            PemFile { setting: "bus.client_cert_file", path: &self.client_cert_file },
+            PemFile { setting: "bus.client_key_file", path: &self.client_key_file },
+        )
     }
 
     pub(super) fn check(&self, checks: &mut Checks) {

@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 
 use super::engine::{Engine, Recipe};
 use super::ports;
+use crate::authority::Authority;
 
 static RABBITMQ: Recipe = Recipe {
     name: "rabbitmq",
@@ -51,6 +52,31 @@ impl PrivateRabbit {
     pub fn node(&self) -> anyhow::Result<String> {
         let name = fs::read_to_string(self.0.folder().join("node")).unwrap_or("berth".to_owned());
         Ok(format!("{name}@localhost"))
+    }
+
+    /// The same, listening with TLS on a second port as well, where clients must show a certificate of `authority`. One of a client that
+    /// is called `berth` stands for user and password, too (`auth_mechanism=external`).
+    pub async fn start_secret(authority: &Authority) -> anyhow::Result<(Self, u16)> {
+        let (port, server) = (ports::free()?, authority.issue("broker")?);
+        let settings = format!(
+            "listeners.ssl.1 = 127.0.0.1:{port}\n\
+             ssl_options.cacertfile = DIR/ca.pem\n\
+             ssl_options.certfile = DIR/server.pem\n\
+             ssl_options.keyfile = DIR/server.key\n\
+             ssl_options.verify = verify_peer\n\
+             ssl_options.fail_if_no_peer_cert = true\n\
+             ssl_cert_login_from = common_name\n\
+             auth_mechanisms.1 = PLAIN\n\
+             auth_mechanisms.2 = EXTERNAL\n"
+        );
+        let files = [
+            ("extra.conf", settings),
+            ("enabled_plugins", "[rabbitmq_auth_mechanism_ssl].\n".to_owned()),
+            ("ca.pem", authority.certificate.clone()),
+            ("server.pem", server.certificate),
+            ("server.key", server.key),
+        ];
+        Ok((Self(Engine::start_with(&RABBITMQ, &files).await?), port))
     }
 
     /// Kills it and throws away all it held, as the loss of its disk would: the next start has no queue and no message.
