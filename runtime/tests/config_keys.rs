@@ -41,6 +41,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("bus.heartbeat", "17s"),
     ("bus.reconnect_max", "17s"),
     ("redis.url", "redis://marker_redis@h/0"),
+    ("redis.ca_file", "/other/ca.pem"),
+    ("redis.client_cert_file", "/other/cert.pem"),
+    ("redis.client_key_file", "/other/key.pem"),
     ("redis.key_prefix", "other"),
     ("redis.connect_timeout", "91ms"),
     ("redis.command_timeout", "91ms"),
@@ -144,14 +147,14 @@ const OTHERS: &[(&str, &str)] = &[
     ("telemetry.format", "json"),
     ("telemetry.log_queue_bytes", "65536"),
     ("telemetry.otlp_endpoint", "http://127.0.0.1:4317"),
+    ("telemetry.otlp_protocol", "http"),
+    ("telemetry.otlp_ca_file", "/other/ca.pem"),
     ("telemetry.otlp_headers", "authorization=Bearer x"),
     ("telemetry.otlp_metrics_interval", "30s"),
 ];
 
 const SECRETS: [&str; 14] = [
     "database.url",
-    ("telemetry.otlp_protocol", "http"),
-    ("telemetry.otlp_ca_file", "/other/ca.pem"),
     "database.service_password",
     "database.api_url",
     "database.submit_url",

@@ -1,6 +1,7 @@
 //! What is counted of counting.
 
 use super::admission::Limit;
+use super::shared::Cause;
 use runtime::metrics::{Counter, CounterVec, Gauge, counter, gauge};
 
 /// The limiter's metrics.
@@ -12,6 +13,7 @@ pub(super) struct Figures {
     /// 1 while this process holds its share for itself.
     pub local: Gauge,
     pub replicas: Gauge,
+    away: [(Cause, Gauge); Cause::ALL.len()],
 }
 
 impl Figures {
@@ -29,6 +31,11 @@ impl Figures {
         let failures =
             counter("berth_limit_redis_failures_total", "Calls to Redis without an answer", &[]);
         let local = gauge("berth_limit_local", "1 while limits are held without Redis", &[]);
+        let away = gauge(
+            "berth_limit_redis_away",
+            "1 while Redis does not serve rate limits for this cause",
+            &["cause"],
+        );
         let replicas = gauge("berth_api_replicas", "Live api processes, as this one knows", &[]);
         Self {
             limited: [
@@ -42,6 +49,14 @@ impl Figures {
             failures: failures.with(&[]),
             local: local.with(&[]),
             replicas: replicas.with(&[]),
+            away: Cause::ALL.map(|cause| (cause, away.with(&[cause.as_str()]))),
+        }
+    }
+
+    /// Redis does not serve for this cause; none: it does.
+    pub(super) fn away_by(&self, present: Option<Cause>) {
+        for (cause, gauge) in &self.away {
+            gauge.set(f64::from(u8::from(Some(*cause) == present)));
         }
     }
 

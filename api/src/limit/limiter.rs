@@ -13,8 +13,9 @@ use super::moment::Moment;
 use super::peers::Peers;
 use super::plans::Plans;
 use super::refusal;
-use super::shared::{Answer, Ask, NotRedis, Redis};
+use super::shared::{Answer, Ask, Away, NotRedis, Redis};
 use super::state::Take;
+use super::trouble::Trouble;
 use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::request::Peer;
@@ -23,7 +24,7 @@ use runtime::clock::{Instant, monotonic};
 use runtime::config::Config;
 use runtime::error_chain::ErrorChain;
 use runtime::metrics::Counter;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use store::TenantScope;
 use store::connect::SubmitDb;
 use tokio::sync::Notify;
@@ -40,6 +41,7 @@ pub(crate) struct Limiter {
     pub(super) meters: Meters,
     pub(super) counting: Counting,
     pub(super) redis: Option<Redis>,
+    trouble: Mutex<Trouble>,
     pub(super) plans: Plans,
     pub(super) db: SubmitDb,
     pub(super) figures: Figures,
@@ -64,6 +66,7 @@ impl Limiter {
             meters: Meters::new(),
             counting: Counting::new(redis.is_none(), origin),
             redis,
+            trouble: Mutex::default(),
             plans: Plans::default(),
             db,
             lease_calls: figures.calls("lease"),
@@ -161,26 +164,55 @@ impl Limiter {
             Ok(Answer::Leased(lease)) => meter.leased(ask, &lease, &self.now()),
             Ok(Answer::NotYet) => {
                 meter.unanswered(ask);
-                self.leave("its counts begin anew");
+                self.wait_for_counts();
             }
             Err(away) => {
-                self.figures.failures.inc();
                 meter.unanswered(ask);
-                self.leave(&ErrorChain(&away).to_string());
+                self.leave(&away);
             }
         }
     }
 
-    /// Goes on without Redis, until the probe says otherwise.
-    pub(super) fn leave(&self, reason: &str) {
-        if self.counting.leave(monotonic()) {
-            self.figures.local.set(1.0);
-            self.probe_now.notify_one();
+    /// Goes on without Redis, until the probe says otherwise; the log says why.
+    pub(super) fn leave(&self, away: &Away) {
+        self.figures.failures.inc();
+        let (has_served, cause) = (self.go_alone(), away.cause());
+        self.figures.away_by(Some(cause));
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if trouble.failed(cause, has_served, monotonic()) {
+            let reason = away.explained();
             tracing::warn!(
+                cause = cause.as_str(),
                 reason,
                 "Rate limits are held without Redis, by this process's share: {reason}"
             );
         }
+    }
+
+    /// Goes on without Redis until its counts begin anew, all at one moment.
+    pub(super) fn wait_for_counts(&self) {
+        self.redis_answers();
+        if self.go_alone() {
+            tracing::warn!(
+                "Rate limits are held without Redis, by this process's share: its counts begin anew"
+            );
+        }
+    }
+
+    /// Redis does what it is asked to.
+    pub(super) fn redis_answers(&self) {
+        self.figures.away_by(None);
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).is_over();
+    }
+
+    /// True where it is news.
+    fn go_alone(&self) -> bool {
+        let is_news = self.counting.leave(monotonic());
+        if is_news {
+            self.figures.local.set(1.0);
+            self.probe_now.notify_one();
+        }
+        is_news
     }
 
     /// Takes back tasks that were admitted for nothing: a repeated request, or one that was not stored.

@@ -21,6 +21,7 @@ mod refusal;
 mod repeats;
 mod shared;
 mod state;
+mod trouble;
 mod upkeep;
 
 pub(crate) use admission::{Admission, Shortage};

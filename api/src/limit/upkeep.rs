@@ -90,6 +90,7 @@ async fn one_probe(limiter: &Limiter, redis: &Redis, calls: &Counter) -> TickOut
     match redis.probe(for_long, ANEW_IN).await {
         Ok(Duration::ZERO) => {
             if away.is_some() {
+                limiter.redis_answers();
                 limiter.counting.join();
                 limiter.figures.local.set(0.0);
                 tracing::info!("Rate limits are counted in Redis");
@@ -97,12 +98,11 @@ async fn one_probe(limiter: &Limiter, redis: &Redis, calls: &Counter) -> TickOut
             TickOutcome::idle(1)
         }
         Ok(wait) => {
-            limiter.leave("its counts begin anew");
+            limiter.wait_for_counts();
             TickOutcome::after(wait, 1)
         }
         Err(error) => {
-            limiter.figures.failures.inc();
-            limiter.leave(&ErrorChain(&error).to_string());
+            limiter.leave(&error);
             TickOutcome::after(PROBE_AWAY, 0)
         }
     }

@@ -5,7 +5,12 @@ use crate::server::{NOOP, Server};
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use serde_json::{Value, json};
+use std::time::Duration;
 use store::audit::By;
+use testkit::poll::until_some;
+use testkit::services::PrivateRedis;
+
+const SOON: Duration = Duration::from_secs(10);
 
 /// A server whose tenant may submit `per_second` tasks a second, `burst` at once and `per_hour` an hour.
 pub async fn limited(settings: &[(&str, &str)], rates: (u32, u32, u32)) -> Server {
@@ -416,5 +421,47 @@ async fn behind_a_trusted_proxy_each_client_has_a_rate_of_its_own_and_forges_non
         }
         // One or two tokens may have come back meanwhile; without a rate of its own the second client would have none.
         assert!((3..=5).contains(&refused), "{client}: {refused}");
+    }
+}
+
+mod own_engines {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_redis_that_never_served_is_named_in_the_log_and_the_metrics_and_stops_nothing() {
+        let redis = PrivateRedis::start().await.unwrap();
+        let password = redis.password().unwrap();
+        let url = redis.url().unwrap().replace(&password, "wrong");
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let defaults = runtime::config::load_from(None, []).unwrap();
+        runtime::telemetry::init_in("test", &defaults.telemetry, log.reopen().unwrap()).unwrap();
+        let server = Server::start_with(&[("BERTH_REDIS__URL", &url)]).await;
+        let warning = || async {
+            let text = std::fs::read_to_string(log.path()).unwrap();
+            text.lines().find(|line| line.contains("held without Redis")).map(str::to_owned)
+        };
+        let line = until_some("a warning", SOON, warning).await.unwrap();
+        assert!(line.contains("WARN") && line.contains("`redis.url`"), "{line}");
+        assert!(!line.contains(&password), "{line}");
+        let is = |metric: &'static str| {
+            let addr = server.addr;
+            move || async move {
+                let metrics = request(addr, "GET", "/metrics", &[], b"").await;
+                String::from_utf8(metrics.body)
+                    .unwrap()
+                    .lines()
+                    .any(|line| line == metric)
+                    .then_some(())
+            }
+        };
+        let away = r#"berth_limit_redis_away{cause="password"} 1"#;
+        until_some("the cause", SOON, is(away)).await.unwrap();
+        assert_eq!(request(server.addr, "GET", "/readyz", &[], b"").await.status, 200);
+        assert_eq!(server.post("/v1/tasks", NOOP).await.status, 201);
+        // Once it takes the password it serves.
+        redis.run(&["config", "set", "requirepass", "wrong"]).await.unwrap();
+        let served = r#"berth_limit_redis_away{cause="password"} 0"#;
+        until_some("no cause", SOON, is(served)).await.unwrap();
+        until_some("Redis to count", SOON, is("berth_limit_local 0")).await.unwrap();
     }
 }

@@ -4,6 +4,7 @@
 
 use super::checks::{Checks, ms, secs};
 use super::values::{duration, secret};
+use crate::tls::PemFile;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::Duration;
@@ -15,6 +16,12 @@ pub struct RedisConfig {
     /// Its URL; empty: none, use `is_used`.
     #[serde(deserialize_with = "secret")]
     pub url: SecretString,
+    /// File of the CAs that are trusted besides the usual ones; empty: none.
+    pub ca_file: String,
+    /// File of our certificate, for servers that ask for one; empty: none.
+    pub client_cert_file: String,
+    /// File of its key; empty: none.
+    pub client_key_file: String,
     /// First part of all keys.
     pub key_prefix: String,
     /// Longest wait for a connection.
@@ -30,6 +37,21 @@ impl RedisConfig {
     #[must_use]
     pub fn is_used(&self) -> bool {
         !self.url.expose_secret().is_empty()
+    }
+
+    /// The file of private CAs.
+    #[must_use]
+    pub fn ca_file(&self) -> PemFile<'_> {
+        PemFile { setting: "redis.ca_file", path: &self.ca_file }
+    }
+
+    /// The files of our certificate and its key.
+    #[must_use]
+    pub fn client_files(&self) -> (PemFile<'_>, PemFile<'_>) {
+        (
+            PemFile { setting: "redis.client_cert_file", path: &self.client_cert_file },
+            PemFile { setting: "redis.client_key_file", path: &self.client_key_file },
+        )
     }
 
     pub(super) fn check(&self, checks: &mut Checks) {

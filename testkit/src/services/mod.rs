@@ -19,4 +19,4 @@ pub use engine::Engine;
 pub use pgbouncer::PrivatePgBouncer;
 pub use postgres::PrivatePostgres;
 pub use rabbit::PrivateRabbit;
-pub use redis::{PrivateRedis, TestRedis};
+pub use redis::{PrivateRedis, RedisCluster, TestRedis};

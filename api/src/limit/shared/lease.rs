@@ -1,6 +1,7 @@
 //! Takes tokens of a tenant's bucket.
 
-use super::connection::{Away, Redis, micros};
+use super::away::Away;
+use super::connection::{Redis, micros};
 use crate::limit::admission::{Limit, Rates, Shortage};
 use domain::id::TenantId;
 use domain::rate::Hour;
@@ -56,7 +57,7 @@ impl Redis {
     pub(crate) async fn lease(&self, tenant: TenantId, ask: &Ask) -> Result<Answer, Away> {
         let mut connection = self.connection();
         let mut call = self.lease.prepare_invoke();
-        call.key(format!("{}:rate:{}", self.prefix, tenant.uuid().simple()))
+        call.key(self.key(&format!("rate:{}", tenant.uuid().simple())))
             .key(self.since_key())
             .arg(ask.rates.per_second)
             .arg(ask.rates.burst)

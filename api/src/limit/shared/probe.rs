@@ -1,6 +1,7 @@
 //! Asks since when buckets count.
 
-use super::connection::{Away, Redis, micros};
+use super::away::Away;
+use super::connection::{Redis, micros};
 use std::time::Duration;
 
 /// Buckets begin anew where nobody was told for so long that they count. The second between two probes, and what an outage may
@@ -31,7 +32,7 @@ impl Redis {
         let mut connection = self.connection();
         let mut call = self.probe.prepare_invoke();
         call.key(self.since_key())
-            .key(format!("{}:seen", self.prefix))
+            .key(self.key("seen"))
             .arg(away.map_or(0, micros))
             .arg(micros(anew_in))
             .arg(micros(uncounted));

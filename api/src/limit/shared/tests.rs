@@ -11,6 +11,8 @@ use testkit::poll::until_some;
 use testkit::proxy::{Mode, Proxy};
 use testkit::services::TestRedis;
 
+mod own_engines;
+
 struct Shared {
     redis: Redis,
     tenant: TenantId,
@@ -45,7 +47,7 @@ impl Shared {
 
     /// Of the tenant's counts.
     fn key(&self) -> String {
-        format!("{}:rate:{}", self.redis.prefix, self.tenant.uuid().simple())
+        self.redis.key(&format!("rate:{}", self.tenant.uuid().simple()))
     }
 
     async fn ask(&self, ask: Ask) -> Lease {

@@ -1,0 +1,146 @@
+//! Redis as operators set it up: passwords, rights, replicas, clusters, certificates. Each test has its own.
+
+use super::{plain, slow};
+use crate::limit::shared::{Answer, Away, Cause, NotRedis, Redis};
+use domain::id::TenantId;
+use runtime::config::load_from;
+use std::io::Write;
+use std::time::Duration;
+use testkit::authority::Authority;
+use testkit::poll::until_some;
+use testkit::services::{PrivateRedis, RedisCluster};
+
+/// One at `url`, with further settings of `[redis]`.
+fn at(url: &str, settings: &[(&str, &str)]) -> Result<Redis, NotRedis> {
+    let all = [("URL", url), ("COMMAND_TIMEOUT", "2s"), ("CONNECT_TIMEOUT", "2s")];
+    let all = all.iter().chain(settings);
+    let environment =
+        all.map(|(name, value)| (format!("BERTH_REDIS__{name}"), (*value).to_owned()));
+    Redis::open(&load_from(None, environment).unwrap().redis)
+}
+
+/// Everything that is ever asked, once.
+async fn all_calls(redis: &Redis) -> Result<(), Away> {
+    redis.probe(None, Duration::ZERO).await?;
+    redis.lease(TenantId::fresh(), &plain(slow(20), 15)).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_keeps_a_redis_from_serving_is_named_with_what_to_do() {
+    let redis = PrivateRedis::start().await.unwrap();
+    let url = redis.url().unwrap();
+    all_calls(&at(&url, &[]).unwrap()).await.unwrap();
+    let told = async |url: &str| {
+        let away = all_calls(&at(url, &[]).unwrap()).await.unwrap_err();
+        (away.cause(), away.explained())
+    };
+    let password = redis.password().unwrap();
+    for wrong in [url.replace(&password, "wrong"), url.replace(&format!("default:{password}@"), "")]
+    {
+        let (cause, text) = told(&wrong).await;
+        assert_eq!(cause, Cause::Password, "{text}");
+        assert!(text.contains("`redis.url`") && !text.contains(&password), "{text}");
+    }
+    let (cause, text) = told(&url.replace(&redis.port().to_string(), "1")).await;
+    assert_eq!(cause, Cause::Connection, "{text}");
+    redis.run(&["replicaof", "127.0.0.1", "1"]).await.unwrap();
+    let (cause, text) = told(&url).await;
+    assert_eq!(cause, Cause::ReadOnly, "{text}");
+    assert!(text.contains("primary"), "{text}");
+}
+
+/// The rule of docs/limits.md, with its prefix.
+fn documented_rule() -> Vec<&'static str> {
+    let page = include_str!("../../../../../docs/limits.md");
+    let rule = page.lines().find_map(|line| line.strip_prefix("ACL SETUSER berth ")).unwrap();
+    rule.split_whitespace().collect()
+}
+
+#[tokio::test]
+async fn a_user_needs_exactly_the_commands_that_are_documented() {
+    let redis = PrivateRedis::start().await.unwrap();
+    let (url, password) = (redis.url().unwrap(), redis.password().unwrap());
+    let rule = documented_rule();
+    let asked = async |rule: &[&str]| {
+        redis.run(&["acl", "deluser", "berth"]).await.unwrap();
+        // Scripts that somebody else has loaded would hide that loading is not allowed.
+        redis.run(&["script", "flush"]).await.unwrap();
+        redis.run(&["flushall"]).await.unwrap();
+        redis.run(&[&["acl", "setuser", "berth"][..], rule].concat()).await.unwrap();
+        let url = url.replace(&format!("default:{password}"), "berth:PASSWORD");
+        all_calls(&at(&url, &[]).unwrap()).await
+    };
+    asked(&rule).await.unwrap();
+    let granted = |part: &&str| part.starts_with('+') || part.starts_with('~');
+    assert!(rule.iter().filter(|part| granted(part)).count() > 5, "{rule:?}");
+    for without in rule.iter().filter(|part| granted(part)) {
+        let rest: Vec<_> = rule.iter().filter(|part| *part != without).copied().collect();
+        let away = asked(&rest).await.expect_err(without);
+        assert_eq!(away.cause(), Cause::Permission, "without {without}: {}", away.explained());
+        assert!(away.explained().contains("docs/limits.md"), "{}", away.explained());
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_serves_whichever_of_its_nodes_is_named() {
+    let cluster = RedisCluster::start().await.unwrap();
+    let mut keepers = 0;
+    let tenant = TenantId::fresh();
+    for node in cluster.nodes() {
+        let redis = at(&node.url().unwrap(), &[("KEY_PREFIX", "berth-of-all")]).unwrap();
+        // The first call may be sent on to another node; a moment later buckets count.
+        let lease = || async {
+            redis.probe(None, Duration::ZERO).await.ok()?;
+            match redis.lease(tenant, &plain(slow(20), 1)).await {
+                Ok(Answer::Leased(lease)) => Some(lease),
+                _ => None,
+            }
+        };
+        until_some("a lease", Duration::from_secs(10), lease).await.unwrap();
+        keepers += usize::from(node.run(&["dbsize"]).await.unwrap() != "0");
+    }
+    assert_eq!(keepers, 1, "all keys are in one slot");
+}
+
+#[tokio::test]
+async fn a_redis_with_a_private_ca_is_trusted_by_name_of_its_file_and_no_other() {
+    let authority = Authority::new("a private CA").unwrap();
+    let (server, port) = PrivateRedis::start_secret(&authority).await.unwrap();
+    let own = authority.issue("api").unwrap();
+    let file = |text: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    };
+    let (ca, certificate, key) =
+        (file(&authority.certificate), file(&own.certificate), file(&own.key));
+    let other = file(&Authority::new("another CA").unwrap().certificate);
+    let [ca, other, certificate, key] =
+        [&ca, &other, &certificate, &key].map(|file| file.path().to_str().unwrap());
+    let url = format!("rediss://default:{}@localhost:{port}/0", server.password().unwrap());
+    let client = [("CLIENT_CERT_FILE", certificate), ("CLIENT_KEY_FILE", key)];
+    let with = |ca| [&[("CA_FILE", ca)][..], &client[..]].concat();
+    all_calls(&at(&url, &with(ca)).unwrap()).await.unwrap();
+    for (settings, words) in [
+        (client.to_vec(), ["UnknownIssuer", "`redis.ca_file`"]),
+        (with(other), ["UnknownIssuer", "`redis.ca_file`"]),
+        (vec![("CA_FILE", ca)], ["CertificateRequired", "`redis.client_cert_file`"]),
+    ] {
+        let away = all_calls(&at(&url, &settings).unwrap()).await.unwrap_err();
+        for word in words {
+            assert!(away.explained().contains(word), "no {word} in {}", away.explained());
+        }
+    }
+    for (settings, words) in [
+        (with("/no/such/file"), ["`redis.ca_file`", "/no/such/file"]),
+        (with(key), ["`redis.ca_file`", "no certificate"]),
+        (
+            vec![("CLIENT_CERT_FILE", certificate), ("CLIENT_KEY_FILE", ca)],
+            ["`redis.client_key_file`", "no private key"],
+        ),
+    ] {
+        let error = at(&url, &settings).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    }
+}
