@@ -62,6 +62,8 @@ pub enum Code {
     TooManyStreams,
     /// As many requests of the tenant run, and wait, as may.
     TooManyAtOnce,
+    /// The tenant's bodies and answers hold as much memory of the process as one's may.
+    TooMuchInMemory,
     /// A bug or a broken database. The log says more.
     Internal,
     /// More work than this process can queue.
@@ -114,6 +116,7 @@ impl Code {
         Self::RateLimited,
         Self::TooManyStreams,
         Self::TooManyAtOnce,
+        Self::TooMuchInMemory,
         Self::Internal,
         Self::Overloaded,
         Self::Unavailable,
@@ -169,6 +172,9 @@ impl Code {
             }
             Self::TooManyAtOnce => {
                 ("too_many_at_once", 429, "Too many requests are running at once", true)
+            }
+            Self::TooMuchInMemory => {
+                ("too_much_in_memory", 429, "Too many bytes of your requests are in memory", true)
             }
             Self::Internal => ("internal", 500, "Something went wrong on our side", false),
             Self::Overloaded => ("overloaded", 503, "Too much is going on", true),

@@ -1,22 +1,32 @@
 //! Reads a body up to its limit, and not one byte further.
 //!
 //! Called after authentication and before any parsing. A declared length over the limit is refused at
-//! once; a chunked body without one is refused when it passes the limit. Limits count plain bytes: see `inflate`.
+//! once; a chunked body without one is refused when it passes the limit. Limits count plain bytes: see `inflate`. Compressed
+//! bytes have limits too, because a gzip member may hold nothing: without them a body of empty members has no end.
 
 use super::inflate::{Inflate, InflateError};
+use super::memory::Hold;
+use super::unread::Unread;
 use crate::problem::{Code, Problem};
 use crate::quota::Seen;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
 use futures::StreamExt;
+use runtime::clock::{Instant, monotonic};
+use std::time::Duration;
 
-/// Most room made before the first byte has come: a length is only a promise.
-const FIRST_ROOM: usize = 64 * 1024;
-/// Compressed bytes that are inflated at once: they become half a MiB at most, for deflate makes a thousandth of a text, and no less.
+/// Most room made before the bytes for it have come: a length is only a promise.
+const SEGMENT: usize = 64 * 1024;
+/// Compressed bytes that are inflated at once: half a MiB at most, for deflate makes a thousandth of a text and no less, or some 25
+/// members that hold nothing.
 const INFLATED_AT_ONCE: usize = 512;
-/// After as many plain bytes it is the turn of the other requests of this thread: a bomb is in hand for a millisecond at a time.
-const LONG: usize = 64 * 1024;
+/// For so long a body is inflated before the other requests of this thread have their turn, whatever comes out of it.
+const TURN: Duration = Duration::from_micros(500);
+/// Compressed bytes that may come before the plain bytes that are in them: heads, tables and what a decoder holds back.
+const PACKED_AHEAD: usize = 64 * 1024;
+/// What gzip adds to a text beyond a thousandth of it, where it cannot be compressed.
+const PACKED_MORE: usize = 1024;
 
 /// What body a route takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +58,12 @@ pub enum Media {
 
 /// A body that has not been read yet.
 pub struct Incoming {
-    payload: Payload,
-    inflate: Option<Inflate>,
-    /// Compressed bytes that came and were not inflated yet.
-    waiting: Bytes,
-    /// Plain bytes that came of those since the others had their turn.
-    inflated: usize,
+    payload: Option<Payload>,
+    /// Gets the payload back where it was not read to its end.
+    unread: Unread,
+    /// Counts its plain bytes as they come.
+    hold: Hold,
+    packed: Option<Packed>,
     rule: BodyRule,
     /// Plain bytes that are to come, where the headers say so.
     declared: Option<u64>,
@@ -62,6 +72,62 @@ pub struct Incoming {
     room: usize,
     /// What it is written in.
     pub media: Media,
+}
+
+/// The compressed side of a body.
+struct Packed {
+    inflate: Inflate,
+    /// Compressed bytes that came and were not inflated yet.
+    waiting: Bytes,
+    /// Compressed bytes that may still come.
+    left: usize,
+    /// Compressed bytes that were inflated, and the plain bytes that came of them.
+    inflated: (usize, usize),
+    /// When the others had their turn.
+    turn: Instant,
+}
+
+impl Packed {
+    fn new(limit: usize) -> Self {
+        Self {
+            inflate: Inflate::new(limit),
+            waiting: Bytes::new(),
+            left: packed_limit(limit),
+            inflated: (0, 0),
+            turn: monotonic(),
+        }
+    }
+
+    /// The next plain bytes of those that wait; `None` where none does.
+    async fn next(&mut self) -> Result<Option<Bytes>, InflateError> {
+        while !self.waiting.is_empty() {
+            if self.turn.elapsed() >= TURN {
+                tokio::task::yield_now().await;
+                self.turn = monotonic();
+            }
+            let some = self.waiting.split_to(INFLATED_AT_ONCE.min(self.waiting.len()));
+            let plain = self.inflate.push(&some)?;
+            let (packed_bytes, plain_bytes) = &mut self.inflated;
+            *packed_bytes += some.len();
+            *plain_bytes += plain.len();
+            if *packed_bytes > PACKED_AHEAD + 2 * *plain_bytes {
+                return Err(InflateError::Padded);
+            }
+            if !plain.is_empty() {
+                return Ok(Some(Bytes::from(plain)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What comes out at the end of the body, where the checksum is judged.
+    fn finish(&mut self) -> Result<Option<Bytes>, InflateError> {
+        if self.inflate.is_finished() {
+            return Ok(None);
+        }
+        let plain = self.inflate.finish()?;
+        Ok(Some(Bytes::from(plain)).filter(|plain| !plain.is_empty()))
+    }
 }
 
 impl std::fmt::Debug for Incoming {
@@ -77,15 +143,16 @@ impl Incoming {
     /// Judges what the headers say of a body of at most `limit` plain bytes.
     pub(crate) fn open(
         request: &HttpRequest,
-        payload: Payload,
+        (unread, hold): (&Unread, &Hold),
         rule: BodyRule,
         limit: usize,
     ) -> Result<Self, Problem> {
         let headers = request.headers();
         let compressed = is_compressed(headers)?;
         let declared = declared_length(headers)?;
-        if !compressed && declared.is_some_and(|length| length > limit as u64) {
-            return Err(too_large(rule, limit, declared));
+        let most = if compressed { packed_limit(limit) } else { limit };
+        if declared.is_some_and(|length| length > most as u64) {
+            return Err(too_large(rule, limit, declared.filter(|_| !compressed)));
         }
         let untyped = rule == BodyRule::Change && !headers.contains_key(CONTENT_TYPE);
         let media = match rule {
@@ -97,87 +164,133 @@ impl Incoming {
             | BodyRule::Change
             | BodyRule::Batch => media(headers, rule)?,
         };
-        let room = declared.map_or(0, |length| usize::try_from(length).unwrap_or(FIRST_ROOM));
+        let room = declared.map_or(0, |length| usize::try_from(length).unwrap_or(SEGMENT));
         Ok(Self {
-            payload,
-            inflate: compressed.then(|| Inflate::new(limit)),
-            waiting: Bytes::new(),
-            inflated: 0,
+            payload: unread.take(),
+            unread: unread.clone(),
+            hold: hold.clone(),
+            packed: compressed.then(|| Packed::new(limit)),
             rule,
             declared: declared.filter(|_| !compressed),
             limit,
             left: limit,
-            room: room.min(FIRST_ROOM),
+            room: room.min(SEGMENT),
             media,
         })
     }
 
-    /// The next plain bytes, `None` at the end.
+    /// The next plain bytes, `None` at the end. They are counted as held, until whoever takes them gives them back.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let next = self.read_on().await?;
+        if let Some(bytes) = &next {
+            self.hold.grow(bytes.len())?;
+        }
+        Ok(next)
+    }
+
+    /// Where its bytes are counted.
+    pub(super) const fn hold(&self) -> &Hold {
+        &self.hold
+    }
+
+    async fn read_on(&mut self) -> Result<Option<Bytes>, Problem> {
+        let (rule, limit) = (self.rule, self.limit);
+        let unreadable = |error| unreadable(error, rule, limit);
         loop {
-            if let Some(inflate) = &mut self.inflate
-                && !self.waiting.is_empty()
+            if let Some(packed) = &mut self.packed
+                && let Some(plain) = packed.next().await.map_err(unreadable)?
             {
-                let some = self.waiting.split_to(INFLATED_AT_ONCE.min(self.waiting.len()));
-                let plain = inflate
-                    .push(&some)
-                    .map_err(|error| unreadable(error, self.rule, self.limit))?;
-                if plain.is_empty() {
-                    continue;
-                }
-                self.inflated += plain.len();
-                if self.inflated >= LONG {
-                    self.inflated = 0;
-                    tokio::task::yield_now().await;
-                }
-                return Ok(Some(Bytes::from(plain)));
+                return Ok(Some(plain));
             }
-            let Some(chunk) = self.payload.next().await else {
-                return match &mut self.inflate {
-                    // The last bytes may come out only now, and the checksum is judged.
-                    Some(inflate) if !inflate.is_finished() => {
-                        let plain = inflate
-                            .finish()
-                            .map_err(|error| unreadable(error, self.rule, self.limit))?;
-                        Ok(Some(Bytes::from(plain)).filter(|plain| !plain.is_empty()))
-                    }
-                    Some(_) | None => Ok(None),
+            let chunk = match &mut self.payload {
+                Some(payload) => payload.next().await,
+                None => None,
+            };
+            let Some(chunk) = chunk else {
+                self.payload = None;
+                return match &mut self.packed {
+                    Some(packed) => packed.finish().map_err(unreadable),
+                    None => Ok(None),
                 };
             };
             let chunk = chunk.map_err(|_| {
                 Problem::new(Code::InvalidJson, "The body ended before it was complete.")
             })?;
-            if self.inflate.is_some() {
-                self.waiting = chunk;
-                continue;
+            let (left, seen) = match &mut self.packed {
+                Some(packed) => (&mut packed.left, None),
+                None => (&mut self.left, self.declared),
+            };
+            *left = left.checked_sub(chunk.len()).ok_or_else(|| too_large(rule, limit, seen))?;
+            match &mut self.packed {
+                Some(packed) => packed.waiting = chunk,
+                None => return Ok(Some(chunk)),
             }
-            self.left = self
-                .left
-                .checked_sub(chunk.len())
-                .ok_or_else(|| too_large(self.rule, self.limit, self.declared))?;
-            return Ok(Some(chunk));
         }
     }
 
     /// The whole body, at most the limit.
     pub(crate) async fn whole(mut self) -> Result<Bytes, Problem> {
-        let mut first: Option<Bytes> = None;
-        let mut body = BytesMut::new();
+        let Some(first) = self.next().await? else { return Ok(Bytes::new()) };
+        // Most bodies come in one piece: then nothing is copied.
+        let Some(second) = self.next().await? else { return Ok(first) };
+        let mut gathered = Gathered::new(self.room.max(first.len() + second.len()));
+        gathered.push(&first);
+        gathered.push(&second);
+        drop((first, second));
         while let Some(chunk) = self.next().await? {
-            let so_far = body.len() + first.as_ref().map_or(0, Bytes::len);
-            // Most bodies come in one piece: then nothing is copied.
-            if so_far == 0 {
-                first = Some(chunk);
-            } else {
-                if let Some(first) = first.take() {
-                    body.reserve(self.room.max(so_far + chunk.len()));
-                    body.extend_from_slice(&first);
-                }
-                body.extend_from_slice(&chunk);
-            }
+            gathered.push(&chunk);
         }
-        Ok(first.unwrap_or_else(|| body.freeze()))
+        Ok(gathered.whole())
     }
+}
+
+/// A body that comes in many pieces, in segments of one size: while it grows nothing is moved, and what one body gives back the next
+/// one takes.
+struct Gathered {
+    full: Vec<BytesMut>,
+    last: BytesMut,
+}
+
+impl Gathered {
+    fn new(room: usize) -> Self {
+        Self { full: Vec::new(), last: BytesMut::with_capacity(room.min(SEGMENT)) }
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.last.len() == SEGMENT {
+                self.full.push(std::mem::replace(&mut self.last, BytesMut::with_capacity(SEGMENT)));
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(SEGMENT - self.last.len()));
+            self.last.extend_from_slice(now);
+            bytes = later;
+        }
+    }
+
+    fn whole(self) -> Bytes {
+        if self.full.is_empty() {
+            return self.last.freeze();
+        }
+        let mut body = BytesMut::with_capacity(self.full.len() * SEGMENT + self.last.len());
+        // Each is given back when it is copied.
+        for segment in self.full.into_iter().chain([self.last]) {
+            body.extend_from_slice(&segment);
+        }
+        body.freeze()
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        if let Some(payload) = self.payload.take() {
+            self.unread.put_back(payload);
+        }
+    }
+}
+
+/// Most compressed bytes of a body of `limit` plain ones: what cannot be compressed is stored as it is, with a little around it.
+const fn packed_limit(limit: usize) -> usize {
+    limit + limit / 1000 + PACKED_MORE
 }
 
 fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
@@ -229,6 +342,10 @@ fn is_compressed(headers: &HeaderMap) -> Result<bool, Problem> {
 fn unreadable(error: InflateError, rule: BodyRule, limit: usize) -> Problem {
     match error {
         InflateError::TooLarge => too_large(rule, limit, None),
+        InflateError::Padded => Problem::new(
+            Code::PayloadTooLarge,
+            "The compressed body is far larger than what is in it: send it plain.",
+        ),
         InflateError::NotGzip => Problem::new(
             Code::InvalidJson,
             "The body is not the gzip that its Content-Encoding says, or it ended before it was complete.",

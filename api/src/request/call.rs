@@ -1,6 +1,6 @@
 //! One request as a handler gets it: everything before it has been read and checked.
 
-use super::{Lines, Peer, Query, RequestId};
+use super::{Hold, Lines, Peer, Query, RequestId, json};
 use crate::auth::{Caller, Operator};
 use crate::limit::Meter;
 use crate::problem::Problem;
@@ -12,8 +12,12 @@ use domain::audit::By;
 use domain::id::TaskId;
 use domain::time::Timestamp;
 use runtime::trace::TraceContext;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use store::TenantScope;
+
+/// Larger bodies are not read on the thread that serves other requests meanwhile.
+const READ_HERE: usize = 64 * 1024;
 
 /// A request to an open route: probes and documents.
 #[derive(Debug)]
@@ -89,6 +93,8 @@ pub struct Call {
     pub caller: Caller,
     /// What its tenant may still submit.
     pub(crate) meter: Arc<Meter>,
+    /// What it holds of the memory for requests: the body, and what a handler is about to answer.
+    pub(crate) hold: Hold,
     /// Path, query and headers.
     pub request: HttpRequest,
     /// The body, within its limit. Empty where the route takes none.
@@ -117,6 +123,18 @@ impl Call {
         let days = u32::from(self.caller.limits().retention_days);
         let shorter = days < self.state.limits.history_retention_days;
         shorter.then(|| now - TimeDelta::days(i64::from(days)))
+    }
+
+    /// The body as `T`.
+    ///
+    /// # Errors
+    /// As [`json::parse`]; `too_many_at_once` where a large one finds no turn.
+    pub async fn parsed<T: DeserializeOwned + Send + 'static>(&self) -> Result<T, Problem> {
+        if self.body.len() <= READ_HERE {
+            return json::parse(&self.body);
+        }
+        let body = self.body.clone();
+        self.state.computing.compute(self.caller.tenant(), move || json::parse(&body)).await
     }
 
     /// The task named in the path. A malformed id is a task that does not exist.

@@ -84,7 +84,7 @@ pub fn key_reused() -> Problem {
 }
 
 impl KeyText {
-    /// The key of a whole body.
+    /// The key of the whole body.
     #[must_use]
     pub fn of_body(self, body: &[u8]) -> IdempotencyKey {
         let body_hash = self.request.chain_update(body).finalize().into_bytes().into();

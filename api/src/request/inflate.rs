@@ -16,6 +16,8 @@ pub(super) struct Inflate {
 pub(super) enum InflateError {
     /// It inflates to more than its limit.
     TooLarge,
+    /// Its compressed bytes hold next to nothing.
+    Padded,
     /// It is no gzip, or not all of it.
     NotGzip,
 }

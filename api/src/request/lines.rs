@@ -1,7 +1,8 @@
 //! Cuts a body into lines as it comes.
 //!
 //! Used by batches of lines. A line over its limit is passed over without being kept, and told as such; blank lines are
-//! passed over but counted, so that a line's number is what an editor shows (less one).
+//! passed over but counted, so that a line's number is what an editor shows (less one). Where there are far more of them than a
+//! batch may have lines, the next one is told as a line: a body of blank lines ends there.
 
 use super::body::Incoming;
 use crate::problem::Problem;
@@ -25,13 +26,15 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of at most `line_limit` bytes.
-    pub(crate) fn new(body: Incoming, line_limit: usize) -> Self {
-        Self { body, cutter: Cutter::new(line_limit), ended: false }
+    /// Up to `most` lines of at most `line_limit` bytes.
+    pub(crate) fn new(body: Incoming, line_limit: usize, most: usize) -> Self {
+        Self { body, cutter: Cutter::new(line_limit, 2 * most), ended: false }
     }
 
     /// Up to `count` lines; fewer only at the end of the body, and none after it.
     pub(crate) async fn take(&mut self, count: usize) -> Result<Vec<Line>, Problem> {
+        // Those that were given before are done with.
+        self.body.hold().shrink_to(self.cutter.buffer.len());
         let mut lines = Vec::new();
         while lines.len() < count {
             if let Some(line) = self.cutter.next() {
@@ -58,11 +61,13 @@ struct Cutter {
     /// The present line is over its limit: its start is gone already.
     over: bool,
     index: usize,
+    /// From this line on a blank one is told, too.
+    end: usize,
 }
 
 impl Cutter {
-    fn new(limit: usize) -> Self {
-        Self { limit, buffer: BytesMut::new(), searched: 0, over: false, index: 0 }
+    fn new(limit: usize, end: usize) -> Self {
+        Self { limit, buffer: BytesMut::new(), searched: 0, over: false, index: 0, end }
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -97,7 +102,7 @@ impl Cutter {
             let (index, over) =
                 (self.index, std::mem::take(&mut self.over) || text.len() > self.limit);
             self.index += 1;
-            if over {
+            if over || index >= self.end {
                 return Some(Line { index, text: None });
             }
             if !text.iter().all(u8::is_ascii_whitespace) {
@@ -112,7 +117,7 @@ mod tests {
     use super::*;
 
     fn cut(pieces: &[&str], limit: usize) -> Vec<(usize, Option<String>)> {
-        let mut cutter = Cutter::new(limit);
+        let mut cutter = Cutter::new(limit, 100);
         let mut lines = Vec::new();
         for piece in pieces {
             cutter.push(piece.as_bytes());
@@ -134,13 +139,20 @@ mod tests {
     }
 
     #[test]
+    fn blank_lines_end_where_there_are_far_too_many() {
+        let mut cutter = Cutter::new(9, 1000);
+        cutter.push(&[b'\n'; 100_000]);
+        assert_eq!(cutter.next(), Some(Line { index: 1000, text: None }));
+    }
+
+    #[test]
     fn a_line_over_its_limit_is_told_and_not_kept() {
         let some = |index, text: &str| (index, Some(text.to_owned()));
         assert_eq!(cut(&["abc\nabcd\r\nabcde\nf"], 4)[2], (2, None));
         let lines = cut(&["abc", "defgh", "ijklmnop\nxy\n", "abcd\r\n"], 4);
         assert_eq!(lines, [(0, None), some(1, "xy"), some(2, "abcd")]);
         assert_eq!(cut(&["abcdefgh"], 4), [(0, None)]);
-        let mut cutter = Cutter::new(4);
+        let mut cutter = Cutter::new(4, 100);
         for _ in 0..100 {
             cutter.push(b"xxxxxxxx");
             assert_eq!(cutter.next(), None);

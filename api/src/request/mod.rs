@@ -9,11 +9,13 @@ mod idempotency;
 mod inflate;
 pub mod json;
 mod lines;
+mod memory;
 mod mismatch;
 mod objects;
 mod peer;
 mod query;
 mod repeatable;
+mod unread;
 
 pub(crate) use body::plain_length;
 pub use body::{BodyRule, Incoming, Media};
@@ -25,7 +27,9 @@ pub use idempotency::{
 };
 pub use json::nothing;
 pub use lines::{Line, Lines};
+pub(crate) use memory::{FREE, Hold, Holder, Memory};
 pub use peer::{Peer, peer};
 pub use query::Query;
 pub(crate) use query::{text_time, time as time_parameter, wrong as wrong_parameter};
 pub use repeatable::repeatable;
+pub(crate) use unread::Unread;

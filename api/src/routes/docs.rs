@@ -8,6 +8,7 @@ use crate::problem::{Code, Problem};
 use crate::request::OpenCall;
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
+use actix_web::web::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
 use utoipa_swagger_ui::Config;
@@ -89,10 +90,14 @@ pub async fn part(call: OpenCall) -> Result<HttpResponse, Problem> {
     Ok(file(&found.content_type, found.bytes))
 }
 
-fn file(kind: &str, bytes: Cow<'_, [u8]>) -> HttpResponse {
+fn file(kind: &str, bytes: Cow<'static, [u8]>) -> HttpResponse {
     HttpResponse::Ok()
         .content_type(kind)
         .insert_header((CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((REFERRER_POLICY, "no-referrer"))
-        .body(bytes.into_owned())
+        .body(match bytes {
+            // Part of the program: no request has a copy of its own.
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => Bytes::from(bytes),
+        })
 }

@@ -5,17 +5,20 @@
 
 use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
+use super::pieces::{in_pieces, length};
 use super::state::State;
 use crate::answer;
 use crate::limit::Meter;
 use crate::problem::{Code, Problem};
 use crate::request::{
-    BodyRule, Call, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId, SignInCall, peer,
-    plain_length,
+    BodyRule, Call, Hold, Holder, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId,
+    SignInCall, Unread, peer, plain_length,
 };
-use crate::routes::table::{Access, Endpoint};
+use crate::routes::table::{Access, Endpoint, Verb};
 use crate::unguarded;
-use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+};
 use actix_web::http::{ConnectionType, StatusCode};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
@@ -30,6 +33,14 @@ use tracing::{Instrument, Span};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// What is known of who asks, once it is.
+#[derive(Default)]
+struct Asker {
+    meter: OnceCell<Arc<Meter>>,
+    /// What the request holds of the memory for requests; nobody has one on an open route.
+    hold: OnceCell<Hold>,
+}
 
 /// Answers a request to `endpoint`.
 pub(super) async fn serve(
@@ -50,19 +61,52 @@ pub(super) async fn serve(
         log_trace::tag(&span, trace);
     }
     let (limit, gzip) = (state.request_timeout, accepts_gzip(request.headers()));
-    let metered = OnceCell::new();
-    let work = handle(endpoint, Arc::clone(&state), (request, payload), (id, trace), &metered);
+    let asker = Asker::default();
+    let unread = Unread::of(&request, payload);
+    let work = handle(endpoint, Arc::clone(&state), (request, &unread), (id, trace), &asker);
     let done = timeout(limit, work).instrument(span.clone()).await;
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
+    let result = result.and_then(|answer| counted(answer, endpoint, asker.hold.get()));
     let mut answer = span.in_scope(|| finish(result, id, &state));
-    if let Some(meter) = metered.get().filter(|_| !unguarded::is_on()) {
+    if let Some(meter) = asker.meter.get().filter(|_| !unguarded::is_on()) {
         state.limiter.tell(meter, answer.headers_mut());
     }
     measure.answered(answer.status(), started.elapsed());
     if let Some(began) = began {
         export(endpoint, (trace, parent), began, answer.status());
     }
-    compress(answer, gzip).await
+    let answer = compress(answer, gzip).await;
+    let Some(hold) = asker.hold.into_inner() else {
+        return unread.held_by(open_answer(answer, id, &state));
+    };
+    if let Some(length) = length(&answer) {
+        hold.shrink_to(length);
+    }
+    unread.held_by(in_pieces(answer, Some(hold)))
+}
+
+/// An answer to somebody who was not asked who it is. Plain ones are all the same bytes; one that was compressed has its own.
+fn open_answer(answer: HttpResponse, id: RequestId, state: &State) -> HttpResponse {
+    let own = answer.headers().contains_key(CONTENT_ENCODING).then(|| length(&answer)).flatten();
+    let hold = own.map(|_| state.memory.of(Holder::Strangers));
+    match hold.as_ref().map_or(Ok(()), |hold| hold.grow(own.unwrap_or_default())) {
+        Ok(()) => in_pieces(answer, hold),
+        Err(problem) => finish(Err(problem), id, state),
+    }
+}
+
+/// The same answer, counted in place of the body. What was written cannot be refused any more: where there is no room for its answer,
+/// as much is counted as there was for the body.
+fn counted(
+    answer: HttpResponse,
+    endpoint: &Endpoint,
+    hold: Option<&Hold>,
+) -> Result<HttpResponse, Problem> {
+    let (Some(hold), Some(length)) = (hold, length(&answer)) else { return Ok(answer) };
+    match hold.become_answer(length) {
+        Err(problem) if endpoint.verb == Verb::Get => Err(problem),
+        Ok(()) | Err(_) => Ok(answer),
+    }
 }
 
 /// Exports the span of an answered request.
@@ -83,19 +127,24 @@ fn export(
 }
 
 /// Answers a request that no route takes.
-pub(super) fn refuse(problem: Problem, measure: &Measure, state: &State) -> HttpResponse {
+pub(super) fn refuse(
+    problem: Problem,
+    measure: &Measure,
+    state: &State,
+    (request, payload): (&HttpRequest, Payload),
+) -> HttpResponse {
     let started = monotonic();
     let answer = finish(Err(problem), state.ids.next(), state);
     measure.answered(answer.status(), started.elapsed());
-    answer
+    Unread::of(request, payload).held_by(answer)
 }
 
 async fn handle(
     endpoint: &'static Endpoint,
     state: Arc<State>,
-    (request, payload): (HttpRequest, Payload),
+    (request, unread): (HttpRequest, &Unread),
     (id, trace): (RequestId, TraceContext),
-    metered: &OnceCell<Arc<Meter>>,
+    asker: &Asker,
 ) -> Result<HttpResponse, Problem> {
     // Before anything is looked up for a stranger.
     let from = peer(&request, &state.trusted_proxies);
@@ -105,17 +154,22 @@ async fn handle(
     match endpoint.access {
         Access::Open(handler) => handler(OpenCall { state, request }).await,
         Access::SignIn(handler) => {
-            let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
+            let hold = asker.hold.get_or_init(|| state.memory.of(Holder::Strangers));
+            let coming = (&request, unread, hold);
+            let (body, _) = body_of(endpoint, &state, None, coming).await?;
             handler(SignInCall { state, request, body, id, peer: from }).await
         }
         Access::Tenant(permission, handler) => {
             let asked = state.authenticator.authenticate(request.headers(), from);
             let caller = unguarded::caller(asked).await?;
-            let meter = Arc::clone(metered.get_or_init(|| state.limiter.meter(&caller)));
+            let meter = Arc::clone(asker.meter.get_or_init(|| state.limiter.meter(&caller)));
+            let holder = Holder::Tenant(caller.tenant());
+            let hold = asker.hold.get_or_init(|| state.memory.of(holder)).clone();
             caller.require(permission)?;
             Span::current().record("tenant.id", tracing::field::display(caller.tenant()));
             let limits = caller.limits();
-            let read = body_of(endpoint, &state, Some(limits), &request, payload).await;
+            let coming = (&request, unread, &hold);
+            let read = body_of(endpoint, &state, Some(limits), coming).await;
             let (body, lines) = match read {
                 Err(problem) if is_of_a_task(&problem, endpoint) => {
                     let size = state.task_limit(Some(limits));
@@ -125,13 +179,15 @@ async fn handle(
             };
             let peer = from;
             let asked = request.clone();
-            let call = Call { state, caller, meter, request, body, lines, id, trace, peer };
+            let call = Call { state, caller, meter, hold, request, body, lines, id, trace, peer };
             handler(call).await.map_err(|problem| naming(problem, &asked))
         }
         Access::Operator(scope, handler) => {
             let operator = state.operators.authenticate(request.headers(), from).await?;
             operator.require(scope)?;
-            let (body, _) = body_of(endpoint, &state, None, &request, payload).await?;
+            let hold = asker.hold.get_or_init(|| state.memory.of(Holder::Operators));
+            let coming = (&request, unread, hold);
+            let (body, _) = body_of(endpoint, &state, None, coming).await?;
             let asked = request.clone();
             let call = OperatorCall { state, operator, request, body, id, trace };
             handler(call).await.map_err(|problem| naming(problem, &asked))
@@ -153,8 +209,7 @@ async fn body_of(
     endpoint: &Endpoint,
     state: &State,
     limits: Option<&PlanLimits>,
-    request: &HttpRequest,
-    payload: Payload,
+    (request, unread, hold): (&HttpRequest, &Unread, &Hold),
 ) -> Result<(Bytes, Option<Lines>), Problem> {
     if endpoint.body == BodyRule::None {
         return Ok((Bytes::new(), None));
@@ -168,10 +223,12 @@ async fn body_of(
         | BodyRule::Small
         | BodyRule::Batch => state.body_limit(endpoint.body),
     };
-    let incoming = Incoming::open(request, payload, endpoint.body, limit)?;
+    let incoming = Incoming::open(request, (unread, hold), endpoint.body, limit)?;
     Ok(match incoming.media {
         Media::Json => (incoming.whole().await?, None),
-        Media::Lines => (Bytes::new(), Some(Lines::new(incoming, task.bytes))),
+        Media::Lines => {
+            (Bytes::new(), Some(Lines::new(incoming, task.bytes, state.max_batch_tasks)))
+        }
     })
 }
 

@@ -7,6 +7,7 @@
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
 
 /// Connections that may wait to be accepted, as actix has it.
 const BACKLOG: i32 = 1024;
@@ -19,14 +20,19 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Listens on `address`, port 0 allowed; with it, the same socket for the server.
+    /// Listens on `address`, port 0 allowed; with it, the same socket for the server. A client that takes nothing of what is sent to it
+    /// for `write_timeout` is cut off by the kernel, which alone knows: each connection inherits that from the listening socket.
     ///
     /// # Errors
     /// When the address is taken or not ours.
-    pub(super) fn open(address: SocketAddr) -> io::Result<(Self, TcpListener)> {
+    pub(super) fn open(
+        address: SocketAddr,
+        write_timeout: Duration,
+    ) -> io::Result<(Self, TcpListener)> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         // A restart must not wait for the last connections of the process before it.
         socket.set_reuse_address(true)?;
+        limit_writes(&socket, write_timeout)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
         let listener: TcpListener = socket.try_clone()?.into();
@@ -74,6 +80,18 @@ impl Door {
     }
 }
 
+/// TCP's user timeout (RFC 5482), which Linux holds to for a receiver without room, too.
+#[cfg(target_os = "linux")]
+fn limit_writes(socket: &Socket, limit: Duration) -> io::Result<()> {
+    socket.set_tcp_user_timeout(Some(limit))
+}
+
+/// Elsewhere the system's own limits hold.
+#[cfg(not(target_os = "linux"))]
+fn limit_writes(_: &Socket, _: Duration) -> io::Result<()> {
+    Ok(())
+}
+
 impl Door {
     /// Connections that were made and that the server has not accepted yet; 0 where the system does not tell.
     pub(super) fn waiting(&self) -> u64 {
@@ -102,11 +120,11 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
     use std::net::TcpStream;
-    use std::time::Duration;
 
     #[test]
     fn a_made_connection_is_served_a_new_one_waits_and_is_refused_in_the_end() {
-        let (door, listener) = Door::open(([127, 0, 0, 1], 0).into()).unwrap();
+        let address = ([127, 0, 0, 1], 0).into();
+        let (door, listener) = Door::open(address, Duration::from_secs(30)).unwrap();
         let address = door.address();
         let mut made = TcpStream::connect(address).unwrap();
         made.write_all(b"in time").unwrap();

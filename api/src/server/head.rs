@@ -11,17 +11,18 @@ use std::task::{Context, Poll};
 
 /// Takes the body out of an answer.
 pub(super) fn without_body(answer: HttpResponse) -> HttpResponse {
-    answer.map_body(|_, body| BoxBody::new(Absent(body.size())))
+    answer.map_body(|_, body| BoxBody::new(Absent(body)))
 }
 
-/// A body of which only the size is known. The server writes none to `HEAD`, and so never misses a byte.
-struct Absent(BodySize);
+/// A body of which only the size is told. The server writes none to `HEAD`, and so never misses a byte. It is kept, unasked, for
+/// what it holds: the unread body of the request.
+struct Absent(BoxBody);
 
 impl MessageBody for Absent {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
-        self.0
+        self.0.size()
     }
 
     fn poll_next(

@@ -95,22 +95,24 @@ impl Mounted {
 
     fn no_such_method(&self, verbs: String) -> Route {
         let mounted = self.clone();
-        to(move |request: HttpRequest| {
+        to(move |request: HttpRequest, payload: Payload| {
             let detail =
                 format!("{} is not a method of this route; it has {verbs}.", request.method());
             let problem = Problem::new(Code::MethodNotAllowed, detail).allowing(verbs.clone());
-            std::future::ready(refuse(problem, &mounted.unmatched, &mounted.state))
+            let (measure, state) = (&mounted.unmatched, &mounted.state);
+            std::future::ready(refuse(problem, measure, state, (&request, payload)))
         })
     }
 
     fn no_such_route(&self) -> Route {
         let mounted = self.clone();
-        to(move || {
+        to(move |request: HttpRequest, payload: Payload| {
             let problem = Problem::new(
                 Code::RouteNotFound,
                 "There is no such route; /openapi.json lists them.",
             );
-            std::future::ready(refuse(problem, &mounted.unmatched, &mounted.state))
+            let (measure, state) = (&mounted.unmatched, &mounted.state);
+            std::future::ready(refuse(problem, measure, state, (&request, payload)))
         })
     }
 }

@@ -31,6 +31,9 @@ use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// A request's head must be complete by then: holding connections open with half a head is an attack.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// After an answer to a request whose body was not read to its end, for so long what still comes is read and dropped: a socket that
+/// is closed with unread bytes resets its connection, and the client might never see the answer.
+const LINGER: Duration = Duration::from_secs(1);
 /// How often the use of keys is written down.
 const USED_KEYS_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -169,7 +172,7 @@ fn listen(
 ) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
-    let (door, listener) = Door::open(address).map_err(refused)?;
+    let (door, listener) = Door::open(address, config.api.write_timeout).map_err(refused)?;
     // Called by each thread once.
     let bound = HttpServer::new(move || {
         writers.start_here();
@@ -180,6 +183,7 @@ fn listen(
     .disable_signals()
     .keep_alive(KEEP_ALIVE)
     .client_request_timeout(HEAD_TIMEOUT)
+    .client_disconnect_timeout(LINGER)
     .tcp_nodelay(true)
     .shutdown_timeout(config.api.shutdown_grace.as_secs().max(1))
     .listen(listener)

@@ -9,7 +9,7 @@ use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
 use crate::openapi::document;
 use crate::quota::{Backlog, Refusals, TaskSize};
-use crate::request::{BodyRule, RequestIds};
+use crate::request::{BodyRule, Memory, RequestIds};
 use crate::server::{FairShare, StartError};
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
@@ -78,6 +78,8 @@ pub struct State {
     pub(crate) request_timeout: Duration,
     pub(crate) cancel_grace: Duration,
     pub(crate) request_mac: RequestMac,
+    /// What bodies and answers hold.
+    pub(crate) memory: Memory,
     /// How many live streams there may be.
     pub(crate) slots: Slots,
     /// Who tells them that there is something new.
@@ -194,6 +196,10 @@ impl State {
             max_batch_tasks: config.api.max_batch_tasks,
             request_timeout: config.api.request_timeout,
             cancel_grace: config.resource_manager.hard_end_grace(),
+            memory: Memory::new(
+                config.api.max_request_memory,
+                config.api.max_tenant_request_memory,
+            ),
             slots: Slots::new(config.api.max_streams, config.api.max_tenant_streams),
             hub: Hub::default(),
             stream_keep_alive: config.api.stream_keep_alive,

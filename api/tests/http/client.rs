@@ -93,7 +93,7 @@ pub async fn request(
     send(addr, &head, body).await
 }
 
-fn parse(bytes: &[u8]) -> Answer {
+pub fn parse(bytes: &[u8]) -> Answer {
     let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap_or_else(|| {
         panic!("no answer but {:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(200)]))
     });

@@ -9,6 +9,7 @@
 mod audit;
 mod auth;
 mod bad_input;
+mod bodies;
 mod cancel;
 mod client;
 mod compression;
@@ -24,6 +25,7 @@ mod lists;
 mod live;
 mod logs;
 mod matrix;
+mod memory;
 mod mistakes;
 mod operators;
 mod outage;

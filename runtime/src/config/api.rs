@@ -32,6 +32,13 @@ pub struct ApiConfig {
     pub max_batch_bytes: usize,
     /// Tasks in one batch.
     pub max_batch_tasks: usize,
+    /// Bytes of bodies and answers of all tenants in memory.
+    pub max_request_memory: usize,
+    /// Bytes of bodies and answers of one tenant in memory.
+    pub max_tenant_request_memory: usize,
+    /// How long a client may take nothing of an answer.
+    #[serde(deserialize_with = "duration")]
+    pub write_timeout: Duration,
     /// Grouped inserts in flight.
     pub submit_writers: usize,
     /// Life of a cached API key.
@@ -100,6 +107,16 @@ impl ApiConfig {
             "must be at least `api.max_task_bytes`, or a batch of one is refused; raise it",
         );
         checks.number("api.max_batch_tasks", self.max_batch_tasks, 1..=10_000);
+        let most = 1 << 40;
+        let share = self.max_tenant_request_memory;
+        checks.number("api.max_tenant_request_memory", share, 1_048_576..=most);
+        checks.rule(
+            "api.max_tenant_request_memory",
+            share >= self.max_batch_bytes,
+            "must be at least `api.max_batch_bytes`, or no batch of that size is taken; raise it",
+        );
+        checks.number("api.max_request_memory", self.max_request_memory, share..=most);
+        checks.duration("api.write_timeout", self.write_timeout, secs(1)..=secs(600));
         checks.number("api.submit_writers", self.submit_writers, 1..=64);
         checks.duration("api.key_cache_ttl", self.key_cache_ttl, secs(0)..=MAX_KEY_CACHE_TTL);
         checks.duration("api.shutdown_grace", self.shutdown_grace, secs(0)..=secs(600));

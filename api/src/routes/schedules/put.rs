@@ -3,7 +3,7 @@
 use super::place::{mismatch, name_in_path, stored, wanted_version};
 use crate::openapi::{AnswerDoc, Content, Doc, Param};
 use crate::problem::{Code, FieldError, Problem};
-use crate::request::{Call, json};
+use crate::request::Call;
 use crate::schedule::{ScheduleSpec, check};
 use crate::task::{Need, Origin, Rules, Warning, warnings};
 use actix_web::HttpResponse;

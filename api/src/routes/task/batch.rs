@@ -27,6 +27,10 @@ use tokio::runtime::Handle;
 use tracing::{Instrument, Span};
 use utoipa::ToSchema;
 
+/// Bytes of one task's place in an answer, about: as it is usually, and whole without what it runs.
+const BRIEF: usize = 160;
+const FULL: usize = 1024;
+
 /// So many times as many tasks as were admitted are looked at, where mistakes among them leave room.
 const LOOKS: usize = 3;
 
@@ -364,6 +368,12 @@ impl Judged {
                 *place = Err(refusal());
             }
         }
+    }
+
+    /// Bytes that its answer will have, about; `text` bytes were sent.
+    pub(super) fn answer_bytes(&self, full: bool, text: usize) -> usize {
+        let (each, more) = if full { (FULL, text) } else { (BRIEF, 0) };
+        self.places.len() * each + more
     }
 
     /// Tasks that can be stored.

@@ -4,7 +4,8 @@
 //! memory than a small one. An error in the middle cuts the connection: the client sees that it is not whole.
 
 use crate::problem::Problem;
-use crate::request::Call;
+use crate::request::{Call, Hold};
+use crate::server::PIECE;
 use actix_web::HttpResponse;
 use actix_web::http::header::CONTENT_DISPOSITION;
 use actix_web::web::Bytes;
@@ -18,6 +19,9 @@ use store::output::{OutputFilter, OutputPage};
 /// Chunks read at once. Small ones are many, and each look costs some ms; large ones end it before.
 const STEP: u32 = 500;
 
+/// Most bytes of one read: half a MiB of each stream and a chunk, and once more while they are put together.
+const STEP_BYTES: usize = 5 * 512 * 1024;
+
 /// What is left to send.
 struct Rest {
     db: ApiDb,
@@ -25,7 +29,11 @@ struct Rest {
     task: TaskId,
     filter: OutputFilter,
     first: Option<OutputPage>,
+    /// What was read and not sent yet.
+    read: Bytes,
     ended: bool,
+    /// Counts what is read, as long as the client takes it.
+    _hold: Hold,
 }
 
 /// The bytes of all chunks that `filter` lets through.
@@ -35,11 +43,13 @@ pub(super) async fn answer(
     filter: OutputFilter,
 ) -> Result<HttpResponse, Problem> {
     let (db, scope) = (call.state.api.clone(), call.scope());
+    call.hold.become_answer(STEP_BYTES)?;
     let first = store::output::read(&db, &scope, task, filter, STEP).await?;
     if first.chunks.is_empty() {
         must_exist(call, task).await?;
     }
-    let rest = Rest { db, scope, task, filter, first: Some(first), ended: false };
+    let (first, read, hold) = (Some(first), Bytes::new(), call.hold.clone());
+    let rest = Rest { db, scope, task, filter, first, read, ended: false, _hold: hold };
     Ok(HttpResponse::Ok()
         .content_type("application/octet-stream")
         .insert_header((CONTENT_DISPOSITION, "attachment"))
@@ -53,6 +63,10 @@ pub(super) async fn must_exist(call: &Call, task: TaskId) -> Result<(), Problem>
 }
 
 async fn next(mut rest: Rest) -> Result<Option<(Bytes, Rest)>, io::Error> {
+    if !rest.read.is_empty() {
+        let piece = rest.read.split_to(PIECE.min(rest.read.len()));
+        return Ok(Some((piece, rest)));
+    }
     if rest.ended {
         return Ok(None);
     }
@@ -68,6 +82,7 @@ async fn next(mut rest: Rest) -> Result<Option<(Bytes, Rest)>, io::Error> {
     }
     rest.filter.from = chunks.iter().fold(rest.filter.from, |place, chunk| place.after(chunk));
     rest.ended = !more;
-    let bytes: Vec<u8> = chunks.into_iter().flat_map(|chunk| chunk.data).collect();
-    Ok(Some((Bytes::from(bytes), rest)))
+    rest.read = chunks.into_iter().flat_map(|chunk| chunk.data).collect();
+    let piece = rest.read.split_to(PIECE.min(rest.read.len()));
+    Ok(Some((piece, rest)))
 }

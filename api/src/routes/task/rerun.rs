@@ -47,7 +47,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.caller.require_active()?;
     let id = call.task_id()?;
     call.query()?.finish()?;
-    let change = change(&call.body)?;
+    let change = change(&call).await?;
     let mut spec = submitted(&read(&call, id).await?);
     domain::task::change(&mut spec, change);
     // The defaults that stand in it now are no bytes of the client's.
@@ -61,8 +61,8 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 /// What the body changes; nothing where it is empty.
-fn change(body: &[u8]) -> Result<Map<String, Value>, Problem> {
-    if body.is_empty() { Ok(Map::new()) } else { json::parse(body) }
+async fn change(call: &Call) -> Result<Map<String, Value>, Problem> {
+    if call.body.is_empty() { Ok(Map::new()) } else { call.parsed().await }
 }
 
 /// The task in the form in which it is submitted, without when it was due.

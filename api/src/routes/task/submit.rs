@@ -3,7 +3,7 @@
 use crate::answer::raw_json;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, json, key_reused, mark_replayed};
+use crate::request::{Call, idempotency_key, key_reused, mark_replayed};
 use crate::submit::Verdict;
 use crate::task::{Origin, Rules, TaskSpec, TaskView, Warning};
 use crate::unguarded;
@@ -50,7 +50,7 @@ pub const DOC: Doc = Doc {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.caller.require_active()?;
     call.query()?.finish()?;
-    submit(&call, json::parse(&call.body)?, None).await
+    submit(&call, call.parsed().await?, None).await
 }
 
 /// Stores the task that `spec` asks for, and answers. `rerun_of` is the task that it runs again.

@@ -9,8 +9,8 @@ use crate::answer::{ShownProblem, to_json};
 use crate::auth::{Authority, Permission};
 use crate::limit::Shortage;
 use crate::problem::{Code, Problem};
-use crate::request::{Call, KeyText, Line, Lines, idempotency_text, key_reused};
-use crate::server::spawn_beside;
+use crate::request::{Call, Hold, Holder, KeyText, Line, Lines, idempotency_text, key_reused};
+use crate::server::{PIECE, spawn_beside};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use futures::stream::unfold;
@@ -51,6 +51,8 @@ struct Worker {
     lines: Lines,
     key: Option<KeyText>,
     full: bool,
+    /// Counts the answers that nobody has read yet.
+    hold: Hold,
     answers: mpsc::UnboundedSender<Bytes>,
     most: usize,
     patience: Duration,
@@ -68,6 +70,8 @@ struct Slice {
     is_refused: bool,
     /// The line after it.
     end: usize,
+    /// Bytes of its lines.
+    text: usize,
 }
 
 /// Answers line by line.
@@ -88,7 +92,9 @@ pub(super) async fn answer(
     if let Some(shortage) = refused {
         return Err(sender.refusal(shortage));
     }
-    // Bounded by the number of lines, and needed: a client that sends everything before it reads must not wait for itself.
+    let hold = call.state.memory.of(Holder::Tenant(call.caller.tenant()));
+    hold.grow(first.answer_bytes(full))?;
+    // Bounded by the number of lines and by what it may hold, and needed: a client that sends everything before it reads must not wait for itself.
     let (answers, answered) = mpsc::unbounded_channel();
     let patience = call.state.request_timeout;
     let worker = Worker {
@@ -97,6 +103,7 @@ pub(super) async fn answer(
         lines,
         key,
         full,
+        hold: hold.clone(),
         answers,
         most,
         patience,
@@ -106,8 +113,10 @@ pub(super) async fn answer(
     };
     // Local to this thread, as the body is; it ends with the body, or when nobody reads the answer any more.
     spawn_beside(worker.run(first).in_current_span());
-    let answered = unfold(answered, |mut answered| async move {
-        answered.recv().await.map(|bytes| (Ok::<_, Infallible>(bytes), answered))
+    let answered = unfold((answered, hold), |(mut answered, hold)| async move {
+        let bytes: Bytes = answered.recv().await?;
+        hold.shrink(bytes.len());
+        Some((Ok::<_, Infallible>(bytes), (answered, hold)))
     });
     Ok(HttpResponse::Ok()
         .content_type("application/x-ndjson")
@@ -157,11 +166,14 @@ impl Worker {
             within(self.most, &lines)?;
             self.authority.check(&self.sender.state.authenticator).await?;
             (slice, _) = judge(&self.sender, self.key.as_ref(), lines).await?;
+            // Before anything is stored: after it the answers cannot be refused.
+            self.hold.grow(slice.answer_bytes(self.full))?;
         }
     }
 
     /// Stores one slice and answers its lines.
     async fn store(&mut self, slice: Slice) -> Result<(), Problem> {
+        let expected = slice.answer_bytes(self.full);
         let Slice { key, judged, is_refused, .. } = slice;
         let full = self.full;
         let lines = if is_refused {
@@ -178,8 +190,18 @@ impl Worker {
         let (accepted, rejected) = counted(&lines);
         self.accepted += accepted;
         self.rejected += rejected;
-        drop(self.answers.send(Bytes::from(lines)));
+        self.hold.shrink(expected.saturating_sub(lines.len()));
+        for piece in pieces(&lines) {
+            // Its own bytes, which go when it is written.
+            drop(self.answers.send(Bytes::copy_from_slice(piece)));
+        }
         Ok(())
+    }
+}
+
+impl Slice {
+    fn answer_bytes(&self, full: bool) -> usize {
+        self.judged.answer_bytes(full, self.text)
     }
 }
 
@@ -190,16 +212,18 @@ async fn judge(
     key: Option<&KeyText>,
     lines: Vec<Line>,
 ) -> Result<(Slice, Option<Shortage>), Problem> {
-    let (key, lines) = match key.cloned() {
-        Some(key) => sender.apart(move |_| Ok((Some(key.of_lines(&lines)), lines))).await?,
-        None => (None, lines),
-    };
     let end = lines.last().map_or(0, |line| line.index + 1);
+    let text = lines.iter().filter_map(|line| line.text.as_ref()).map(Bytes::len).sum();
+    let (key, lines) = match key.cloned() {
+        None => (None, lines),
+        // Some lines may be many MiB.
+        Some(key) => sender.apart(move |_| Ok((Some(key.of_lines(&lines)), lines))).await?,
+    };
     let (judged, mut refused) = sender.judge(lines.into_iter().map(piece).collect()).await?;
     if refused.is_some() && sender.is_repeated(key.as_ref()).await? {
         refused = None;
     }
-    Ok((Slice { key, judged, is_refused: refused.is_some(), end }, refused))
+    Ok((Slice { key, judged, is_refused: refused.is_some(), end, text }, refused))
 }
 
 /// Refuses lines past the limit.
@@ -209,6 +233,21 @@ fn within(most: usize, lines: &[Line]) -> Result<(), Problem> {
     }
     let detail = format!("may have {most} lines at most");
     Err(Problem::at(Code::ValidationFailed, "", detail))
+}
+
+/// The lines in pieces of whole lines, each of some KiB, or of one line that is larger.
+fn pieces(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = lines;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let most = rest.len().min(PIECE);
+        let last = memchr::memrchr(b'\n', &rest[..most]).or_else(|| memchr::memchr(b'\n', rest));
+        let (piece, later) = rest.split_at(last.map_or(rest.len(), |at| at + 1));
+        rest = later;
+        Some(piece)
+    })
 }
 
 fn piece(line: Line) -> Piece {
@@ -238,6 +277,15 @@ fn counted(lines: &[u8]) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_cut_at_the_ends_of_lines_only() {
+        let line = |length: usize| "x".repeat(length) + "\n";
+        let lines = [line(10_000), line(6_000), line(6_000), line(50_000), line(3)].concat();
+        let cut: Vec<usize> = pieces(lines.as_bytes()).map(<[u8]>::len).collect();
+        assert_eq!(cut, [16_002, 6_001, 50_001, 4]);
+        assert_eq!(pieces(b"").count(), 0);
+    }
 
     #[test]
     fn lines_are_counted_by_what_they_hold() {
