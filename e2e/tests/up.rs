@@ -237,6 +237,17 @@ mod own_engines {
         Ok(())
     }
 
+    /// What the broker's node goes by: 32 bytes of chance that only its user can read.
+    fn erlang_cookie(command: &UpCommand) -> anyhow::Result<String> {
+        let engines = std::fs::read_to_string(command.data().join("engines"))?;
+        let file = std::path::Path::new(engines.trim()).join("rabbitmq/.erlang.cookie");
+        let cookie = std::fs::read_to_string(&file)?;
+        assert!(cookie.len() == 64 && cookie.bytes().all(|one| one.is_ascii_hexdigit()));
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file)?);
+        assert_eq!(mode & 0o777, 0o400);
+        Ok(cookie)
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn with_full_each_role_is_a_process_and_a_killed_one_comes_back() -> anyhow::Result<()> {
         let counts = ["--full", "--executor", "2", "--scheduler", "2"];
@@ -246,6 +257,7 @@ mod own_engines {
         only_this_machine_is_listened_on(&command, &up, 8)?;
         let task = to_its_end(&up, &echo()).await?;
         assert_eq!(task["state"], "succeeded", "{task}");
+        let cookie = erlang_cookie(&command)?;
         let metrics = format!("{}/metrics", up.url()?);
         let file = command.data().join("operator.env");
         let create = "berth admin operator-key create --name prometheus --scope read";
@@ -293,6 +305,7 @@ mod own_engines {
         std::fs::write(kept.join("schema.DAT"), "no database")?;
         let mut up = command.start().await?;
         assert!(!std::fs::read(kept.join("schema.DAT"))?.starts_with(b"no database"));
+        assert_ne!(erlang_cookie(&command)?, cookie, "another at each start");
         up.kill9()?;
         nothing_is_left(&command).await
     }

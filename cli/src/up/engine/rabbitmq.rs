@@ -8,9 +8,12 @@ use crate::failure::Failure;
 use crate::up::child::{
     Keeper, Launch, Output, StopSteps, Supervised, Surroundings, end_leftovers,
 };
+use crate::up::secrets::random_hex;
 use nix::sys::signal::Signal;
 use runtime::clock;
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +26,11 @@ const PROGRAMS: [&str; 5] = ["beam.smp", "epmd", "erl_child_setup", "inet_gethos
 /// No epmd but ours, no address but this machine's, no busy waiting, and quorum queues that sync no hint: its row is in Postgres.
 const ERLANG: &str = "-start_epmd false -kernel inet_dist_use_interface {127,0,0,1} \
     +sbwt none +sbwtdcpu none +sbwtdio none -ra wal_sync_method none";
+/// What lets a process of this machine join the Erlang node. Erlang makes one of 20 letters where there is none, from
+/// the time of day mostly.
+const COOKIE: &str = ".erlang.cookie";
+/// Bytes of chance in it.
+const COOKIE_STRENGTH: usize = 32;
 /// Where it keeps what it holds.
 const KEPT: &str = "mnesia";
 
@@ -68,6 +76,10 @@ impl RabbitMq {
         }
         place.write("rabbitmq.conf", &settings(port, password)).map_err(failed)?;
         place.write("enabled_plugins", "[].\n").map_err(failed)?;
+        // Another at each start: the node is alone, so there is none that knows the old one.
+        let cookie = random_hex(COOKIE_STRENGTH).map_err(failed)?;
+        let cookie = place.write(COOKIE, &cookie).map_err(failed)?;
+        std::fs::set_permissions(cookie, Permissions::from_mode(0o400)).map_err(failed)?;
         let launch = |program: PathBuf, arguments: &[&str]| Launch {
             program,
             arguments: arguments.iter().map(Into::into).collect(),
