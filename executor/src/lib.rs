@@ -16,8 +16,8 @@
 //! Where the task gives none, `PATH` is the usual system folders and `HOME` the work folder; nothing is inherited. Its
 //! standard input is the task's,
 //! else empty. It starts in an empty folder of its own, which is removed afterwards, in its own process
-//! group, without a terminal, without a way to gain privileges, and, when the executor is root, as
-//! `executor.run_as_user` without any other group.
+//! group, without a terminal, without a way to gain privileges, and, when the executor is root, as a user that
+//! no other running attempt has (`executor.run_as_uids`), without any other group.
 //!
 //! Where bubblewrap works it is isolated besides: it sees a read-only system, its work folder as `/work`, and nothing
 //! of this machine's processes, network and other files ([`IsolationReport`] says what holds here). Where it

@@ -127,6 +127,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("executor.health_listen", "127.0.0.1:91"),
     ("executor.data_dir", "/other"),
     ("executor.run_as_user", "other"),
+    ("executor.run_as_uids", "3000000000-3000000999"),
     ("executor.isolation", "none"),
     ("executor.visible_paths", "/opt"),
     ("executor.max_processes", "91"),

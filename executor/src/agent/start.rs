@@ -10,7 +10,7 @@ use crate::command::{self, Spawner, WorkFolders};
 use crate::data_dir::{DataDir, DataDirError};
 use crate::earlier::Earlier;
 use crate::http::Direct;
-use crate::identity::{IdentityError, identity};
+use crate::identity::{IdentityError, Users};
 use crate::isolation::{Isolation, IsolationError, IsolationReport, Strength, establish};
 use crate::output::{Flight, OutputLimits, OutputQueue};
 use crate::spool::{ResultKey, Spool, SpoolError, SpoolFile};
@@ -47,7 +47,7 @@ pub enum ExecutorError {
     /// `executor.data_dir` cannot be used.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
-    /// `executor.run_as_user` cannot be used.
+    /// `executor.run_as_user` or `executor.run_as_uids` cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
     /// `executor.isolation` cannot be had.
@@ -106,12 +106,13 @@ impl Executor {
         shutdown: Shutdown,
     ) -> Result<Handle, ExecutorError> {
         let data_dir = DataDir::open(&config.data_dir)?;
-        let folders = WorkFolders::open(data_dir.work(), identity(&config.run_as_user)?)
+        let (users, not_own) = Users::of(config)?;
+        let folders = WorkFolders::open(data_dir.work())
             .map_err(|source| DataDirError::Io { path: data_dir.work(), source })?;
         clean_leftovers(&folders).await?;
         supervise::protect();
         let spawner = Spawner::start().map_err(ExecutorError::Thread)?;
-        let isolation = establish(config, &folders, &spawner).await?;
+        let isolation = establish(config, &folders, (&users, not_own), &spawner).await?;
         let report = isolation.report().clone();
         report.publish();
         let (spool_path, sessions) = (data_dir.spool(), data_dir.sessions());
@@ -132,6 +133,7 @@ impl Executor {
         let (written_in, written) = mpsc::unbounded_channel();
         let parts = Parts {
             folders,
+            users,
             spawner,
             isolation,
             file,
@@ -201,6 +203,7 @@ pub async fn run(
 
 struct Parts {
     folders: WorkFolders,
+    users: Users,
     spawner: Spawner,
     isolation: Isolation,
     file: SpoolFile,
@@ -259,6 +262,7 @@ fn assemble(
             output: Arc::new(OutputQueue::default()),
             limits,
             folders: parts.folders,
+            users: parts.users,
             spawner: parts.spawner,
             isolation: parts.isolation,
             network: Arc::new(Direct::new(config)),

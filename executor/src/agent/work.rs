@@ -5,6 +5,7 @@ use super::event::Event;
 use crate::command::{self, Assigned, Spawner, WorkFolders};
 use crate::due::Due;
 use crate::http::{self, Direct, Tls};
+use crate::identity::Users;
 use crate::isolation::Isolation;
 use crate::metrics::RUNNING;
 use crate::noop::Sleepers;
@@ -82,6 +83,7 @@ pub(super) struct Work {
     pub(super) output: Arc<OutputQueue>,
     pub(super) limits: OutputLimits,
     pub(super) folders: WorkFolders,
+    pub(super) users: Users,
     pub(super) spawner: Spawner,
     pub(super) network: Arc<Direct>,
     pub(super) tls: Arc<Tls>,
@@ -116,6 +118,7 @@ impl Work {
             cap_until_ns: until_ns(new.received + new.cap),
             kill_grace: new.kill_grace,
             folders: self.folders.clone(),
+            users: self.users.clone(),
             spawner: self.spawner.clone(),
             output: Arc::clone(&output),
             queue: Arc::clone(&self.output),

@@ -10,6 +10,7 @@ use super::leftovers;
 use super::spawner::{Spawner, Supervisor, Turn};
 use crate::cgroup;
 use crate::due::Due;
+use crate::identity::{User, Users};
 use crate::isolation::{Measures, WORK};
 use crate::metrics::START_SECONDS;
 use crate::output::{AttemptOutput, OutputQueue, Which, pump};
@@ -48,6 +49,7 @@ pub(crate) struct Assigned {
     pub(crate) cap_until_ns: u64,
     pub(crate) kill_grace: Duration,
     pub(crate) folders: WorkFolders,
+    pub(crate) users: Users,
     pub(crate) spawner: Spawner,
     pub(crate) measures: Measures,
     pub(crate) output: Arc<AttemptOutput>,
@@ -75,26 +77,34 @@ pub(crate) enum CommandEnd {
 
 /// Runs the attempt; also says when its turn to start had come.
 pub(crate) async fn run(mut assigned: Assigned) -> (CommandEnd, Option<Instant>) {
-    let (folders, lease) = (assigned.folders.clone(), assigned.lease);
-    let made = spawn_blocking(move || folders.make(&lease)).await;
-    let folder = match made.map_err(io::Error::other).and_then(|made| made) {
-        Ok(folder) => folder,
+    let (folders, users, lease) =
+        (assigned.folders.clone(), assigned.users.clone(), assigned.lease);
+    let made = spawn_blocking(move || {
+        let user = users.claim()?;
+        io::Result::Ok((folders.make(&lease, user.identity())?, user))
+    });
+    let (folder, mut user) = match made.await.map_err(io::Error::other).and_then(|made| made) {
+        Ok(made) => made,
         Err(error) => return (unable(&format!("no work folder: {error}")).await, None),
     };
-    let end = match supervised(&mut assigned, &folder).await {
+    let end = match supervised(&mut assigned, &folder, &user).await {
         Ok(CommandEnd::Unable(why)) => unable(&why).await,
         Ok(end) => end,
         Err(error) => unable(&format!("no supervisor: {error}")).await,
     };
     let end = if end == CommandEnd::SupervisorLost {
         tracing::error!(task.id = %lease.task, attempt = lease.attempt, "The supervisor of attempt {} of `{}` was killed", lease.attempt, lease.task);
-        let (folder, places) = (folder.clone(), assigned.measures.places.clone());
-        spawn_blocking(move || {
-            leftovers::kill_all(lease.task, lease.attempt, &folder);
+        let (left, places) = (folder.clone(), assigned.measures.places.clone());
+        let killed = spawn_blocking(move || {
+            leftovers::kill_all(lease.task, lease.attempt, &left);
             cgroup::kill_all(&places, &name(&lease));
-        })
-        .await
-        .ok();
+            user.kill_all();
+            user
+        });
+        match killed.await {
+            Ok(freed) => user = freed,
+            Err(_) => return (end, assigned.began),
+        }
         end
     } else {
         end
@@ -105,6 +115,8 @@ pub(crate) async fn run(mut assigned: Assigned) -> (CommandEnd, Option<Instant>)
         if let Err(error) = remove(&folder) {
             tracing::warn!(path = %folder.display(), %error, "A work folder cannot be removed: {error}");
         }
+        // Free for another attempt only now that nothing belongs to it.
+        drop(user);
     });
     (end, assigned.began)
 }
@@ -117,13 +129,13 @@ async fn unable(why: &str) -> CommandEnd {
     CommandEnd::Unable(why.to_owned())
 }
 
-async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<CommandEnd> {
+async fn supervised(assigned: &mut Assigned, folder: &Path, user: &User) -> io::Result<CommandEnd> {
     let turn = assigned.spawner.turn().await?;
     assigned.began = Some(clock::monotonic());
     let Supervisor { mut process, mut control, stdout, stderr } =
         assigned.spawner.supervisor().await?;
     // Who opens its own output anew (`/dev/stderr`) is held to the pipe's owner, which is us.
-    if let Some(identity) = assigned.folders.identity() {
+    if let Some(identity) = user.identity() {
         identity.own(&stdout)?;
         identity.own(&stderr)?;
     }
@@ -141,7 +153,7 @@ async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<Comman
         async { tokio::join!(stdout, stderr) }
     };
     tokio::pin!(pumps);
-    let job = encode(&job(assigned, folder)).map_err(io::Error::other)?;
+    let job = encode(&job(assigned, folder, user)).map_err(io::Error::other)?;
     let mut pumped = false;
     let end = {
         let conversation = converse(&mut control, &job, assigned, turn);
@@ -163,7 +175,7 @@ async fn supervised(assigned: &mut Assigned, folder: &Path) -> io::Result<Comman
     Ok(end)
 }
 
-fn job(assigned: &mut Assigned, folder: &Path) -> Job {
+fn job(assigned: &mut Assigned, folder: &Path, user: &User) -> Job {
     let facts = Facts {
         task: assigned.lease.task.to_string(),
         attempt: assigned.lease.attempt,
@@ -179,7 +191,8 @@ fn job(assigned: &mut Assigned, folder: &Path) -> Job {
         env: environment::build(std::mem::take(&mut run.env), &facts),
         stdin: run.stdin.take().unwrap_or_default().into_bytes(),
         folder: folder.to_owned(),
-        identity: assigned.folders.identity(),
+        identity: user.identity(),
+        own_user: user.is_own(),
         kill_grace_ms: u64::try_from(assigned.kill_grace.as_millis()).unwrap_or(u64::MAX),
         cap_until_ns: assigned.cap_until_ns,
         lease_until_ns: *assigned.lease_until.borrow_and_update(),

@@ -11,33 +11,27 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The folder that holds them, and whose they are to be.
+/// The folder that holds them.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkFolders {
     root: PathBuf,
-    identity: Option<Identity>,
 }
 
 impl WorkFolders {
     /// Makes the folder that holds them. Others may pass through it but not list it.
-    pub(crate) fn open(root: PathBuf, identity: Option<Identity>) -> io::Result<Self> {
+    pub(crate) fn open(root: PathBuf) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o711).create(&root)?;
         fs::set_permissions(&root, Permissions::from_mode(0o711))?;
-        Ok(Self { root, identity })
+        Ok(Self { root })
     }
 
-    /// Whom commands run as; none: whoever we are.
-    pub(crate) const fn identity(&self) -> Option<Identity> {
-        self.identity
-    }
-
-    /// Makes an empty folder for `lease`.
-    pub(super) fn make(&self, lease: &LeaseKey) -> io::Result<PathBuf> {
-        self.make_named(&name(lease))
+    /// Makes an empty folder for `lease` that belongs to `owner`; none: to us.
+    pub(super) fn make(&self, lease: &LeaseKey, owner: Option<Identity>) -> io::Result<PathBuf> {
+        self.make_named(&name(lease), owner)
     }
 
     /// Makes an empty folder with this name.
-    pub(super) fn make_named(&self, name: &str) -> io::Result<PathBuf> {
+    pub(super) fn make_named(&self, name: &str, owner: Option<Identity>) -> io::Result<PathBuf> {
         let path = self.root.join(name);
         match DirBuilder::new().mode(0o700).create(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -46,7 +40,7 @@ impl WorkFolders {
             }
             made => made?,
         }
-        if let Some(identity) = self.identity {
+        if let Some(identity) = owner {
             identity.own(&File::open(&path)?)?;
         }
         Ok(path)
@@ -106,11 +100,11 @@ mod tests {
     #[test]
     fn a_folder_is_fresh_private_and_found_again() {
         let root = tempfile::tempdir().unwrap();
-        let folders = WorkFolders::open(root.path().join("work"), None).unwrap();
+        let folders = WorkFolders::open(root.path().join("work")).unwrap();
         let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 2 };
-        let path = folders.make(&lease).unwrap();
+        let path = folders.make(&lease, None).unwrap();
         fs::write(path.join("old"), "").unwrap();
-        assert_eq!(folders.make(&lease).unwrap(), path);
+        assert_eq!(folders.make(&lease, None).unwrap(), path);
         assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         fs::create_dir(root.path().join("work/somebody-else")).unwrap();

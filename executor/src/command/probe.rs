@@ -2,6 +2,7 @@
 
 use super::folder::{WorkFolders, remove};
 use super::spawner::{Spawner, Supervisor};
+use crate::identity::{User, Users};
 use crate::isolation::Measures;
 use crate::supervise::{
     Cause, Decoder, Ended, Job, NotStarted, Report, Status, encode, monotonic_ns,
@@ -23,10 +24,13 @@ const COMPLAINT: u64 = 1000;
 pub(crate) async fn probe(
     spawner: &Spawner,
     folders: &WorkFolders,
+    users: &Users,
     measures: Measures,
 ) -> Result<(), String> {
-    let folder = folders.make_named("probe").map_err(|error| format!("no folder: {error}"))?;
-    let job = job(&folder, folders, measures);
+    let user = users.claim().map_err(|error| format!("no user: {error}"))?;
+    let folder = folders.make_named("probe", user.identity());
+    let folder = folder.map_err(|error| format!("no folder: {error}"))?;
+    let job = job(&folder, &user, measures);
     let looked = clock::timeout(PATIENCE, look(spawner, &job)).await;
     if let Err(error) = remove(&folder) {
         tracing::warn!(%error, "The folder of the probe cannot be removed: {error}");
@@ -75,14 +79,15 @@ async fn look(spawner: &Spawner, job: &Job) -> io::Result<Result<(), String>> {
     Ok(Err(format!("{why} (it said: {said})")))
 }
 
-fn job(folder: &Path, folders: &WorkFolders, measures: Measures) -> Job {
+fn job(folder: &Path, user: &User, measures: Measures) -> Job {
     let until = monotonic_ns().saturating_add(PATIENCE_NS);
     Job {
         argv: Vec::new(),
         env: Vec::new(),
         stdin: Vec::new(),
         folder: folder.to_owned(),
-        identity: folders.identity(),
+        identity: user.identity(),
+        own_user: user.is_own(),
         kill_grace_ms: 0,
         cap_until_ns: until,
         lease_until_ns: until,

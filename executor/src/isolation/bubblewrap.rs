@@ -50,6 +50,8 @@ pub(crate) struct Handles<'a> {
     pub(crate) filters: &'a [RawFd],
     /// An /etc/hosts for a command without a network.
     pub(crate) hosts: RawFd,
+    /// Files of users' names that the command sees instead of the machine's.
+    pub(crate) names: &'a [(RawFd, &'a str)],
 }
 
 /// The arguments up to and with the program that starts the command, whose own arguments follow.
@@ -69,7 +71,12 @@ pub(crate) fn arguments(sandbox: &Sandbox, work: &Path, handles: &Handles<'_>) -
     }
     let network: &[&str] = if sandbox.network { &NETWORK } else { &[] };
     for file in SETTINGS.iter().chain(network) {
-        list.shown(Path::new(file));
+        if handles.names.iter().all(|(_, own)| own != file) {
+            list.shown(Path::new(file));
+        }
+    }
+    for (number, file) in handles.names {
+        list.add(&["--perms", "0644", "--ro-bind-data", &number.to_string(), file]);
     }
     if !sandbox.network {
         list.add(&["--perms", "0644", "--ro-bind-data", &handles.hosts.to_string(), "/etc/hosts"]);
@@ -119,7 +126,9 @@ mod tests {
             network,
             tmp_bytes: 4096,
         };
-        let handles = Handles { ourselves: 7, filters: &[8, 9], hosts: 10 };
+        let names = [(11, "/etc/passwd"), (12, "/etc/group")];
+        let names = if network { &[][..] } else { &names };
+        let handles = Handles { ourselves: 7, filters: &[8, 9], hosts: 10, names };
         let words = arguments(&sandbox, Path::new("/data/w"), &handles);
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
@@ -128,6 +137,17 @@ mod tests {
     fn the_network_is_shared_only_where_it_is_open() {
         assert!(!line(false).contains("--share-net") && !line(false).contains("/etc/resolv.conf"));
         assert!(line(true).contains("--share-net") && line(true).contains("/etc/resolv.conf"));
+    }
+
+    #[test]
+    fn a_user_of_the_attempts_own_has_its_name_there() {
+        assert!(line(true).contains("--ro-bind-try /etc/passwd /etc/passwd"));
+        let own = line(false);
+        assert!(
+            !own.contains("--ro-bind-try /etc/passwd") && !own.contains("--ro-bind-try /etc/group")
+        );
+        assert!(own.contains("--perms 0644 --ro-bind-data 11 /etc/passwd"), "{own}");
+        assert!(own.contains("--perms 0644 --ro-bind-data 12 /etc/group"), "{own}");
     }
 
     #[test]

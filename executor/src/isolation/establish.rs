@@ -4,6 +4,7 @@ use super::ceilings::Ceilings;
 use super::report::{IsolationReport, Works};
 use crate::cgroup::{self, Claim, Controller, Found, Place};
 use crate::command::{Spawner, WorkFolders, probe};
+use crate::identity::Users;
 use crate::supervise::{Limits, Sandbox};
 use protocol::Capacity;
 use runtime::config::{ExecutorConfig, IsolationMode};
@@ -75,6 +76,7 @@ fn measures(
 pub(crate) async fn establish(
     config: &ExecutorConfig,
     folders: &WorkFolders,
+    (users, not_own): (&Users, Option<String>),
     spawner: &Spawner,
 ) -> Result<Isolation, IsolationError> {
     let ceilings = Ceilings::of(config);
@@ -92,6 +94,7 @@ pub(crate) async fn establish(
         .missing
         .iter()
         .map(|(controller, why)| format!("no control group for {}: {why}", controller.name()))
+        .chain(not_own)
         .collect();
     let bubblewrap = match config.isolation {
         IsolationMode::None => {
@@ -99,7 +102,7 @@ pub(crate) async fn establish(
             None
         }
         mode => {
-            let tried = try_bubblewrap(&ceilings, &found.places, folders, spawner).await;
+            let tried = try_bubblewrap(&ceilings, &found.places, (folders, users), spawner).await;
             match (tried, mode) {
                 (Err(why), IsolationMode::Bubblewrap) => return Err(IsolationError { why }),
                 (Err(why), _) => {
@@ -112,6 +115,7 @@ pub(crate) async fn establish(
     };
     let limits = |controller| found.places.iter().any(|place| place.controller == controller);
     let works = Works {
+        own_user: users.are_own(),
         sandbox: bubblewrap.is_some(),
         memory: limits(Controller::Memory),
         pids: limits(Controller::Pids),
@@ -140,14 +144,14 @@ fn find_and_claim(name: &str) -> (Found, Claim) {
 async fn try_bubblewrap(
     ceilings: &Ceilings,
     places: &[Place],
-    folders: &WorkFolders,
+    (folders, users): (&WorkFolders, &Users),
     spawner: &Spawner,
 ) -> Result<PathBuf, String> {
     let found = FOLDERS.iter().map(|folder| Path::new(folder).join(PROGRAM)).find(|p| p.is_file());
     let program = found.ok_or_else(|| "bubblewrap is not installed".to_owned())?;
     let whole = Capacity::default();
     let measures = measures(ceilings, Some(&program), places, (&whole, false));
-    match probe(spawner, folders, measures).await {
+    match probe(spawner, folders, users, measures).await {
         Ok(()) => Ok(program),
         Err(why) => Err(format!("bubblewrap does not work here: {why}")),
     }

@@ -33,6 +33,7 @@ pub struct IsolationReport {
 /// What was found to work.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Works {
+    pub(super) own_user: bool,
     pub(super) sandbox: bool,
     pub(super) memory: bool,
     pub(super) pids: bool,
@@ -46,6 +47,7 @@ impl IsolationReport {
         };
         let wall = or(works.sandbox, Strength::Missing);
         let limits = [
+            ("own user", or(works.own_user, Strength::Missing)),
             ("user namespace", wall),
             ("pid namespace", wall),
             ("mount namespace", wall),
@@ -125,7 +127,7 @@ mod tests {
             line.starts_with("enforced: no new privileges, memory, open files; watched: pids,")
         );
         assert!(line.ends_with("network namespace, no capabilities, seccomp, cpu; no bubblewrap"));
-        let all = Works { sandbox: true, memory: true, pids: true, cpu: true };
+        let all = Works { own_user: true, sandbox: true, memory: true, pids: true, cpu: true };
         let line = IsolationReport::new(all, Vec::new()).to_string();
         assert!(line.ends_with("watched: disk, inodes; not enforced: nothing"), "{line}");
     }

@@ -23,6 +23,14 @@ pub(super) struct Usage {
 }
 
 impl Usage {
+    /// Both together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            files: self.files.saturating_add(other.files),
+        }
+    }
+
     fn is_over(&self, most: &Self) -> bool {
         self.bytes > most.bytes || self.files > most.files
     }

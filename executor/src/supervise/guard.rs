@@ -6,6 +6,7 @@
 
 use super::clock::monotonic_ns;
 use super::disk::{Usage, usage};
+use super::held::{Held, Owner, held};
 use super::job::{Limits, Passed, Status};
 use super::sweep;
 use crate::cgroup::{Controller, Group};
@@ -13,6 +14,7 @@ use nix::libc::SIGXFSZ;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::getpid;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 const NANOS_PER_MS: u64 = 1_000_000;
@@ -29,12 +31,17 @@ pub(super) struct Guard {
     group: Group,
     limits: Limits,
     work: PathBuf,
+    owner: Owner,
     next_look_ns: u64,
 }
 
 impl Guard {
-    pub(super) fn new(group: Group, limits: Limits, work: PathBuf) -> Self {
-        Self { group, limits, work, next_look_ns: monotonic_ns().saturating_add(PAUSE_NS) }
+    /// `work` is the work folder, and whose files in it are the attempt's.
+    pub(super) fn new(group: Group, limits: Limits, (work, uid): (PathBuf, u32)) -> Self {
+        let device = fs::metadata(&work).map_or(0, |found| found.dev());
+        let owner = Owner { uid, device };
+        let next_look_ns = monotonic_ns().saturating_add(PAUSE_NS);
+        Self { group, limits, work, owner, next_look_ns }
     }
 
     /// The command runs now: from here on the processor time counts as its own.
@@ -97,14 +104,18 @@ impl Guard {
             Some(pids) => pids.into_iter().collect(),
             None => sweep::descendants(getpid().as_raw()),
         };
-        self.passed_by_processes(&pids).or_else(|| self.passed_on_disk(&pids))
+        let nameless = held(&pids, self.owner);
+        let private = private_files(&pids);
+        self.passed_by_processes(&pids, private.bytes.saturating_add(nameless.memory()))
+            .or_else(|| self.passed_on_disk(&pids, nameless, private.files))
     }
 
-    fn passed_by_processes(&self, pids: &[i32]) -> Option<Passed> {
+    /// `file_bytes`: what its files in memory take.
+    fn passed_by_processes(&self, pids: &[i32], file_bytes: u64) -> Option<Passed> {
         let limits = &self.limits;
         if !self.group.has(Controller::Memory) {
             let used: u64 = pids.iter().map(|pid| private_bytes(*pid)).sum();
-            if used > limits.memory_bytes {
+            if used.saturating_add(file_bytes) > limits.memory_bytes {
                 return Some(Passed::Memory(limits.memory_bytes));
             }
         }
@@ -115,33 +126,44 @@ impl Guard {
         pids.iter().any(full).then_some(Passed::OpenFiles(limits.open_files))
     }
 
-    fn passed_on_disk(&self, pids: &[i32]) -> Option<Passed> {
+    /// `nameless`: found before the walk. What was deleted while it went on is missed once, and never counted twice.
+    fn passed_on_disk(&self, pids: &[i32], nameless: Held, private_files: u64) -> Option<Passed> {
         let most = Usage { bytes: self.limits.disk_bytes, files: self.limits.files };
         let found = usage(&self.work, &most);
-        if found.bytes > most.bytes {
-            return Some(Passed::Disk(most.bytes));
+        if let Some(passed) = over(&most, found, private_files) {
+            return Some(passed);
         }
-        (found.files.saturating_add(files_in_memory(pids)) > most.files)
-            .then_some(Passed::Inodes(most.files))
+        over(&most, found.and(nameless.usage()), private_files)?;
+        // A file may have got its name while the walk went on: what still has none had none all the time.
+        let still = nameless.still_in(&held(pids, self.owner));
+        over(&most, found.and(still.usage()), private_files)
     }
 }
 
-/// Files in the attempt's own /tmp and /dev/shm, seen through the youngest of its processes.
-fn files_in_memory(pids: &[i32]) -> u64 {
-    let Some(pid) = pids.iter().max() else { return 0 };
+fn over(most: &Usage, used: Usage, private_files: u64) -> Option<Passed> {
+    if used.bytes > most.bytes {
+        return Some(Passed::Disk(most.bytes));
+    }
+    (used.files.saturating_add(private_files) > most.files).then_some(Passed::Inodes(most.files))
+}
+
+/// What the attempt has in its own /tmp and /dev/shm, which are in memory; seen through the youngest of its processes.
+fn private_files(pids: &[i32]) -> Usage {
+    let Some(pid) = pids.iter().max() else { return Usage::default() };
     let mounts = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
     // Not isolated: its /tmp is everybody's.
     if mounts(&pid.to_string()) == mounts("self") {
-        return 0;
+        return Usage::default();
     }
-    ["tmp", "dev/shm"]
+    let found = ["tmp", "dev/shm"]
         .iter()
-        .filter_map(|folder| statvfs(format!("/proc/{pid}/root/{folder}").as_str()).ok())
-        .map(|found| {
-            let (all, free): (u64, u64) = (found.files(), found.files_free());
-            all.saturating_sub(free)
-        })
-        .sum()
+        .filter_map(|folder| statvfs(format!("/proc/{pid}/root/{folder}").as_str()).ok());
+    found.fold(Usage::default(), |sum, found| {
+        let (all, free): (u64, u64) = (found.files(), found.files_free());
+        let blocks: u64 = found.blocks().saturating_sub(found.blocks_free());
+        let bytes = blocks.saturating_mul(found.fragment_size());
+        sum.and(Usage { bytes, files: all.saturating_sub(free) })
+    })
 }
 
 /// Memory that a process does not share, bytes.

@@ -10,7 +10,7 @@ use super::control::{Decoder, encode};
 use super::entry::SuperviseError;
 use super::job::Status;
 use super::oom::{self, OomScore};
-use super::start::program;
+use super::start::{OVERHEAD, program};
 use super::sweep::{all_pids, is_alive};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
@@ -24,8 +24,6 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 
-/// Processes that are ours or bubblewrap's, and some more.
-const OVERHEAD: u64 = 8;
 /// Poll interval of what the command has left running, ms.
 const LEFT_POLL_MS: u8 = 20;
 

@@ -24,6 +24,8 @@ pub(crate) struct Job {
     pub(crate) folder: PathBuf,
     /// Whom it runs as; none: whoever the agent is.
     pub(crate) identity: Option<Identity>,
+    /// No other running attempt has this user.
+    pub(crate) own_user: bool,
     /// Time between the polite and the hard kill when it passes its cap, ms.
     pub(crate) kill_grace_ms: u64,
     /// When its cap is over.

@@ -8,12 +8,12 @@ use super::control::encode;
 use super::entry::INSIDE_ARGUMENT;
 use super::inside::InsideJob;
 use super::job::{Job, Sandbox};
+use super::names;
 use super::oom::{self, OomScore};
 use super::start::{WorkPath, become_identity, in_memory, own_limits};
 use crate::cgroup::Group;
-use crate::isolation::{Handles, arguments, filters};
+use crate::isolation::{Handles, WORK, arguments, filters};
 use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
 use std::fs::File;
 use std::io::Error;
 use std::os::fd::{AsRawFd, RawFd};
@@ -40,6 +40,9 @@ pub(super) fn spawn(
     let filters = filters().map_err(Error::other)?;
     let filters = filters.iter().map(|filter| in_memory(filter)).collect::<Result<Vec<_>, _>>()?;
     let hosts = in_memory(HOSTS)?;
+    let names = own_names(job)?;
+    let names: Vec<(RawFd, &str)> =
+        names.iter().zip(names::FILES).map(|(file, path)| (file.as_raw_fd(), path)).collect();
     let task = in_memory(&encode(&inside_job(job)).map_err(Error::other)?)?;
     let (ours, theirs) = UnixStream::pair()?;
     let filter_numbers: Vec<RawFd> = filters.iter().map(AsRawFd::as_raw_fd).collect();
@@ -47,9 +50,11 @@ pub(super) fn spawn(
         ourselves: ourselves.as_raw_fd(),
         filters: &filter_numbers,
         hosts: hosts.as_raw_fd(),
+        names: &names,
     };
     let mut keep = vec![handles.ourselves, handles.hosts, task.as_raw_fd(), theirs.as_raw_fd()];
     keep.extend(&filter_numbers);
+    keep.extend(names.iter().map(|(number, _)| number));
     let mut command = Command::new(&sandbox.program);
     command
         .args(arguments(sandbox, &work, &handles))
@@ -64,6 +69,17 @@ pub(super) fn spawn(
     prepare(&mut command, Preparation { doors, limits: own_limits(job), keep });
     let main = oom.of_child(oom::BESIDE, || command.spawn())?;
     Ok((main, ours, work))
+}
+
+/// What the command sees as `names::FILES`, where its user is not in the machine's own.
+fn own_names(job: &Job) -> Result<Vec<File>, Error> {
+    match job.identity.filter(|_| job.own_user) {
+        Some(identity) => {
+            let texts = names::texts(identity, Path::new(WORK));
+            texts.iter().map(|text| in_memory(text.as_bytes())).collect()
+        }
+        None => Ok(Vec::new()),
+    }
 }
 
 fn inside_job(job: &Job) -> InsideJob {
@@ -85,8 +101,7 @@ fn reachable(job: &Job) -> Result<PathBuf, Error> {
         return Ok(job.folder.clone());
     }
     const NONE: Option<&Path> = None;
-    unshare(CloneFlags::CLONE_NEWNS)?;
-    mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_SLAVE, NONE)?;
+    names::own_mounts()?;
     mount(Some(&job.folder), REACHABLE, NONE, MsFlags::MS_BIND, NONE)?;
     Ok(PathBuf::from(REACHABLE))
 }

@@ -7,10 +7,11 @@ use super::child::{Preparation, prepare};
 use super::guard::Guard;
 use super::job::{Job, NotStarted};
 use super::oom::{self, OomScore};
-use super::sandbox;
+use super::{names, sandbox};
 use crate::cgroup::Group;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::resource::Resource;
+use nix::unistd::geteuid;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Seek, Write};
 use std::os::unix::net::UnixStream;
@@ -20,6 +21,10 @@ use std::process::{Child, Command, Stdio};
 
 /// Room for the last block of a file, so that a file at the limit is seen to be over it.
 const FILE_SLACK: u64 = 1024 * 1024;
+
+/// Processes of a user that `RLIMIT_NPROC` allows above what an attempt may have: the control group, which tells of a
+/// refusal, comes first.
+pub(super) const OVERHEAD: u64 = 8;
 
 /// What runs now.
 #[derive(Debug)]
@@ -51,7 +56,8 @@ pub(super) fn command(job: &Job, oom: &OomScore) -> Result<Started, NotStarted> 
     };
     match spawned {
         Ok((main, inside, work)) => {
-            Ok(Started { main, inside, guard: Guard::new(group, job.limits, work) })
+            let uid = job.identity.map_or_else(|| geteuid().as_raw(), |identity| identity.uid);
+            Ok(Started { main, inside, guard: Guard::new(group, job.limits, (work, uid)) })
         }
         Err(why) => {
             group.end();
@@ -61,12 +67,18 @@ pub(super) fn command(job: &Job, oom: &OomScore) -> Result<Started, NotStarted> 
 }
 
 fn plain(job: &Job, group: &Group, oom: &OomScore) -> Result<Child, Error> {
+    // Without it the command's user has no name; everything else works.
+    names::show(job).ok();
     // Entered here and not by the command, whose user may not be allowed to see the folders above.
     std::env::set_current_dir(&job.folder)?;
     let mut command = program(&job.argv, &job.env, &job.stdin)?;
     become_identity(&mut command, job);
-    let preparation =
-        Preparation { doors: group.doors()?, limits: own_limits(job), ..Preparation::default() };
+    let mut limits = own_limits(job);
+    if job.own_user {
+        // Of this attempt alone; a user of several would be refused for what others have.
+        limits.push((Resource::RLIMIT_NPROC, job.limits.processes.saturating_add(OVERHEAD)));
+    }
+    let preparation = Preparation { doors: group.doors()?, limits, ..Preparation::default() };
     prepare(&mut command, preparation);
     oom.of_child(oom::COMMAND, || command.spawn())
 }

@@ -47,6 +47,11 @@ impl Home {
         self.folder.path()
     }
 
+    /// Whether its agents run as an ordinary user.
+    pub fn is_unprivileged(&self) -> bool {
+        self.unprivileged
+    }
+
     /// A file that commands can write.
     pub fn shared(&self, name: &str) -> PathBuf {
         self.path().join("shared").join(name)

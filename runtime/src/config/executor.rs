@@ -5,7 +5,7 @@
 use super::checks::{Checks, hours, ms, secs};
 use super::environment::{variable, variable_of};
 use super::error::ConfigError;
-use super::values::{address, duration, name_servers};
+use super::values::{address, duration, name_servers, run_as_uids};
 use domain::id::{ExecutorId, PoolName};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -27,6 +27,29 @@ pub enum IsolationMode {
     None,
 }
 
+/// Which user each attempt has under root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunAsUids {
+    /// One of its own where `run_as_user` is the default and the machine offers the numbers; else `run_as_user`.
+    Auto,
+    /// `run_as_user`.
+    None,
+    /// One of its own, of these; or the executor does not start.
+    Range {
+        /// The lowest.
+        first: u32,
+        /// The highest.
+        last: u32,
+    },
+}
+
+/// Lowest user id of a range: below are root and the users of the system.
+const FIRST_UID: u32 = 1000;
+/// Highest: the two above have a meaning to the kernel.
+const LAST_UID: u32 = u32::MAX - 2;
+/// Fewest user ids of a range.
+const FEWEST_UIDS: u32 = 256;
+
 /// Settings of `[executor]`; `config/default.toml` says what each means.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +67,9 @@ pub struct ExecutorConfig {
     pub data_dir: PathBuf,
     /// User that commands run as under root; empty: the executor's own.
     pub run_as_user: String,
+    /// User ids of attempts' own under root.
+    #[serde(deserialize_with = "run_as_uids")]
+    pub run_as_uids: RunAsUids,
     /// Whether commands are isolated.
     pub isolation: IsolationMode,
     /// Further host paths that isolated commands see, read-only.
@@ -114,6 +140,16 @@ impl ExecutorConfig {
         );
         let data_dir = !self.data_dir.as_os_str().is_empty();
         checks.rule("executor.data_dir", data_dir, "must name a folder");
+        if let RunAsUids::Range { first, last } = self.run_as_uids {
+            let fits = first >= FIRST_UID
+                && last <= LAST_UID
+                && last.checked_sub(first).is_some_and(|more| more >= FEWEST_UIDS - 1);
+            checks.rule(
+                "executor.run_as_uids",
+                fits,
+                format!("must be {FEWEST_UIDS} user ids or more, from {FIRST_UID} to {LAST_UID}"),
+            );
+        }
         checks.rule(
             "executor.visible_paths",
             self.visible_paths.iter().all(|path| may_be_shown(path)),

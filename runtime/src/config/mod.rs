@@ -30,7 +30,7 @@ pub use bus::{BusConfig, BusKind, QueueType};
 pub use database::{DatabaseConfig, ServiceRole};
 pub use environment::{process as variables, variable};
 pub use error::{ConfigError, Problem};
-pub use executor::{ExecutorConfig, IsolationMode};
+pub use executor::{ExecutorConfig, IsolationMode, RunAsUids};
 pub use ipnet::IpNet;
 pub use limits::LimitsConfig;
 pub use load::{DEFAULT_TOML, load, load_around, load_from};
