@@ -80,23 +80,20 @@ fn settings(limits: &LimitsConfig) -> [LeftOut; 3] {
     ]
 }
 
-/// What is the same everywhere.
+/// What is the same everywhere. Only what may be sent as well as left out, since some generated clients send every default: a `tier`
+/// cannot go with `resources`. No empty object, which not every generator can write down.
 fn fixed() -> impl Iterator<Item = LeftOut> {
     let retry = RetryPolicy::default();
     let (task, http, timing) = ("TaskSubmit", "HttpRun", "Timing");
     let all = [
-        (task, "tier", Tier::Basic.as_str().into()),
         (task, "expire_if_late", false.into()),
         (task, "priority", 0.into()),
         (task, "delivery", Delivery::AtLeastOnce.as_str().into()),
         (task, "pool", PoolName::default().as_str().into()),
-        (task, "labels", json!({})),
         ("Resources", "disk_mib", 0.into()),
         ("Resources", "iops", 0.into()),
         ("Resources", "ports", 0.into()),
-        ("CommandRun", "env", json!({})),
         ("CommandRun", "stdin", "".into()),
-        (http, "headers", json!({})),
         (http, "success", "2xx".into()),
         ("NoopRun", "sleep", "0s".into()),
         ("Retry", "backoff", word(retry.backoff)),
@@ -195,7 +192,7 @@ mod tests {
         is("delay_tolerance", format_duration(task.delay_tolerance).into());
         is("execution_cap", format_duration(task.execution_cap).into());
         is("max_attempts", task.max_attempts.into());
-        is("tier", task.tier.unwrap().as_str().into());
+        assert_eq!((task.tier, shown["tier"].get("default")), (Some(Tier::Basic), None));
         is("expire_if_late", task.expire_if_late.into());
         is("priority", task.priority.level().into());
         is("delivery", task.delivery.as_str().into());

@@ -1,5 +1,7 @@
 //! What a verb says of itself.
 
+use super::form::Form;
+use crate::pagination::{DEFAULT_LIMIT, MAX_LIMIT};
 use crate::problem::Code;
 
 /// One operation, as far as the table of routes does not say it already.
@@ -19,6 +21,8 @@ pub struct Doc {
     pub request_lines: Option<&'static str>,
     /// Good answers.
     pub answers: &'static [AnswerDoc],
+    /// Headers of each good answer, besides those that follow from the route.
+    pub answer_headers: &'static [AnswerHeader],
     /// Problems that other routes do not have.
     pub problems: &'static [Code],
 }
@@ -33,6 +37,7 @@ impl Doc {
         request: None,
         request_lines: None,
         answers: &[],
+        answer_headers: &[],
         problems: &[],
     };
     /// For routes without a tenant.
@@ -46,6 +51,8 @@ pub struct Param {
     pub name: &'static str,
     /// What it does.
     pub text: &'static str,
+    /// What its text may be.
+    pub form: Form,
 }
 
 /// The parameters of every list.
@@ -53,13 +60,27 @@ pub const PAGE: [Param; 2] = [
     Param {
         name: "limit",
         text: "Rows of a page, 1 to 200; 50 when left out. A page of large rows ends after 1 MiB: go on by `next_cursor`",
+        form: Form::Whole { least: 1, most: MAX_LIMIT, usual: Some(DEFAULT_LIMIT) },
     },
-    Param { name: "cursor", text: "The `next_cursor` of the page before, with the same filters" },
+    Param {
+        name: "cursor",
+        text: "The `next_cursor` of the page before, with the same filters",
+        form: Form::Text,
+    },
 ];
 
 /// Of a list with filters.
 pub const SOME_PAGES_ARE_SHORT: &str = "A page looks at 10 000 tasks at most. Where few of them fit it is short, or empty, and has a \
     `next_cursor` as long as there may be more: go on until that is null.";
+
+/// A header of a good answer that not every route has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerHeader {
+    /// The version of what is shown.
+    ETag,
+    /// Where it is, or what was asked for.
+    Location,
+}
 
 /// A good answer.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +110,7 @@ pub enum Content {
     Text,
     /// A web page.
     Html,
-    /// A file, of the type that its name says.
+    /// A file of a web page: a style sheet or a script.
     AnyFile,
     /// None.
     Nothing,

@@ -3,29 +3,45 @@
 use super::defaults;
 use super::operation::{operation, tag_of};
 use super::schemas::components;
+use super::shape::shape;
+use super::tags::tag;
 use crate::routes::table::{TABLE, Verb};
 use runtime::config::LimitsConfig;
+use utoipa::openapi::info::LicenseBuilder;
 use utoipa::openapi::path::{HttpMethod, PathItem, PathsBuilder};
 use utoipa::openapi::tag::Tag;
-use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, ServerBuilder};
+
+/// For whom has the document alone.
+const TEXT: &str = "Submit work with a resource tier and the delay you tolerate; Berth runs it and sees to it that it ends once.\n\n\
+     **Requests.** Unknown fields are refused. Durations are texts such as \"90s\" or \"PT5M\", times are RFC 3339. A body may be \
+     compressed with gzip (`Content-Encoding: gzip`). A field that may be null may as well be left out.\n\n\
+     **Answers.** What may be null is always there; what may be absent is never null. Later versions may have further fields, \
+     and further words where there is a list of them: ignore what you do not know.\n\n\
+     **Lists** come in pages: send the `next_cursor` of one as the `cursor` of the next, with the same filters, until it is null.\n\n\
+     **Problems** are `application/problem+json` (RFC 9457): `code` is for programs, `detail` for people, `retryable` says whether \
+     the same request may succeed later.";
+const SERVER: &str = "The server that this document was read from. Of one read from `berth openapi`: put the address of yours before \
+                      the paths";
 
 /// Every route of the table, as OpenAPI, with the defaults of an installation that has these settings.
 #[must_use]
 pub fn document(limits: &LimitsConfig) -> OpenApi {
+    let license = LicenseBuilder::new()
+        .name("Apache-2.0")
+        .url(Some("https://www.apache.org/licenses/LICENSE-2.0"));
     let info = InfoBuilder::new()
         .title("Berth")
         .version("1")
-        .description(Some(
-            "Submit work with a resource tier and the delay you tolerate; Berth runs it and sees to it that it ends once. \
-             Unknown fields are refused. Durations are texts such as \"90s\" or \"PT5M\", times are RFC 3339.",
-        ))
+        .license(Some(license.build()))
+        .description(Some(TEXT))
         .build();
     let mut paths = PathsBuilder::new();
     // In the order of the table: tasks first.
     let mut tags: Vec<Tag> = Vec::new();
     for endpoint in &TABLE {
         if tags.iter().all(|tag| tag.name != tag_of(endpoint)) {
-            tags.push(Tag::new(tag_of(endpoint)));
+            tags.push(tag(tag_of(endpoint)));
         }
         let method = match endpoint.verb {
             Verb::Get => HttpMethod::Get,
@@ -38,8 +54,11 @@ pub fn document(limits: &LimitsConfig) -> OpenApi {
     }
     let mut components = components();
     defaults::add(&mut components, limits);
+    shape(&mut components);
+    let server = ServerBuilder::new().url("/").description(Some(SERVER)).build();
     OpenApiBuilder::new()
         .info(info)
+        .servers(Some([server]))
         .tags(Some(tags))
         .paths(paths.build())
         .components(Some(components))
@@ -72,17 +91,106 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_leads_somewhere_and_every_schema_is_used() {
+    fn every_reference_leads_somewhere_and_every_component_is_used() {
         let json = json();
         let mut found = BTreeSet::new();
         refs(&json, &mut found);
-        let schemas: BTreeSet<String> = json["components"]["schemas"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(|name| format!("#/components/schemas/{name}"))
-            .collect();
-        assert_eq!(found, schemas);
+        let mut all = BTreeSet::new();
+        for kind in ["schemas", "headers", "responses"] {
+            let names = json["components"][kind].as_object().unwrap().keys();
+            all.extend(names.map(|name| format!("#/components/{kind}/{name}")));
+        }
+        assert_eq!(found, all);
+    }
+
+    /// Visits each schema within a schema, told whether it has a place of its own among the components.
+    fn visit(schema: &Value, at: &str, is_named: bool, see: &mut impl FnMut(&Value, &str, bool)) {
+        see(schema, at, is_named);
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            visit(property, &format!("{at}/{name}"), false, see);
+        }
+        for within in ["items", "additionalProperties"] {
+            if schema[within].is_object() {
+                visit(&schema[within], &format!("{at}/{within}"), false, see);
+            }
+        }
+        for within in ["oneOf", "anyOf", "allOf"] {
+            for part in schema[within].as_array().into_iter().flatten() {
+                // The parts of a whole are the whole's own.
+                visit(part, &format!("{at}/{within}"), within == "allOf" && is_named, see);
+            }
+        }
+    }
+
+    fn visit_all(see: &mut impl FnMut(&Value, &str, bool)) {
+        for (name, schema) in json()["components"]["schemas"].as_object().unwrap() {
+            visit(schema, name, true, see);
+        }
+    }
+
+    #[test]
+    fn each_object_and_each_list_of_words_in_a_branch_has_a_name() {
+        visit_all(&mut |schema, at, is_named| {
+            assert!(is_named || schema.get("properties").is_none(), "{at} has fields and no name");
+            let is_branch = at.ends_with("oneOf") || at.ends_with("anyOf");
+            assert!(!is_branch || schema.get("enum").is_none(), "{at} has words and no name");
+        });
+    }
+
+    #[test]
+    fn what_an_answer_may_have_as_null_is_always_there() {
+        let mut nullable = 0;
+        visit_all(&mut |schema, at, _| {
+            // Requests refuse what they do not know.
+            if schema["additionalProperties"] == false {
+                return;
+            }
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                let types = property["type"].as_array();
+                let parts = property["oneOf"].as_array();
+                let is_nullable = types.is_some_and(|types| types.contains(&"null".into()))
+                    || parts.is_some_and(|parts| parts.iter().any(|part| part["type"] == "null"));
+                let required = schema["required"].as_array();
+                let is_there = required.is_some_and(|names| names.contains(&name.as_str().into()));
+                assert!(!is_nullable || is_there, "{at}/{name}");
+                nullable += usize::from(is_nullable);
+            }
+        });
+        assert!(nullable > 40, "{nullable}");
+    }
+
+    #[test]
+    fn only_requests_refuse_unknown_fields_and_all_of_them_do() {
+        let json = json();
+        let mut requests = BTreeSet::new();
+        for item in json["paths"].as_object().unwrap().values() {
+            for operation in item.as_object().unwrap().values() {
+                refs(&operation["requestBody"], &mut requests);
+            }
+        }
+        loop {
+            let before = requests.len();
+            for to in requests.clone() {
+                refs(json.pointer(to.trim_start_matches('#')).unwrap(), &mut requests);
+            }
+            if requests.len() == before {
+                break;
+            }
+        }
+        for (name, schema) in json["components"]["schemas"].as_object().unwrap() {
+            let of_requests = requests.contains(&format!("#/components/schemas/{name}"));
+            let refuses = schema["additionalProperties"] == false;
+            let has_fields = schema.get("properties").is_some();
+            assert!(!has_fields || refuses == of_requests, "{name}");
+        }
+    }
+
+    #[test]
+    fn each_noun_of_the_table_says_what_it_stands_for() {
+        for tag in json()["tags"].as_array().unwrap() {
+            let text = tag["description"].as_str();
+            assert!(text.is_some(), "{} needs a line in `tags`", tag["name"]);
+        }
     }
 
     #[test]
@@ -111,7 +219,11 @@ mod tests {
                 "{endpoint:?}"
             );
             let needs_a_key = matches!(endpoint.access, Access::Tenant(..) | Access::Operator(..));
-            assert_eq!(operation.get("security").is_some(), needs_a_key, "{endpoint:?}");
+            let schemes = operation["security"].as_array().unwrap();
+            assert_eq!(!schemes.is_empty(), needs_a_key, "{endpoint:?}");
+            for scheme in schemes.iter().flat_map(|scheme| scheme.as_object().unwrap().keys()) {
+                assert!(json["components"]["securitySchemes"][scheme].is_object(), "{scheme}");
+            }
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The schemas of an explanation. It is answered as the domain has it, whose types know nothing of schemas; a test holds
 //! the two equal.
 
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
-use utoipa::openapi::{ArrayBuilder, OneOf, OneOfBuilder, Ref, RefOr, Schema};
+use super::shape::branch_name;
+use utoipa::openapi::schema::{
+    ComponentsBuilder, Discriminator, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 
 /// A field of a reason.
 struct Field {
@@ -179,40 +182,69 @@ const PLACED: &[Field] = &[
     has("since", Time, "When it got its place"),
 ];
 
+/// The explanation and all that it refers to.
+pub(super) fn add(components: ComponentsBuilder) -> ComponentsBuilder {
+    let components = components
+        .schema("Explanation", explanation())
+        .schema("StartEstimate", estimate())
+        .schema("ConcurrencyHolder", holder());
+    let mut whole = OneOfBuilder::new().description(Some(
+        "One thing that a task waits for, or does instead. A later version may have other reasons.",
+    ));
+    let mut discriminator = Discriminator::new("reason");
+    let components = REASONS.into_iter().fold(components, |components, (name, text, fields)| {
+        let schema = branch_name("Reason", name);
+        let to = Ref::from_schema_name(&schema);
+        discriminator.mapping.insert(name.to_owned(), to.ref_location.clone());
+        whole = std::mem::take(&mut whole).item(to);
+        components.schema(schema, reason(name, text, fields))
+    });
+    components.schema("Reason", whole.discriminator(Some(discriminator)))
+}
+
 /// What a task waits for, and when it will probably start.
-pub(super) fn explanation() -> ObjectBuilder {
-    let time = |name, text| may_have(name, Time, text).schema();
-    let eta = ObjectBuilder::new()
-        .property("earliest", time("earliest", "Not before this, as far as is known"))
-        .property("estimate", time("estimate", "At about this time"))
-        .property("basis", Ref::from_schema_name("EtaBasis"));
-    let eta = ["earliest", "estimate", "basis"].into_iter().fold(eta, ObjectBuilder::required);
+fn explanation() -> ObjectBuilder {
+    let reasons = ArrayBuilder::new()
+        .items(Ref::from_schema_name("Reason"))
+        .description(Some("What it waits for; the first of several is the decisive one"));
     let whole = ObjectBuilder::new()
+        .description(Some("What a task waits for, and when it will probably start."))
         .property("id", has("id", Text, "The task").schema())
         .property("state", Ref::from_schema_name("State"))
         .property("at", has("at", Time, "As of when all this is").schema())
-        .property("reasons", ArrayBuilder::new().items(Ref::from_schema_name("Reason")))
-        .property("eta", eta)
-        .property("expires_at", time("expires_at", "It expires then, unless it starts before"));
+        .property("reasons", reasons)
+        .property("eta", Ref::from_schema_name("StartEstimate"))
+        .property(
+            "expires_at",
+            may_have("expires_at", Time, "It expires then, unless it starts before").schema(),
+        );
     let names = ["id", "state", "at", "reasons", "eta", "expires_at"];
     names.into_iter().fold(whole, ObjectBuilder::required)
 }
 
-/// One thing that a task waits for, or does instead. The first of several is the decisive one.
-pub(super) fn reason() -> Schema {
-    let one = |(name, text, fields): (&'static str, &'static str, &'static [Field])| {
-        let word = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
-        let reason = ObjectBuilder::new()
-            .description(Some(text))
-            .property("reason", word.enum_values(Some([name])))
-            .required("reason");
-        fields.iter().fold(reason, |reason, field| {
-            reason.property(field.name, field.schema()).required(field.name)
-        })
-    };
-    let all = REASONS.into_iter().map(one);
-    let all: OneOf = all.fold(OneOfBuilder::new(), OneOfBuilder::item).build();
-    Schema::OneOf(all)
+fn estimate() -> ObjectBuilder {
+    let time = |name, text| may_have(name, Time, text).schema();
+    let eta = ObjectBuilder::new()
+        .description(Some("When a task will probably start."))
+        .property("earliest", time("earliest", "Not before this, as far as is known"))
+        .property("estimate", time("estimate", "At about this time"))
+        .property("basis", Ref::from_schema_name("EtaBasis"));
+    ["earliest", "estimate", "basis"].into_iter().fold(eta, ObjectBuilder::required)
+}
+
+fn reason(name: &'static str, text: &'static str, fields: &[Field]) -> ObjectBuilder {
+    let word = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+    let reason = ObjectBuilder::new()
+        .description(Some(text))
+        .property("reason", word.enum_values(Some([name])))
+        .required("reason");
+    with(reason, fields)
+}
+
+fn with(object: ObjectBuilder, fields: &[Field]) -> ObjectBuilder {
+    fields.iter().fold(object, |object, field| {
+        object.property(field.name, field.schema()).required(field.name)
+    })
 }
 
 impl Field {
@@ -231,7 +263,10 @@ impl Field {
             Number => plain(Type::Number).into(),
             Flag => plain(Type::Boolean).into(),
             Word(schema) => Ref::from_schema_name(schema).into(),
-            Holders => ArrayBuilder::new().items(holder()).description(Some(self.text)).into(),
+            Holders => ArrayBuilder::new()
+                .items(Ref::from_schema_name("ConcurrencyHolder"))
+                .description(Some(self.text))
+                .into(),
         }
     }
 }
@@ -247,10 +282,10 @@ fn holder() -> ObjectBuilder {
             "When its execution cap ends its attempt; null while it is queued",
         ),
     ];
-    let holder = ObjectBuilder::new();
-    fields.iter().fold(holder, |holder, field| {
-        holder.property(field.name, field.schema()).required(field.name)
-    })
+    with(
+        ObjectBuilder::new().description(Some("A task that holds a place of a concurrency key.")),
+        &fields,
+    )
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Every schema that the document's operations name.
 
-use super::{explanation, words};
+use super::doc::Content;
+use super::{answers, explanation, headers, security, words};
 use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
+use crate::routes::admin::plan::delete::DeletedPlanView;
 use crate::routes::admin::plan::put::PlanSpec;
 use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
@@ -26,6 +28,7 @@ use crate::routes::sessions::sign_in::SignInSpec;
 use crate::routes::sessions::sign_out::SignedOutView;
 use crate::routes::sessions::sign_up::SignUpSpec;
 use crate::routes::sessions::view::SessionView;
+use crate::routes::table::TABLE;
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
@@ -48,41 +51,56 @@ use crate::task::{
 };
 use serde_json::json;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, SchemaType, Type};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ArrayBuilder, Components};
+use utoipa::openapi::{ArrayBuilder, Components, Ref};
 
-/// Name of the tenants' way to authenticate.
-pub(super) const SECURITY: &str = "api_key";
-/// Name of the operators'.
-pub(super) const OPERATOR_SECURITY: &str = "operator_key";
-
+/// Everything that operations refer to.
 pub(super) fn components() -> Components {
-    let key = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .bearer_format("berth_<environment>_<id>_<secret>")
-        .description(Some(
-            "An API key. Each operation names the permission it needs; scopes give permissions.",
-        ))
-        .build();
-    let operator = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .bearer_format("berthop_<environment>_<id>_<secret>")
-        .description(Some("A key of the platform's operators. No tenant's key is taken."))
-        .build();
-    schedules(access_and_limits(words_and_work(ComponentsBuilder::new())))
-        .schema("Explanation", explanation::explanation())
-        .schema("Reason", explanation::reason())
+    let (no_such_method, answer) = answers::shared();
+    let components = ComponentsBuilder::new().response(no_such_method, answer);
+    let components = pages(headers::add(security::schemes(components)));
+    explanation::add(schedules(access_and_limits(words_and_work(components))))
         .schema("TaskRerun", rerun())
         .schema("Health", health())
-        .security_scheme(SECURITY, SecurityScheme::Http(key))
-        .security_scheme(OPERATOR_SECURITY, SecurityScheme::Http(operator))
+        .schema("HealthCheck", health_check())
         .build()
+}
+
+/// A page for each schema of which there is a list.
+fn pages(components: ComponentsBuilder) -> ComponentsBuilder {
+    let answers = TABLE.iter().flat_map(|endpoint| endpoint.doc.answers);
+    answers.fold(components, |components, answer| match answer.content {
+        Content::Page(schema) | Content::Output(schema, _) => {
+            components.schema(answers::page_of(schema), page(schema))
+        }
+        Content::Json(_)
+        | Content::JsonOrLines(..)
+        | Content::AnyJson
+        | Content::Text
+        | Content::Html
+        | Content::AnyFile
+        | Content::Nothing => components,
+    })
+}
+
+fn page(schema: &str) -> ObjectBuilder {
+    let cursor = ObjectBuilder::new()
+        .schema_type(SchemaType::Array(vec![Type::String, Type::Null]))
+        .description(Some("The `cursor` of the next page; null on the last"));
+    ObjectBuilder::new()
+        .description(Some("A page of a list."))
+        .property("data", ArrayBuilder::new().items(Ref::from_schema_name(schema)))
+        .property("next_cursor", cursor)
+        .required("data")
+        .required("next_cursor")
 }
 
 fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
     components
         .schema_from::<words::Tier>()
         .schema_from::<words::State>()
+        .schema_from::<words::Labels>()
+        .schema_from::<words::Environment>()
+        .schema_from::<words::HttpHeaders>()
         .schema_from::<words::Delivery>()
         .schema_from::<words::Backoff>()
         .schema_from::<words::RetryOn>()
@@ -95,6 +113,8 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::Dimension>()
         .schema_from::<words::ProblemCode>()
         .schema_from::<words::Problem>()
+        .schema_from::<words::FieldError>()
+        .schema_from::<words::LogStream>()
         .schema_from::<TaskSpec>()
         .schema_from::<ResourcesSpec>()
         .schema_from::<RunSpec>()
@@ -156,7 +176,9 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<TenantSpec>()
         .schema_from::<TenantChange>()
         .schema_from::<TenantView>()
+        .schema_from::<words::TenantState>()
         .schema_from::<PlanSpec>()
+        .schema_from::<DeletedPlanView>()
         .schema_from::<PlanView>()
 }
 
@@ -170,6 +192,11 @@ fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::FireOutcome>()
         .schema_from::<words::FireKind>()
         .schema_from::<words::DueMark>()
+        .schema_from::<words::Weekday>()
+        .schema_from::<words::MonthDay>()
+        .schema_from::<words::LastDay>()
+        .schema_from::<words::Exclusion>()
+        .schema_from::<words::ExclusionRange>()
         .schema_from::<ScheduleSpec>()
         .schema_from::<TimingSpec>()
         .schema_from::<WhenSpec>()
@@ -204,12 +231,23 @@ fn rerun() -> ObjectBuilder {
 }
 
 fn health() -> ObjectBuilder {
-    let of = |kind| ObjectBuilder::new().schema_type(SchemaType::Type(kind));
+    ObjectBuilder::new()
+        .description(Some("How a process is."))
+        .property("ok", of(Type::Boolean))
+        .property("checks", ArrayBuilder::new().items(Ref::from_schema_name("HealthCheck")))
+        .required("ok")
+        .required("checks")
+}
+
+fn health_check() -> ObjectBuilder {
     let check = ObjectBuilder::new()
+        .description(Some("One thing that must hold."))
         .property("name", of(Type::String))
         .property("ok", of(Type::Boolean))
         .property("detail", of(Type::String));
-    ObjectBuilder::new()
-        .property("ok", of(Type::Boolean))
-        .property("checks", ArrayBuilder::new().items(check))
+    ["name", "ok", "detail"].into_iter().fold(check, ObjectBuilder::required)
+}
+
+fn of(kind: Type) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Type(kind))
 }

@@ -4,8 +4,10 @@ use crate::problem::Code;
 use crate::routes::task::cancel::DONE;
 use domain::task::AttemptOutcome;
 use std::borrow::Cow;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
-use utoipa::openapi::{ArrayBuilder, RefOr, Schema};
+use utoipa::openapi::schema::{
+    AdditionalProperties, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 macro_rules! word {
@@ -130,59 +132,160 @@ word!(
     crate::schedule::MARKS
 );
 word!(
+    /// How a tenant stands.
+    TenantState,
+    domain::tenant::TenantState::ALL.map(domain::tenant::TenantState::as_str)
+);
+word!(
+    /// One of a task's two streams of output.
+    LogStream,
+    [store::output::Stream::Stdout, store::output::Stream::Stderr].map(store::output::Stream::as_str)
+);
+word!(
+    /// A day of the week.
+    Weekday,
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+);
+word!(
+    /// The last day of a month.
+    LastDay,
+    ["last"]
+);
+word!(
     /// What went wrong, for programs.
     ProblemCode,
     Code::ALL.map(|code| code.row().code)
 );
 
-/// A problem (RFC 9457).
-#[derive(Debug)]
-pub struct Problem;
+macro_rules! schema {
+    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name;
 
-impl PartialSchema for Problem {
-    fn schema() -> RefOr<Schema> {
-        let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
-        let place = ObjectBuilder::new()
-            .property("pointer", text().description(Some(
-                "JSON pointer into the body; `query:<name>` or `header:<name>` for what is not in it",
-            )))
-            .property("detail", text())
-            .required("pointer")
-            .required("detail");
-        let mut problem = ObjectBuilder::new()
-            .property("type", text().description(Some("`urn:berth:problem:` and the code")))
-            .property("title", text())
-            .property("status", ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer)))
-            .property("detail", text())
-            .property("code", utoipa::openapi::Ref::from_schema_name("ProblemCode"))
-            .property(
-                "retryable",
-                ObjectBuilder::new().schema_type(SchemaType::Type(Type::Boolean)),
-            )
-            .property("request_id", text().description(Some("Not within a batch's results")))
-            .property("limit", text().description(Some("`rate_limited`: the limit that was met")))
-            .property(
-                "retry_at",
-                text()
-                    .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
-                    .description(Some("`rate_limited`: when to come back")),
-            )
-            .property(
-                "lifted_by",
-                text().description(Some(
-                    "`rate_limited`: the plan that allows more, where there is one",
-                )),
-            )
-            .property("errors", ArrayBuilder::new().items(place));
-        for name in ["type", "title", "status", "detail", "code", "retryable"] {
-            problem = problem.required(name);
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                $schema.into()
+            }
         }
-        problem.into()
-    }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    };
 }
 
-impl ToSchema for Problem {
-    fn name() -> Cow<'static, str> {
-        "Problem".into()
-    }
+schema!(
+    /// What a task is found by.
+    Labels,
+    texts("Labels, by their keys.")
+);
+schema!(
+    /// The environment of a command.
+    Environment,
+    texts("Variables, by their names.")
+);
+schema!(
+    /// What is sent with a call.
+    HttpHeaders,
+    texts("Headers, by their names.")
+);
+schema!(
+    /// A day of the month.
+    MonthDay,
+    OneOfBuilder::new()
+        .description(Some("A day of the month: 1 to 31, or the last one."))
+        .item(of(Type::Integer).minimum(Some(1)).maximum(Some(31)))
+        .item(Ref::from_schema_name("LastDay"))
+);
+schema!(
+    /// Days or times on which a schedule is not due.
+    Exclusion,
+    OneOfBuilder::new()
+        .description(Some("A day of the schedule's zone, or a range."))
+        .item(of(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))))
+        .item(Ref::from_schema_name("ExclusionRange"))
+);
+schema!(
+    /// From one day or time to another.
+    ExclusionRange,
+    ObjectBuilder::new()
+        .description(Some("From one day to another, which belongs to it; or from one time (RFC 3339) to another, which does not."))
+        .property("from", of(Type::String))
+        .property("to", of(Type::String))
+        .required("from")
+        .required("to")
+        .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+);
+schema!(
+    /// One mistake in a request.
+    FieldError,
+    ObjectBuilder::new()
+        .description(Some("One mistake in a request."))
+        .property(
+            "pointer",
+            of(Type::String).description(Some(
+                "JSON pointer into the body; `query:<name>` or `header:<name>` for what is not in it",
+            ))
+        )
+        .property(
+            "detail",
+            of(Type::String).description(Some("What is wrong, and what would be right"))
+        )
+        .required("pointer")
+        .required("detail")
+);
+schema!(
+    /// A problem (RFC 9457).
+    Problem,
+    problem()
+);
+
+fn problem() -> ObjectBuilder {
+    let text = |text| of(Type::String).description(Some(text));
+    let format = |format| Some(SchemaFormat::KnownFormat(format));
+    let problem = ObjectBuilder::new()
+        .description(Some("What went wrong (RFC 9457)."))
+        .property(
+            "type",
+            text("`urn:berth:problem:` and the code")
+                .format(Some(SchemaFormat::Custom("uri".to_owned()))),
+        )
+        .property("title", text("The same for each problem of this code"))
+        .property("status", of(Type::Integer).description(Some("The HTTP status")))
+        .property("detail", text("What happened, and what to do about it"))
+        .property("code", Ref::from_schema_name("ProblemCode"))
+        .property(
+            "retryable",
+            of(Type::Boolean).description(Some("The same request may succeed later")),
+        )
+        .property("request_id", text("Not within a batch's results"))
+        .property("limit", text("`rate_limited`: the limit that was met"))
+        .property(
+            "retry_at",
+            text("`rate_limited`: when to come back").format(format(KnownFormat::DateTime)),
+        )
+        .property(
+            "lifted_by",
+            text("`rate_limited`: the plan that allows more, where there is one"),
+        )
+        .property(
+            "errors",
+            ArrayBuilder::new()
+                .items(Ref::from_schema_name("FieldError"))
+                .description(Some("Each mistake, where there are any")),
+        );
+    ["type", "title", "status", "detail", "code", "retryable"]
+        .into_iter()
+        .fold(problem, ObjectBuilder::required)
+}
+
+fn texts(text: &str) -> ObjectBuilder {
+    ObjectBuilder::new().description(Some(text)).additional_properties(Some(of(Type::String)))
+}
+
+fn of(kind: Type) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Type(kind))
 }

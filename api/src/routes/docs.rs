@@ -3,7 +3,7 @@
 //! Served without a key, as `/openapi.json` is. Nothing is loaded from elsewhere: the policy sent with each file lets a
 //! browser load from this server only, so the page works without the internet and can leak nothing to it.
 
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::OpenCall;
 use actix_web::HttpResponse;
@@ -40,6 +40,7 @@ pub const FILE_DOC: Doc = Doc {
 pub const HOME_DOC: Doc = Doc {
     summary: "Where a browser begins",
     answers: &[AnswerDoc { status: 307, text: "The page is `/docs`", content: Content::Nothing }],
+    answer_headers: &[AnswerHeader::Location],
     ..Doc::PROBE
 };
 
@@ -47,6 +48,7 @@ pub const HOME_DOC: Doc = Doc {
 pub const SLASH_DOC: Doc = Doc {
     summary: "The page under its other name",
     answers: &[AnswerDoc { status: 308, text: "The page is `/docs`", content: Content::Nothing }],
+    answer_headers: &[AnswerHeader::Location],
     ..Doc::PROBE
 };
 

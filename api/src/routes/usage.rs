@@ -1,7 +1,7 @@
 //! `GET /v1/usage`: what was used, by day and tier, in integers.
 
 use crate::answer::json;
-use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query};
 use actix_web::HttpResponse;
@@ -21,8 +21,8 @@ pub const DOC: Doc = Doc {
     description: "Days are UTC, counted by when attempts ended. Without `from` and `to`: this month. \
                   Kept as long as history is (`limits.history_retention_days`); older days are refused.",
     query: &[
-        Param { name: "from", text: "First day, such as 2030-01-31" },
-        Param { name: "to", text: "Last day, included; at most 366 days" },
+        Param { name: "from", text: "First day, such as 2030-01-31", form: Form::Day },
+        Param { name: "to", text: "Last day, included; at most 366 days", form: Form::Day },
     ],
     answers: &[AnswerDoc { status: 200, text: "The usage", content: Content::Json("Usage") }],
     problems: &[Code::InvalidParameter],

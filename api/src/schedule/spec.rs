@@ -58,7 +58,7 @@ pub struct TimingSpec {
     #[schema(minimum = 1)]
     pub max_fires: Option<u64>,
     /// Not due in these: dates (`"2026-12-24"`) or ranges (`{"from", "to"}`, of dates or times).
-    #[schema(value_type = Option<Vec<Object>>, max_items = 500)]
+    #[schema(value_type = Option<Vec<super::super::openapi::words::Exclusion>>, max_items = 500)]
     pub exclude: Option<Vec<Value>>,
     /// Each fire waits a part of this, by chance; `"0s"` when left out, at most `"24h"`.
     pub jitter: Option<String>,
@@ -136,7 +136,7 @@ pub struct DailySpec {
 #[schema(as = Weekly)]
 pub struct WeeklySpec {
     /// `monday` to `sunday`.
-    #[schema(required, nullable = false)]
+    #[schema(required, nullable = false, value_type = Option<Vec<super::super::openapi::words::Weekday>>)]
     pub on: Option<Vec<String>>,
     /// Such as `"09:00"`.
     #[schema(required, nullable = false)]
@@ -152,7 +152,7 @@ pub struct WeeklySpec {
 #[schema(as = Monthly)]
 pub struct MonthlySpec {
     /// 1 to 31, or `last`.
-    #[schema(required, nullable = false, value_type = Option<Vec<Object>>)]
+    #[schema(required, nullable = false, value_type = Option<Vec<super::super::openapi::words::MonthDay>>)]
     pub on: Option<Vec<Value>>,
     /// Such as `"09:00"`.
     #[schema(required, nullable = false)]

@@ -60,11 +60,12 @@ pub struct TaskSpec {
     /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
     #[schema(min_length = 1, max_length = 200)]
     pub unique_key: Option<String>,
-    /// Up to 32 labels to find it by; keys are 1 to 63 of `a-z A-Z 0-9 _ . -`, values up to 200 characters.
-    #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
+    /// Up to 32 labels to find it by; keys are 1 to 63 of `a-z A-Z 0-9 _ . -`, values up to 200 characters. None when
+    /// left out.
+    #[schema(value_type = Option<super::super::openapi::words::Labels>)]
     pub labels: Option<Pairs>,
     /// Not available yet: must be empty or left out.
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<String>>, max_items = 0)]
     pub depends_on: Option<Vec<IgnoredAny>>,
 }
 
@@ -111,7 +112,8 @@ pub struct CommandSpec {
     /// The whole environment: nothing is inherited. Added are `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `BERTH_DUE_AT` (the due time it is for,
     /// RFC 3339), `BERTH_SCHEDULE` (where a schedule made it), `TRACEPARENT`, `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` (where it has ports);
     /// and, unless given here, `PATH` and `HOME` (its work folder). `NAME=value` has at most 131071 bytes.
-    #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
+    /// Empty when left out.
+    #[schema(value_type = Option<super::super::openapi::words::Environment>)]
     pub env: Option<Pairs>,
     /// What it reads on standard input.
     pub stdin: Option<String>,
@@ -130,8 +132,9 @@ pub struct HttpSpec {
     /// What is called: http or https, without user name and password.
     #[schema(required, nullable = false, max_length = 2048, example = "https://example.com/hook")]
     pub url: Option<String>,
-    /// Sent as they are, at most 64. Not `Host`, `Content-Length` and others that frame the message, nor those that Berth sends.
-    #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
+    /// Sent as they are, at most 64. Not `Host`, `Content-Length` and others that frame the message, nor those that Berth sends. None
+    /// when left out.
+    #[schema(value_type = Option<super::super::openapi::words::HttpHeaders>)]
     pub headers: Option<Pairs>,
     /// What is sent, as text.
     pub body: Option<String>,

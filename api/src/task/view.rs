@@ -31,9 +31,10 @@ pub struct TaskView<'a> {
     tier: Option<Tier>,
     #[schema(value_type = super::ResourcesSpec)]
     resources: Resources,
-    /// Absent in a list, unless it was asked for with `include=run`.
+    /// What it runs, as it was submitted; null where a later version could not read what an earlier one had stored. Absent in a list,
+    /// unless it was asked for with `include=run`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = super::RunSpec, required = false)]
+    #[schema(value_type = Option<super::RunSpec>, required = false)]
     run: Option<&'a RawValue>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -64,7 +65,7 @@ pub struct TaskView<'a> {
     #[schema(value_type = super::super::openapi::words::Delivery)]
     delivery: Delivery,
     unique_key: Option<&'a str>,
-    #[schema(value_type = std::collections::BTreeMap<String, String>)]
+    #[schema(value_type = super::super::openapi::words::Labels)]
     labels: &'a RawValue,
     /// When its first attempt was placed.
     #[schema(value_type = Option<String>, format = DateTime)]

@@ -41,9 +41,16 @@ struct Documented {
 impl Documented {
     async fn read(server: &Server) -> Self {
         let spec = request(server.addr, "GET", "/openapi.json", &[], b"").await.json();
+        let named = |to: &Value| {
+            let name = to["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
+            spec["components"]["schemas"][name].clone()
+        };
         let schemas = &spec["components"]["schemas"];
-        let reasons = schemas["Reason"]["oneOf"].as_array().unwrap().clone();
-        Self { explanation: schemas["Explanation"].clone(), reasons, told: BTreeSet::new() }
+        let reasons = schemas["Reason"]["oneOf"].as_array().unwrap().iter().map(named).collect();
+        let mut explanation = schemas["Explanation"].clone();
+        let eta = &mut explanation["properties"]["eta"];
+        *eta = named(eta);
+        Self { explanation, reasons, told: BTreeSet::new() }
     }
 
     /// The names of the reasons that are told of `task`, in order.

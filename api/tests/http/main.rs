@@ -15,6 +15,7 @@ mod client;
 mod compression;
 mod computing;
 mod contract;
+mod described;
 mod explain;
 mod idempotency;
 mod keys;

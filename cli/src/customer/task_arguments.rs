@@ -236,7 +236,7 @@ mod tests {
             ("execution_cap", Value::from(cap.as_str()), set(&cap)),
             ("max_attempts", limits.default_max_attempts.into(), set(&attempts)),
             ("max_attempts", limits.default_max_attempts.into(), waits),
-            ("tier", "basic".into(), "MiB; the default)".to_owned()),
+            ("tier", Value::Null, "MiB; the default)".to_owned()),
             ("priority", 0.into(), "0 when left out".to_owned()),
             ("delivery", "at_least_once".into(), "at_least_once (the default)".to_owned()),
             ("pool", "default".into(), "default when left out".to_owned()),

@@ -3,7 +3,7 @@
 use super::view::AuditView;
 use crate::answer::append_json;
 use crate::cursor::{Context, List};
-use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Rest, answer_page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, OperatorCall, Query, time_parameter};
@@ -16,13 +16,17 @@ use store::audit::{AuditFilter, AuditRecord};
 use store::connect::AdminDb;
 use store::{PageOf, StoreError};
 
-const ACTOR: Param = Param { name: "actor", text: "Done by this key, user or operator: their id" };
-const ACTION: Param = Param { name: "action", text: "Of this action, such as `key.create`" };
-const FROM: Param = Param { name: "from", text: "At or after this time (RFC 3339)" };
-const TO: Param = Param { name: "to", text: "Before this time (RFC 3339)" };
+const ACTOR: Param =
+    Param { name: "actor", text: "Done by this key, user or operator: their id", form: Form::Text };
+const ACTION: Param =
+    Param { name: "action", text: "Of this action, such as `key.create`", form: Form::Text };
+const FROM: Param =
+    Param { name: "from", text: "At or after this time (RFC 3339)", form: Form::Time };
+const TO: Param = Param { name: "to", text: "Before this time (RFC 3339)", form: Form::Time };
 const TENANT: Param = Param {
     name: "tenant",
     text: "Of the tenant of this name or id; without it, what is no tenant's",
+    form: Form::Text,
 };
 
 const ANSWERS: [AnswerDoc; 1] =

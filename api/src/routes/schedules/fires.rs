@@ -3,7 +3,7 @@
 use super::place::{name_in_path, no_such_schedule};
 use crate::answer::append_json;
 use crate::cursor::{Context, List};
-use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Rest, answer_page_and, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, wrong_parameter};
@@ -23,6 +23,7 @@ pub const DOC: Doc = Doc {
         Param {
             name: "outcome",
             text: "With this outcome; several with commas or given several times",
+            form: Form::Many(&Form::Schema("FireOutcome")),
         },
         PAGE[0],
         PAGE[1],

@@ -1,7 +1,7 @@
 //! `GET /v1/schedules/{name}`.
 
 use super::place::{name_in_path, no_such_schedule, stored};
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use crate::task::Warning;
@@ -16,6 +16,7 @@ pub const DOC: Doc = Doc {
         text: "The schedule, with its version as `ETag`",
         content: Content::Json("Schedule"),
     }],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };

@@ -5,7 +5,7 @@
 
 use super::place::{name_in_path, no_such_schedule};
 use crate::answer::{raw_json, to_json};
-use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, json, time_parameter, wrong_parameter};
 use crate::schedule::{Judged, PreviewView, TimingSpec, judge, previewed};
@@ -33,10 +33,15 @@ pub const STORED_DOC: Doc = Doc {
     description: "As it is stored, paused or not. Where due times take long to find there may be fewer than `count`, and `more` is true: \
                   ask for those after the last.",
     query: &[
-        Param { name: "count", text: "Due times, 1 to 999; 10 when left out" },
+        Param {
+            name: "count",
+            text: "Due times, 1 to 999; 10 when left out",
+            form: Form::Whole { least: 1, most: 999, usual: Some(10) },
+        },
         Param {
             name: "from",
             text: "After this time (RFC 3339); from the next one on, when left out",
+            form: Form::Time,
         },
     ],
     answers: &[AnswerDoc {

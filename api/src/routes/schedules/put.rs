@@ -1,7 +1,7 @@
 //! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
 
 use super::place::{mismatch, name_in_path, stored, wanted_version};
-use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, Form, Param};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::Call;
 use crate::schedule::{ScheduleSpec, check};
@@ -16,8 +16,11 @@ use std::sync::Arc;
 use store::schedule::{PutAnswer, PutSchedule};
 
 /// The headers that name a version.
-pub(super) const VERSION: Param =
-    Param { name: "If-Match", text: "Only in this version, in quotes: `\"3\"`" };
+pub(super) const VERSION: Param = Param {
+    name: "If-Match",
+    text: "Only in this version, in quotes: `\"3\"`; the `ETag` of an answer",
+    form: Form::Pattern("^\"[1-9][0-9]*\"$"),
+};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -26,7 +29,11 @@ pub const DOC: Doc = Doc {
                   fire after the answer. `warnings` tells of a task that fits none of its pool's executors as they are now.",
     headers: &[
         VERSION,
-        Param { name: "If-None-Match", text: "`*`: only where there is none of this name" },
+        Param {
+            name: "If-None-Match",
+            text: "`*`: only where there is none of this name",
+            form: Form::Pattern("^[*]$"),
+        },
     ],
     request: Some("SchedulePut"),
     answers: &[
@@ -37,6 +44,7 @@ pub const DOC: Doc = Doc {
             content: Content::Json("Schedule"),
         },
     ],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[
         Code::NotAvailable,
         Code::TenantSuspended,

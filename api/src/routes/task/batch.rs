@@ -41,10 +41,10 @@ pub struct ItemView<'a> {
     /// Its place in the request, from 0.
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<StateView>)]
+    #[schema(value_type = Option<StateView>, nullable = false)]
     task: Option<Shown>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::super::super::openapi::words::Problem>)]
+    #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
     error: Option<ShownProblem<'a>>,
     /// What its owner should know of a task that is new. Absent where there is nothing.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

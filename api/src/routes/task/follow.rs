@@ -47,9 +47,11 @@ pub struct StateEvent<'a> {
     attempt: u32,
     /// Exit code of the last attempt; in `end` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     exit_code: Option<i32>,
     /// Why it ended as it did; in `end` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     reason: Option<&'a str>,
 }
 

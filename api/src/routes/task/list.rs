@@ -2,7 +2,7 @@
 
 use crate::answer::append_json;
 use crate::cursor::{Context, List};
-use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param, SOME_PAGES_ARE_SHORT};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param, SOME_PAGES_ARE_SHORT};
 use crate::pagination::{MAX_BYTES, Page, Rest, answer_page_and};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, time_parameter, wrong_parameter};
@@ -23,20 +23,38 @@ pub const DOC: Doc = Doc {
     summary: "List tasks, newest first",
     description: SOME_PAGES_ARE_SHORT,
     query: &[
-        Param { name: "state", text: "In this state; several with commas or given several times" },
-        Param { name: "tier", text: "Of this tier" },
-        Param { name: "name", text: "Of exactly this name" },
+        Param {
+            name: "state",
+            text: "In this state; several with commas or given several times",
+            form: Form::Many(&Form::Schema("State")),
+        },
+        Param { name: "tier", text: "Of this tier", form: Form::Schema("Tier") },
+        Param { name: "name", text: "Of exactly this name", form: Form::Text },
         Param {
             name: "label",
             text: "With this label, as `key=value`, or without it, as `key!=value`; given several times, all must hold",
+            form: Form::Many(&Form::Pattern("=")),
         },
         Param {
             name: "schedule",
             text: "Made by this schedule: its name, or its id, by which tasks of a deleted one are found too",
+            form: Form::Text,
         },
-        Param { name: "created_from", text: "Submitted at or after this time (RFC 3339)" },
-        Param { name: "created_before", text: "Submitted before this time (RFC 3339)" },
-        Param { name: "include", text: "`run`: each with what it runs, too; left out otherwise" },
+        Param {
+            name: "created_from",
+            text: "Submitted at or after this time (RFC 3339)",
+            form: Form::Time,
+        },
+        Param {
+            name: "created_before",
+            text: "Submitted before this time (RFC 3339)",
+            form: Form::Time,
+        },
+        Param {
+            name: "include",
+            text: "`run`: each with what it runs, too; left out otherwise",
+            form: Form::OneOf(&["run"]),
+        },
         PAGE[0],
         PAGE[1],
     ],

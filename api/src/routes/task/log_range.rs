@@ -8,7 +8,7 @@ use domain::time::{Timestamp, parse_duration};
 use store::output::{OutputFilter, OutputPosition, Stream};
 
 /// Most lines that `tail` may ask for.
-const MAX_TAIL: u32 = 10_000;
+pub(super) const MAX_TAIL: u32 = 10_000;
 
 const SINCE: &str = "must be a time such as 2030-01-31T12:00:00Z (RFC 3339) or a duration such as 10m, for so long ago";
 

@@ -3,10 +3,10 @@
 //! Chunks are bytes cut wherever the pipe was read: one that is not UTF-8 by itself is shown as base64, so
 //! that nothing is lost. Output is other people's: it is never sent as anything a browser would run.
 
-use super::log_range::LogRange;
+use super::log_range::{LogRange, MAX_TAIL};
 use super::{follow, raw_logs};
 use crate::answer::json;
-use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Sheet, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, Query, wrong_parameter};
@@ -40,20 +40,35 @@ pub const DOC: Doc = Doc {
     headers: &[Param {
         name: "Last-Event-ID",
         text: "Of the last event seen: a live stream goes on after it",
+        form: Form::Pattern("^([0-9]{1,10}([.][0-9]{1,10}){2}([.][0-9]{1,10}[.][0-9]{1,10})?)?$"),
     }],
     query: &[
-        Param { name: "attempt", text: "Of this attempt only" },
-        Param { name: "stream", text: "`stdout` or `stderr` only" },
+        Param {
+            name: "attempt",
+            text: "Of this attempt only",
+            form: Form::Whole { least: 0, most: u32::MAX, usual: None },
+        },
+        Param {
+            name: "stream",
+            text: "`stdout` or `stderr` only",
+            form: Form::Schema("LogStream"),
+        },
         Param {
             name: "tail",
             text: "The last lines only, so many: 0 to 10000, counted over both streams",
+            form: Form::Whole { least: 0, most: MAX_TAIL, usual: None },
         },
         Param {
             name: "since",
             text: "What was stored from this time on (RFC 3339), or since so long ago, such as `10m`",
+            form: Form::Text,
         },
-        Param { name: "follow", text: "`true`: live, as server-sent events" },
-        Param { name: "format", text: "`raw`: the bytes themselves, without pages" },
+        Param { name: "follow", text: "`true`: live, as server-sent events", form: Form::Flag },
+        Param {
+            name: "format",
+            text: "`raw`: the bytes themselves, without pages",
+            form: Form::OneOf(&["json", "raw"]),
+        },
         PAGE[0],
         PAGE[1],
     ],
@@ -71,7 +86,7 @@ pub const DOC: Doc = Doc {
 #[schema(as = LogChunk)]
 pub struct ChunkView<'a> {
     attempt: u32,
-    /// `stdout` or `stderr`.
+    #[schema(value_type = super::super::super::openapi::words::LogStream)]
     stream: &'static str,
     /// Rises within an attempt, over both streams: the order in which they were read.
     seq: u32,
@@ -81,8 +96,10 @@ pub struct ChunkView<'a> {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     base64: Option<String>,
 }
 

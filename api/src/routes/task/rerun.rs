@@ -6,7 +6,7 @@
 use super::get::read;
 use super::submit::submit;
 use crate::answer::to_json;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, json};
 use crate::task::TaskSpec;
@@ -29,6 +29,7 @@ pub const DOC: Doc = Doc {
             content: Content::Json("Task"),
         },
     ],
+    answer_headers: &[AnswerHeader::Location],
     problems: &[
         Code::NotFound,
         Code::NotAvailable,

@@ -1,7 +1,7 @@
 //! `POST /v1/tasks`: submit one task. Answered after the commit.
 
 use crate::answer::raw_json;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, key_reused, mark_replayed};
 use crate::submit::Verdict;
@@ -33,6 +33,7 @@ pub const DOC: Doc = Doc {
             content: Content::Json("Task"),
         },
     ],
+    answer_headers: &[AnswerHeader::Location],
     problems: &[
         Code::ValidationFailed,
         Code::NotAvailable,

@@ -3,7 +3,7 @@
 use super::batch::{ItemView, Judged, Piece, Render, Sender};
 use super::submit_lines;
 use crate::answer::{raw_json, to_json};
-use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_text, json, key_reused, mark_replayed, wrong_parameter};
 use actix_web::HttpResponse;
@@ -26,7 +26,11 @@ pub const DOC: Doc = Doc {
                   relative to the line. Blank lines are passed over but counted in `index`. The last line is a BatchSummary: \
                   where it is missing, the answer was cut. What was answered is stored, whatever happens afterwards. With an \
                   `Idempotency-Key` the same lines sent again get the same answers, and those that were not reached are stored now.",
-    query: &[Param { name: "return", text: "`full`: whole tasks in the answer" }],
+    query: &[Param {
+        name: "return",
+        text: "`full`: whole tasks in the answer",
+        form: Form::OneOf(&["brief", "full"]),
+    }],
     request: Some("TaskBatch"),
     request_lines: Some("TaskSubmit"),
     answers: &[AnswerDoc {

@@ -37,10 +37,11 @@ pub struct Summary<'a> {
     rejected: usize,
     /// Why it ended before the body did. Lines from `next` on were not answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::super::super::openapi::words::Problem>)]
+    #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
     error: Option<ShownProblem<'a>>,
     /// The first line without an answer, where there is an `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     next: Option<usize>,
 }
 

@@ -7,17 +7,34 @@ use crate::problem::{Code, Problem};
 use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use serde_json::json as object;
+use domain::id::PlanName;
+use serde::Serialize;
 use store::plan::Deleted;
+use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Delete a plan",
     description: "Only one that no tenant is on; a deleted one counts until it is purged. The plan `default` stays.",
-    answers: &[AnswerDoc { status: 200, text: "It is gone", content: Content::AnyJson }],
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "It is gone",
+        content: Content::Json("DeletedPlan"),
+    }],
     problems: &[Code::NotFound, Code::Conflict],
     ..Doc::EMPTY
 };
+
+/// A plan that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeletedPlan)]
+pub struct DeletedPlanView {
+    /// Its name.
+    #[schema(value_type = String)]
+    name: PlanName,
+    /// True.
+    deleted: bool,
+}
 
 /// Answers.
 ///
@@ -27,7 +44,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
     match store::plan::delete(&call.state.admin, &name, call.by()).await? {
-        Deleted::Yes => json(StatusCode::OK, &object!({"name": name, "deleted": true})),
+        Deleted::Yes => json(StatusCode::OK, &DeletedPlanView { name, deleted: true }),
         Deleted::InUse => {
             let detail = format!(
                 "Tenants are on the plan `{name}`, or begin with it; move them to another one first."

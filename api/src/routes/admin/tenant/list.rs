@@ -3,7 +3,7 @@
 use super::view::TenantView;
 use crate::answer::json;
 use crate::cursor::{Context, List};
-use crate::openapi::{AnswerDoc, Content, Doc, PAGE, Param};
+use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
 use crate::request::OperatorCall;
@@ -16,7 +16,15 @@ use domain::tenant::TenantState;
 pub const DOC: Doc = Doc {
     summary: "List tenants",
     description: "Newest first.",
-    query: &[PAGE[0], PAGE[1], Param { name: "state", text: "`active`, `suspended` or `deleted`" }],
+    query: &[
+        PAGE[0],
+        PAGE[1],
+        Param {
+            name: "state",
+            text: "`active`, `suspended` or `deleted`",
+            form: Form::Schema("TenantState"),
+        },
+    ],
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Tenant") }],
     problems: &[Code::InvalidCursor],
     ..Doc::EMPTY

@@ -23,7 +23,7 @@ pub struct TenantView {
     plan: String,
     /// Its share where tenants compete; null: its plan's.
     weight: Option<f64>,
-    /// `active`, `suspended` or `deleted`.
+    #[schema(value_type = super::super::super::super::openapi::words::TenantState)]
     state: &'static str,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]

@@ -1,0 +1,80 @@
+//! The parameters of an operation: those of its path, its query and its headers, each with its form.
+
+use super::doc::Param;
+use super::form::Form;
+use crate::auth::Permission;
+use crate::routes::table::{Access, Endpoint, Verb};
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
+
+/// Ids in paths: where, what they are, their form.
+const IDS: [(&str, &str, Form); 5] = [
+    ("/v1/keys/", "The public part of the key, 12 of `a-z2-7`", Form::Pattern("^[a-z2-7]{12}$")),
+    ("/v1/users/", "`user_` and 32 hex digits", Form::Pattern("^user_[0-9a-f]{32}$")),
+    ("/v1/sessions/", "`signin_` and 32 hex digits", Form::Pattern("^signin_[0-9a-f]{32}$")),
+    ("/v1/tasks/", "`task_` and 32 hex digits", Form::Pattern("^task_[0-9a-f]{32}$")),
+    ("/v1/admin/tenants/", "`tenant_` and 32 hex digits", Form::Pattern("^tenant_[0-9a-f]{32}$")),
+];
+
+/// The header of a write that may be sent again.
+const IDEMPOTENCY_KEY: Param = Param {
+    name: "Idempotency-Key",
+    text: "1 to 200 visible ASCII characters, remembered for at least 24 hours: the same key and request, \
+           byte for byte, get the same answer, with `Idempotency-Replayed: true`; another request with the key gets 422",
+    form: Form::Pattern("^[!-~]{1,200}$"),
+};
+
+pub(super) fn of(endpoint: &Endpoint) -> Vec<Parameter> {
+    let part = |name: &str| endpoint.path.contains(&format!("{{{name}}}"));
+    let mut all: Vec<Parameter> = ["id", "key", "name", "file"]
+        .into_iter()
+        .filter(|name| part(name))
+        .map(|name| {
+            let (text, form) = in_path(endpoint.path, name);
+            one(ParameterIn::Path, &Param { name, text, form })
+        })
+        .collect();
+    all.extend(endpoint.doc.query.iter().map(|param| one(ParameterIn::Query, param)));
+    all.extend(endpoint.doc.headers.iter().map(|param| one(ParameterIn::Header, param)));
+    if takes_idempotency_key(endpoint) {
+        all.push(one(ParameterIn::Header, &IDEMPOTENCY_KEY));
+    }
+    all
+}
+
+/// A tenant's write that would otherwise do a second thing when it is repeated; a question that has a body is none.
+pub(super) fn takes_idempotency_key(endpoint: &Endpoint) -> bool {
+    let writes = matches!(endpoint.access, Access::Tenant(permission, _) if permission != Permission::ReadTasks);
+    endpoint.verb == Verb::Post && writes
+}
+
+fn in_path(path: &str, name: &str) -> (&'static str, Form) {
+    match name {
+        "id" => IDS
+            .into_iter()
+            .find(|(prefix, ..)| path.starts_with(prefix))
+            .map_or(("Its kind, `_` and 32 hex digits", Form::Text), |(_, text, form)| {
+                (text, form)
+            }),
+        "key" => ("The key, percent-encoded: `/` is `%2F`", Form::Pattern("^[^\\u0000]{1,200}$")),
+        "name" if path.starts_with("/v1/schedules/") => (
+            "Its name: 1 to 100 of `a-z A-Z 0-9 _ . -`, first a letter or digit, not `preview`",
+            Form::Pattern("^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
+        ),
+        _ => ("Its name", Form::Text),
+    }
+}
+
+fn one(place: ParameterIn, param: &Param) -> Parameter {
+    let required = if place == ParameterIn::Path { Required::True } else { Required::False };
+    let mut parameter = ParameterBuilder::new()
+        .name(param.name)
+        .parameter_in(place)
+        .required(required)
+        .description(Some(param.text))
+        .schema(Some(param.form.schema()));
+    if matches!(param.form, Form::Many(_)) {
+        parameter = parameter.style(Some(ParameterStyle::Form)).explode(Some(true));
+    }
+    parameter.build()
+}
