@@ -129,6 +129,7 @@ fn words_and_work(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<BatchSpec<'_>>()
         .schema_from::<BatchView<'_>>()
         .schema_from::<ItemView<'_>>()
+        .schema_from::<words::BatchTask>()
         .schema_from::<Summary<'_>>()
         .schema_from::<AttemptView<'_>>()
         .schema_from::<ChunkView<'_>>()

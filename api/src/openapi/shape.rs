@@ -15,6 +15,9 @@ const EXACTLY_ONE: [&str; 2] = ["Run", "When"];
 const ENUMS: [&str; 1] = ["Misfire"];
 
 pub(super) fn shape(components: &mut Components) {
+    for schema in components.schemas.values_mut() {
+        each_object(schema, &mut lift_descriptions);
+    }
     for name in EXACTLY_ONE {
         if let Some(RefOr::T(Schema::Object(whole))) = components.schemas.remove(name) {
             add(components, name, one_field_each(name, whole));
@@ -26,8 +29,17 @@ pub(super) fn shape(components: &mut Components) {
         }
     }
     for schema in components.schemas.values_mut() {
-        if let RefOr::T(schema) = schema {
-            require_nullable(schema);
+        each_object(schema, &mut require_nullable);
+    }
+}
+
+/// An object, or each that is a part of a whole.
+fn each_object(schema: &mut RefOr<Schema>, change: &mut impl FnMut(&mut Object)) {
+    if let RefOr::T(Schema::Object(object)) = schema {
+        change(object);
+    } else if let RefOr::T(Schema::AllOf(all)) = schema {
+        for part in &mut all.items {
+            each_object(part, change);
         }
     }
 }
@@ -143,22 +155,28 @@ fn is_nullable(schema: &RefOr<Schema>) -> bool {
     }
 }
 
-/// Of an answer. Requests refuse fields that they do not know, and so are told apart.
-fn require_nullable(schema: &mut Schema) {
-    if let Schema::Object(object) = schema
-        && object.additional_properties.is_none()
-    {
-        for (name, property) in &object.properties {
-            if is_nullable(property) && !object.required.contains(name) {
-                object.required.push(name.clone());
-            }
+/// What a field is for stands at the field, and not within one of the two things that it may be: generators do not read it there.
+fn lift_descriptions(object: &mut Object) {
+    for property in object.properties.values_mut() {
+        if let RefOr::T(Schema::OneOf(of)) = property
+            && of.description.as_ref().is_none_or(String::is_empty)
+            && let Some(RefOr::Ref(to)) =
+                of.items.iter_mut().find(|item| matches!(item, RefOr::Ref(_)))
+            && !to.description.is_empty()
+        {
+            of.description = Some(std::mem::take(&mut to.description));
         }
     }
-    if let Schema::AllOf(all) = schema {
-        for part in &mut all.items {
-            if let RefOr::T(part) = part {
-                require_nullable(part);
-            }
+}
+
+/// Of an answer. Requests refuse fields that they do not know, and so are told apart.
+fn require_nullable(object: &mut Object) {
+    if object.additional_properties.is_some() {
+        return;
+    }
+    for (name, property) in &object.properties {
+        if is_nullable(property) && !object.required.contains(name) {
+            object.required.push(name.clone());
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::routes::task::cancel::DONE;
 use domain::task::AttemptOutcome;
 use std::borrow::Cow;
 use utoipa::openapi::schema::{
-    AdditionalProperties, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, AnyOfBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
 };
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -218,6 +218,14 @@ schema!(
         .required("from")
         .required("to")
         .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+);
+schema!(
+    /// A task in the answer to a batch.
+    BatchTask,
+    AnyOfBuilder::new()
+        .description(Some("The whole task with `return=full`, else the least one needs to know."))
+        .item(Ref::from_schema_name("Task"))
+        .item(Ref::from_schema_name("TaskState"))
 );
 schema!(
     /// One mistake in a request.

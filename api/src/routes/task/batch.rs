@@ -41,7 +41,7 @@ pub struct ItemView<'a> {
     /// Its place in the request, from 0.
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<StateView>, nullable = false)]
+    #[schema(value_type = Option<super::super::super::openapi::words::BatchTask>, nullable = false)]
     task: Option<Shown>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
