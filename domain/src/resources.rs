@@ -176,6 +176,13 @@ impl Resources {
         Self::from_dimensions(std::array::from_fn(|i| a[i].saturating_sub(b[i])))
     }
 
+    /// The larger of both in each dimension.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        let (a, b) = (self.dimensions(), other.dimensions());
+        Self::from_dimensions(std::array::from_fn(|i| a[i].max(b[i])))
+    }
+
     /// The largest of the five shares `self / capacity`, in 0.0 upwards; infinite where the
     /// capacity lacks a wanted dimension. (Dominant share, from DRF: Ghodsi et al., NSDI 2011.)
     #[must_use]
@@ -197,12 +204,27 @@ impl Resources {
         units.max().unwrap_or(1).max(1)
     }
 
-    /// How many basic tasks fit into this capacity.
+    /// How many basic tasks' room this is, free on an executor that has `capacity` in all.
+    ///
+    /// It is counted over what the executor has. Each task takes cpu and memory; of the rest some take nothing. So a dimension of which
+    /// the executor has less than a basic task takes limits nobody here, and one that is used up leaves room for one task at a time:
+    /// whoever asks for it finds none, and others do.
     #[must_use]
-    pub fn capacity_slots(self) -> u32 {
+    pub fn free_slots(self, capacity: Self) -> u32 {
+        let (free, all) = (self.dimensions(), capacity.dimensions());
         let basic = Tier::Basic.resources().dimensions();
-        self.dimensions().iter().zip(basic).map(|(have, unit)| have / unit).min().unwrap_or(0)
+        // Of what is smaller than a basic task one at a time may use the rest.
+        let units = |d: usize| {
+            if all[d] < basic[d] { u32::from(free[d] > 0) } else { free[d] / basic[d] }
+        };
+        let (asked_by_all, asked_by_some) = (0..Self::ASKED_BY_ALL, Self::ASKED_BY_ALL..5);
+        let each = asked_by_all.map(units).min().unwrap_or(0);
+        let some = asked_by_some.filter(|d| all[*d] >= basic[*d]).map(units).min();
+        each.min(some.unwrap_or(u32::MAX).max(1))
     }
+
+    /// The first so many dimensions, cpu and memory, are asked for by each task.
+    const ASKED_BY_ALL: usize = 2;
 
     fn combine(self, other: Self, op: fn(u32, u32) -> Option<u32>) -> Option<Self> {
         let (a, b) = (self.dimensions(), other.dimensions());
@@ -228,7 +250,26 @@ mod tests {
         assert_eq!(Tier::Basic.resources().slots(), 1);
         assert_eq!(Tier::Premium.resources().slots(), 20);
         assert_eq!(Resources::default().slots(), 1);
-        assert_eq!(Tier::Premium.resources().capacity_slots(), 4);
+        assert_eq!(Tier::Premium.resources().free_slots(Tier::Premium.resources()), 4);
+    }
+
+    #[test]
+    fn room_is_counted_over_what_an_executor_has() {
+        let all = Tier::Premium.resources();
+        assert_eq!(all.free_slots(all), 4, "by its ports");
+        for (lacking, slots) in [
+            (Resources { ports: 0, ..all }, 16),
+            (Resources { ports: 0, iops: 49, disk_mib: 1023, ..all }, 16),
+            (Resources { cpu_millis: 100, ..all }, 1),
+            (Resources { memory_mib: 0, ..all }, 0),
+        ] {
+            assert_eq!(lacking.free_slots(lacking), slots, "{lacking:?}");
+        }
+        let ports_used_up = Resources { ports: 0, ..all };
+        assert_eq!(ports_used_up.free_slots(all), 1, "who asks for none may still start");
+        let cpu_used_up = Resources { cpu_millis: 249, ..all };
+        assert_eq!(cpu_used_up.free_slots(all), 0);
+        assert_eq!(Resources::default().free_slots(Resources::default()), 0);
     }
 
     #[test]

@@ -237,6 +237,47 @@ async fn tasks_of_mixed_sizes_follow_each_other_as_closely_as_those_of_one_size(
     Pace::of_sizes_that_do_not_divide_it(&customer).await
 }
 
+/// An executor that has none of a dimension, and one that has less of it than a basic task takes.
+#[tokio::test(flavor = "multi_thread")]
+async fn executors_that_lack_a_dimension_run_what_asks_for_none_of_it_and_the_rest_is_told_which()
+-> anyhow::Result<()> {
+    let shape = Role::ALL.into_iter().fold(Shape::default(), |shape, role| shape.with(role, 1));
+    let shape = shape.set("BERTH_EXECUTOR__PORT_COUNT", "0").set("BERTH_EXECUTOR__IOPS", "49");
+    let cluster = Cluster::start(shape).await?;
+    let customer = Customer::sign_up(&cluster, "acme").await?;
+    let asking = |resources: Value| json!({ "run": { "noop": {} }, "resources": resources });
+    let small = asking(json!({ "cpu_millis": 250, "memory_mib": 512 }));
+    let ids = customer.submit_batch(&vec![small; 20], "small").await?;
+    let ended = async || {
+        let mut states = Vec::new();
+        for id in &ids {
+            states
+                .push(customer.get(id).await.map(|task| task["state"].clone()).unwrap_or_default());
+        }
+        states.iter().all(|state| *state == "succeeded")
+    };
+    poll::until("what asks for no ports to run", Duration::from_secs(20), ended).await?;
+    for (task, dimension) in [
+        (asking(json!({ "cpu_millis": 1, "memory_mib": 1, "ports": 1 })), "ports"),
+        (asking(json!({ "cpu_millis": 1, "memory_mib": 1, "iops": 50 })), "iops"),
+    ] {
+        let id = customer.submit_until_answered(&task, dimension).await?;
+        let told = async || -> anyhow::Result<Value> {
+            let path = format!("/v1/tasks/{id}/explain");
+            Ok(customer.call("GET", &path, None, None).await?.1["reasons"][0].clone())
+        };
+        let explained = async || {
+            told().await.is_ok_and(|reason| {
+                (&reason["reason"], &reason["dimension"])
+                    == (&json!("too_large"), &json!(dimension))
+            })
+        };
+        let what = format!("a task to be told of {dimension}: {:?}", told().await);
+        poll::until(&what, Duration::from_secs(10), explained).await?;
+    }
+    Ok(())
+}
+
 mod chaos {
     use std::time::Duration;
 

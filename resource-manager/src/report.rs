@@ -88,6 +88,7 @@ fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
     let nothing = |was: &PoolReport| PoolReport {
         free_slots: 0,
         largest: Resources::default(),
+        free: Resources::default(),
         total: Resources::default(),
         lacks: Shapes::default(),
         ..was.clone()
@@ -133,6 +134,7 @@ mod tests {
             free_slots: 5,
             completed_slots: 9,
             largest: Resources { cpu_millis: 1000, ..Resources::default() },
+            free: Resources { cpu_millis: 500, ..Resources::default() },
             total: Resources { cpu_millis: 3000, ..Resources::default() },
             lacks: Shapes::default(),
             last_placed: clock::monotonic(),
@@ -149,6 +151,7 @@ mod tests {
             free_slots,
             completed_slots,
             largest: Resources::default(),
+            free: Resources::default(),
             total: Resources::default(),
             lacks: Shapes::default(),
             last_placed: clock::monotonic(),

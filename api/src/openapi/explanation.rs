@@ -126,7 +126,11 @@ const REASONS: [(&str, &str, &[Field]); 17] = [
         "no_room",
         "Its pool has no room for it now.",
         &[
-            has("dimension", Word("Dimension"), "In which it takes most of the largest executor"),
+            has(
+                "dimension",
+                Word("Dimension"),
+                "The one that is shortest: of what an executor has free it needs most there",
+            ),
             has("asked", Whole, "What it asks for in that dimension"),
             has("largest", Whole, "The most that any executor has of it, free or not"),
             has("slots", Whole, "Room that it takes, in basic tasks"),

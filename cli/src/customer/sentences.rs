@@ -52,13 +52,15 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
             format!("Your plan lets {} tasks run at once, and {} do.", limit.limit, limit.held)
         }
         Reason::NoRoom { dimension, asked, slots, free_slots, for_its_size, .. } => {
+            let name = dimension.as_str();
             if *for_its_size {
-                let name = dimension.as_str();
                 format!(
                     "No executor has enough room at once for its size; it asks for {name} {asked}, among others."
                 )
             } else {
-                format!("Its pool is full: {free_slots} slots are free, and it takes {slots}.")
+                format!(
+                    "Its pool is full: {free_slots} slots are free, and it takes {slots}; it asks for {name} {asked}, which is shortest."
+                )
             }
         }
         Reason::Turn(turn) => of_turn(turn),

@@ -62,8 +62,7 @@ fn no_room(waits: &Waits) -> Option<Reason> {
     if no_executor(waits).is_some() || !(for_its_size || waits.rooms.is_full_for(size)) {
         return None;
     }
-    let share = |d: &Dimension| f64::from(d.of(size)) / f64::from(d.of(largest).max(1));
-    let dimension = Dimension::ALL.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let dimension = shortest(size, waits.rooms.free().unwrap_or(largest), largest)?;
     Some(Reason::NoRoom {
         dimension,
         asked: dimension.of(size),
@@ -71,6 +70,21 @@ fn no_room(waits: &Waits) -> Option<Reason> {
         slots: size.slots(),
         free_slots: waits.rooms.free_slots(),
         for_its_size,
+    })
+}
+
+/// The dimension in which a task of this `size` needs most of what is `free`; where it needs more than there is of several, the one in
+/// which it takes most of the largest executor.
+fn shortest(size: Resources, free: Resources, largest: Resources) -> Option<Dimension> {
+    let share = |d: &Dimension, of: Resources| match (d.of(size), d.of(of)) {
+        (0, _) => 0.0,
+        (asked, have) => f64::from(asked) / f64::from(have),
+    };
+    let wants = |d: &Dimension| (share(d, free).min(f64::MAX), share(d, largest));
+    let asked = Dimension::ALL.into_iter().filter(|d| d.of(size) > 0);
+    asked.max_by(|a, b| {
+        let ((free_a, all_a), (free_b, all_b)) = (wants(a), wants(b));
+        free_a.total_cmp(&free_b).then(all_a.total_cmp(&all_b))
     })
 }
 
@@ -94,6 +108,7 @@ mod tests {
         Room {
             free_slots,
             largest: Tier::Premium.resources(),
+            free: None,
             lacks: lacks.iter().map(|tier| tier.resources()).collect(),
         }
     }
@@ -235,6 +250,31 @@ mod tests {
             for_its_size: true,
         };
         assert_eq!(super::no_room(&waits), Some(no_room));
+    }
+
+    #[test]
+    fn what_is_short_is_named_by_what_is_free_and_never_by_what_is_not_asked_for() {
+        let blamed = |free: Resources, size: Resources| {
+            let mut waits = waits(None);
+            waits.resources = size;
+            waits.rooms = Rooms(vec![Room { free: Some(free), ..room(0, &[]) }]);
+            let Some(Reason::NoRoom { dimension, .. }) = super::no_room(&waits) else {
+                panic!("there is no room")
+            };
+            dimension
+        };
+        let (all, basic) = (Tier::Premium.resources(), Tier::Basic.resources());
+        let used_up = |dimension: Dimension| {
+            let mut left = all.dimensions();
+            left[dimension as usize] = 0;
+            Resources::from_dimensions(left)
+        };
+        for dimension in Dimension::ALL {
+            assert_eq!(blamed(used_up(dimension), basic), dimension);
+        }
+        let without_ports = Resources { ports: 0, ..basic };
+        let half = Resources { iops: 25, ports: 0, ..all };
+        assert_eq!(blamed(half, without_ports), Dimension::Iops);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub enum Reason {
     RunningLimit(LimitUse),
     /// Its pool has no room for it now.
     NoRoom {
-        /// The dimension in which it takes most of the largest executor.
+        /// The dimension that is shortest for it: in which it needs most of what an executor has free.
         dimension: Dimension,
         /// What it asks for in that dimension.
         asked: u32,

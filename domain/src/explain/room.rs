@@ -10,6 +10,8 @@ pub struct Room {
     pub free_slots: u64,
     /// Per dimension the most any of its executors has, used or not.
     pub largest: Resources,
+    /// Per dimension the most any of its executors has free now; `None` where that is not known.
+    pub free: Option<Resources>,
     /// Sizes that found no room there.
     pub lacks: Shapes,
 }
@@ -31,6 +33,13 @@ impl Rooms {
         let most =
             |d: usize| self.0.iter().map(|room| room.largest.dimensions()[d]).max().unwrap_or(0);
         Resources::from_dimensions(std::array::from_fn(most))
+    }
+
+    /// Per dimension the most that any executor has free now; `None` where that is not known of all.
+    #[must_use]
+    pub fn free(&self) -> Option<Resources> {
+        let add = |most: Resources, room: &Room| Some(most.max(room.free?));
+        self.0.iter().try_fold(Resources::default(), add)
     }
 
     /// Less is free, over all executors, than a task of this size takes.
@@ -61,6 +70,7 @@ mod tests {
         let room = |free_slots, lacks: &[Resources]| Room {
             free_slots,
             largest: premium,
+            free: None,
             lacks: lacks.iter().copied().collect(),
         };
         assert!(Rooms::default().passes_over(basic), "nobody is there");

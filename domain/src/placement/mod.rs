@@ -2,10 +2,12 @@
 
 mod choose;
 mod misfit;
+mod occupancy;
 mod ports;
 mod shapes;
 
 pub use choose::{Node, Score, choose};
 pub use misfit::{Misfit, misfit};
+pub use occupancy::Occupancy;
 pub use ports::PortBlocks;
 pub use shapes::Shapes;

@@ -1,17 +1,18 @@
 //! Which ports of an executor are taken: contiguous blocks, first fit.
 //!
 //! A task gets one block, so that a lease names its ports in two numbers. Rebuilt from the live
-//! leases on adoption; never stored by itself.
+//! leases on adoption; never stored by itself. What is held keeps its ports whatever range the executor
+//! has by now: a block that lies outside, in part or as a whole, is given to nobody else.
 
 use std::collections::BTreeMap;
 
-/// The port range of one executor and the blocks taken from it.
+/// The port range of one executor and the blocks taken of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortBlocks {
     first: u32,
     count: u32,
-    /// First port -> length, disjoint.
-    taken: BTreeMap<u32, u32>,
+    /// First port and length of each block, and how many hold it: more than one only where leases overlap, which no grant makes.
+    taken: BTreeMap<(u32, u32), u32>,
 }
 
 impl PortBlocks {
@@ -23,28 +24,29 @@ impl PortBlocks {
 
     /// Takes the lowest block of `length`; `None` when no gap is long enough. A length of 0 takes nothing.
     pub fn take(&mut self, length: u32) -> Option<u32> {
-        let at = self.gaps().find(|(_, gap)| *gap >= length)?.0;
-        if length > 0 {
-            self.taken.insert(at, length);
+        if length == 0 {
+            return Some(self.first);
         }
+        let at = self.gaps().find(|(_, gap)| *gap >= length)?.0;
+        self.mark(at, length);
         Some(at)
     }
 
-    /// Marks a known block as taken, as on adoption; false where it overlaps another or leaves the range.
-    pub fn mark(&mut self, at: u32, length: u32) -> bool {
-        if length == 0 {
-            return true;
+    /// Notes a block that is held, as on adoption, wherever it lies.
+    pub fn mark(&mut self, at: u32, length: u32) {
+        if length > 0 {
+            *self.taken.entry((at, length)).or_default() += 1;
         }
-        let inside = self.gaps().any(|(gap_at, gap)| at >= gap_at && at + length <= gap_at + gap);
-        if inside {
-            self.taken.insert(at, length);
-        }
-        inside
     }
 
     /// Gives a block back. Unknown blocks are ignored.
-    pub fn release(&mut self, at: u32) {
-        self.taken.remove(&at);
+    pub fn release(&mut self, at: u32, length: u32) {
+        if let Some(holders) = self.taken.get_mut(&(at, length)) {
+            *holders -= 1;
+            if *holders == 0 {
+                self.taken.remove(&(at, length));
+            }
+        }
     }
 
     /// Length of the longest gap.
@@ -61,13 +63,20 @@ impl PortBlocks {
     /// Ports not taken.
     #[must_use]
     pub fn free(&self) -> u32 {
-        self.count - self.taken.values().sum::<u32>()
+        self.gaps().map(|(_, gap)| gap).sum()
     }
 
+    /// First port and length of each run of free ports of the range.
     fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
-        let starts = std::iter::once(self.first).chain(self.taken.iter().map(|(at, len)| at + len));
-        let ends = self.taken.keys().copied().chain(std::iter::once(self.first + self.count));
-        starts.zip(ends).map(|(start, end)| (start, end - start))
+        let end = self.first.saturating_add(self.count);
+        let taken = self.taken.keys().map(|(at, length)| (*at, at.saturating_add(*length)));
+        let last = std::iter::once((end, end));
+        let gap = move |free_from: &mut u32, (at, upto): (u32, u32)| {
+            let gap = (*free_from, at.min(end).saturating_sub(*free_from));
+            *free_from = upto.max(*free_from);
+            Some(gap)
+        };
+        taken.chain(last).scan(self.first, gap).filter(|(_, gap)| *gap > 0)
     }
 }
 
@@ -83,19 +92,25 @@ mod tests {
         assert_eq!(ports.take(4), Some(104));
         assert_eq!(ports.take(4), None);
         assert_eq!((ports.free(), ports.longest()), (2, 2));
-        ports.release(100);
+        ports.release(100, 4);
         assert_eq!(ports.longest(), 4);
         assert_eq!(ports.take(3), Some(100));
     }
 
     #[test]
-    fn an_overlapping_mark_is_refused() {
+    fn what_is_held_keeps_its_ports_wherever_they_lie_until_all_who_hold_them_give_them_back() {
         let mut ports = PortBlocks::new(100, 10);
-        assert!(ports.mark(102, 3));
-        assert!(!ports.mark(104, 1));
-        assert!(!ports.mark(109, 2));
-        assert!(ports.mark(105, 5));
-        assert_eq!(ports.take(2), Some(100));
+        for (at, length) in [(90, 5), (98, 3), (102, 3), (104, 1), (102, 3), (109, 4)] {
+            ports.mark(at, length);
+        }
+        assert_eq!((ports.free(), ports.longest()), (5, 4), "101, and 105 to 108");
+        ports.release(102, 3);
+        assert_eq!(ports.free(), 5, "another lease has the same block");
+        ports.release(102, 3);
+        assert_eq!((ports.take(3), ports.take(4)), (Some(101), Some(105)), "104 is still held");
+        assert_eq!((ports.take(1), ports.take(0)), (None, Some(100)));
+        ports.release(98, 3);
+        assert_eq!(ports.take(1), Some(100));
     }
 
     proptest! {
@@ -105,8 +120,8 @@ mod tests {
             let mut held: Vec<(u32, u32)> = Vec::new();
             for (give_back, length) in steps {
                 if give_back && !held.is_empty() {
-                    let (at, _) = held.swap_remove(length as usize % held.len());
-                    ports.release(at);
+                    let (at, length) = held.swap_remove(length as usize % held.len());
+                    ports.release(at, length);
                 } else if let Some(at) = ports.take(length) {
                     prop_assert!(held.iter().all(|(b, l)| at + length <= *b || b + l <= at));
                     held.push((at, length));

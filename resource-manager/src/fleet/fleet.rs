@@ -192,7 +192,7 @@ impl Fleet {
         self.changed.notify_one();
     }
 
-    /// True where some executor of `pool` could take a basic task.
+    /// True where some executor of `pool` could take a task: a basic one, or one that asks for none of what is used up there.
     pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
         let (inner, now) = (self.lock(), self.now());
         inner.seats.values().any(|seat| seat.pool == *pool && seat.slots(now) > 0)
@@ -264,7 +264,7 @@ impl Fleet {
         }
         let mut seats =
             inner.seats.values().filter(|seat| seat.accepting && seat.pool == *pool).peekable();
-        seats.peek().is_some() && seats.all(|seat| !size.fits_in(seat.capacity))
+        seats.peek().is_some() && seats.all(|seat| !size.fits_in(seat.room.capacity()))
     }
 
     /// Room that was taken for placements that were not granted goes back.
@@ -422,15 +422,17 @@ impl Fleet {
                 free_slots: 0,
                 completed_slots: inner.completed.get(&seat.pool).copied().unwrap_or(0),
                 largest: Resources::default(),
+                free: Resources::default(),
                 total: Resources::default(),
                 lacks: inner.lacks.get(&seat.pool).cloned().unwrap_or_default(),
                 last_placed: inner.placed.get(&seat.pool).copied().unwrap_or(self.began),
             });
             if seat.accepting {
+                let (capacity, port_block) = (seat.room.capacity(), seat.room.port_block());
                 load.free_slots += u64::from(seat.slots(now));
-                let (a, b) = (load.largest.dimensions(), seat.capacity.dimensions());
-                load.largest = Resources::from_dimensions(std::array::from_fn(|d| a[d].max(b[d])));
-                load.total = load.total.saturating_add(seat.capacity);
+                load.largest = load.largest.max(capacity);
+                load.free = load.free.max(Resources { ports: port_block, ..seat.room.free() });
+                load.total = load.total.saturating_add(capacity);
             }
         }
         loads.into_values().collect()

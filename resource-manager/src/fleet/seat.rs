@@ -1,11 +1,11 @@
 //! One connected executor: its capacity, its leases, and the way to it.
 //!
-//! Free capacity is capacity less the live leases and the placements on their way to the database;
-//! nothing else ever changes it.
+//! Free capacity is capacity less the live leases and the placements on their way to the database: `domain`'s
+//! [`Occupancy`] keeps their sum, and nothing else ever changes it.
 
 use super::lease::{HeldKey, HeldLease};
 use domain::id::{ExecutorId, PoolName, SessionId};
-use domain::placement::{Node, PortBlocks};
+use domain::placement::{Node, Occupancy};
 use domain::quarantine::{Admission, Conduct};
 use domain::resources::Resources;
 use protocol::ToExecutor;
@@ -38,9 +38,7 @@ pub(crate) struct Seat {
     pub epoch: i64,
     pub executor: ExecutorId,
     pub pool: PoolName,
-    pub capacity: Resources,
-    pub free: Resources,
-    pub ports: PortBlocks,
+    pub room: Occupancy,
     pub accepting: bool,
     pub conduct: Conduct,
     pub next_assignment: u64,
@@ -62,9 +60,7 @@ impl Seat {
             epoch,
             executor,
             pool,
-            capacity,
-            free: capacity,
-            ports: PortBlocks::new(port_first, capacity.ports),
+            room: Occupancy::new(capacity, port_first),
             accepting: true,
             conduct: Conduct::default(),
             next_assignment: 1,
@@ -77,37 +73,35 @@ impl Seat {
         if self.accepting { self.conduct.admission(now) } else { Admission::Nothing }
     }
 
-    /// Room for basic tasks that it may be given now.
+    /// Room for basic tasks that it may be given now, counted over what it has.
     pub(crate) fn slots(&self, now: Duration) -> u32 {
+        let free = self.room.free().free_slots(self.room.capacity());
         match self.admission(now) {
-            Admission::All => self.free.capacity_slots(),
-            Admission::Probe => self.free.capacity_slots().min(1),
+            Admission::All => free,
+            Admission::Probe => free.min(1),
             Admission::Nothing => 0,
         }
     }
 
     pub(crate) fn node(&self, now: Duration) -> Node {
         Node {
-            capacity: self.capacity,
-            free: self.free,
-            port_block: self.ports.longest(),
+            capacity: self.room.capacity(),
+            free: self.room.free(),
+            port_block: self.room.port_block(),
             accepting: self.admission(now) != Admission::Nothing,
         }
     }
 
     /// Puts a lease on it that the database says is live.
     pub(crate) fn hold(&mut self, key: HeldKey, lease: HeldLease) {
-        self.free = self.free.saturating_sub(lease.resources);
-        self.ports.mark(lease.port_first, lease.resources.ports);
+        self.room.hold(lease.resources, lease.port_first);
         self.next_assignment = self.next_assignment.max(lease.assignment + 1);
         self.leases.insert(key, lease);
     }
 
     /// Takes room for a placement; `None` where there is none after all.
     pub(crate) fn reserve(&mut self, need: Resources, now: Duration) -> Option<(u64, u32)> {
-        let free = self.free.checked_sub(need)?;
-        let port_first = self.ports.take(need.ports)?;
-        self.free = free;
+        let port_first = self.room.take(need)?;
         self.conduct.given(now);
         let assignment = self.next_assignment;
         self.next_assignment += 1;
@@ -116,9 +110,6 @@ impl Seat {
 
     /// Gives room back.
     pub(crate) fn give_back(&mut self, resources: Resources, port_first: u32) {
-        self.free = self.free.checked_add(resources).unwrap_or(self.capacity);
-        if resources.ports > 0 {
-            self.ports.release(port_first);
-        }
+        self.room.release(resources, port_first);
     }
 }

@@ -207,7 +207,10 @@ fn found(unplaceable: Vec<Unplaceable>) -> Vec<Found> {
     let found = |of_pool: Unplaceable| Found {
         check: Check::TasksUnplaceable,
         count: i64::try_from(of_pool.tasks).unwrap_or(i64::MAX),
-        example: Some(of_pool.example),
+        example: Some(match of_pool.short_of {
+            Some(dimension) => format!("{}, for want of {dimension}", of_pool.example),
+            None => of_pool.example,
+        }),
     };
     unplaceable.into_iter().map(found).collect()
 }

@@ -94,6 +94,8 @@ pub struct Unplaceable {
     pub tasks: u64,
     /// One of them.
     pub example: String,
+    /// The first dimension in which that one exceeds all executors; `None` where there is none, or none that has all at once.
+    pub short_of: Option<String>,
 }
 
 /// Tasks that are ready since long and that no executor of their pool could ever hold. All of a strand need the same, so the first of each
@@ -118,12 +120,20 @@ pub(super) async fn unplaceable(
                     where t.pool = r.pool and t.state = 'ready' and (t.tenant_id, t.strand) > (r.tenant_id, r.strand)
                     order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1) s
             )
-            select s.pool as "pool!", coalesce(sum(c.tasks), 0)::bigint as "tasks!", min(s.id::text) as "example!"
+            select s.pool as "pool!", coalesce(sum(c.tasks), 0)::bigint as "tasks!", min(s.id::text) as "example!",
+                (array_agg(case when s.cpu_millis > m.cpu then 'cpu_millis' when s.memory_mib > m.memory then 'memory_mib'
+                    when s.disk_mib > m.disk then 'disk_mib' when s.iops > m.iops then 'iops' when s.ports > m.ports then 'ports' end
+                    order by s.id::text))[1] as short_of
             from (select * from strand limit 10000) s
             cross join lateral (
                 select count(*) as tasks from (
                     select from task t where t.pool = s.pool and t.state = 'ready' and t.tenant_id = s.tenant_id and t.strand = s.strand
                     limit 10000) w) c
+            cross join lateral (
+                select max(e.cpu_millis) as cpu, max(e.memory_mib) as memory, max(e.disk_mib) as disk, max(e.iops) as iops,
+                    max(e.port_count) as ports
+                from executor_session e
+                where e.pool = s.pool and e.ended_at is null and e.expires_at > now() - interval '1 minute') m
             where s.run_at < now() - $1 * interval '1 millisecond'
                 and not exists (
                     select from executor_session e
@@ -138,6 +148,7 @@ pub(super) async fn unplaceable(
         pool: row.pool,
         tasks: row.tasks.unsigned_abs(),
         example: task_id(&row.example),
+        short_of: row.short_of,
     });
     Ok(pool.collect())
 }

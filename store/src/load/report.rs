@@ -22,6 +22,8 @@ pub struct PoolReport {
     pub completed_slots: u64,
     /// Per dimension the most any of its executors has, used or not.
     pub largest: Resources,
+    /// Per dimension the most any of its executors has free now; of ports, in one block.
+    pub free: Resources,
     /// Per dimension all that its executors have, used or not.
     pub total: Resources,
     /// Sizes that found no room and still fit none of its executors.
@@ -45,24 +47,30 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
     let total: [Vec<i64>; 5] =
         std::array::from_fn(|d| pools.iter().map(|p| i64::from(p.total.dimensions()[d])).collect());
     let placed_ago: Vec<i64> = pools.iter().map(|p| millis(p.last_placed.elapsed())).collect();
+    let most_free: [Vec<i32>; 5] = std::array::from_fn(|d| {
+        pools.iter().map(|p| i32::try_from(p.free.dimensions()[d]).unwrap_or(i32::MAX)).collect()
+    });
     let lacks: Vec<String> = pools.iter().map(|p| to_json(&p.lacks)).collect();
     let query = sqlx::query!(
         "insert into pool_load as l (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
                 largest_disk_mib, largest_iops, largest_ports, lacks, total_cpu_millis, total_memory_mib, total_disk_mib, total_iops,
-                total_ports, last_placed_at, reported_at)
+                total_ports, free_cpu_millis, free_memory_mib, free_disk_mib, free_iops, free_ports, last_placed_at, reported_at)
             select $1, i.pool, i.free, i.completed, i.cpu, i.memory, i.disk, i.iops, i.ports, i.lacks::jsonb, i.all_cpu,
-                i.all_memory, i.all_disk, i.all_iops, i.all_ports,
-                clock_timestamp() - i.placed_ago_ms * interval '1 millisecond', clock_timestamp()
+                i.all_memory, i.all_disk, i.all_iops, i.all_ports, i.free_cpu, i.free_memory, i.free_disk, i.free_iops,
+                i.free_ports, clock_timestamp() - i.placed_ago_ms * interval '1 millisecond', clock_timestamp()
             from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::integer[],
                 $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-                $15::bigint[], $16::bigint[]) as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks, all_cpu, all_memory, all_disk,
-                    all_iops, all_ports, placed_ago_ms)
+                $15::bigint[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::bigint[])
+                as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks, all_cpu, all_memory, all_disk, all_iops, all_ports,
+                    free_cpu, free_memory, free_disk, free_iops, free_ports, placed_ago_ms)
             on conflict (owner, pool) do update set free_slots = excluded.free_slots,
                 completed_slots = excluded.completed_slots, largest_cpu_millis = excluded.largest_cpu_millis,
                 largest_memory_mib = excluded.largest_memory_mib, largest_disk_mib = excluded.largest_disk_mib,
                 largest_iops = excluded.largest_iops, largest_ports = excluded.largest_ports, lacks = excluded.lacks,
                 total_cpu_millis = excluded.total_cpu_millis, total_memory_mib = excluded.total_memory_mib,
                 total_disk_mib = excluded.total_disk_mib, total_iops = excluded.total_iops, total_ports = excluded.total_ports,
+                free_cpu_millis = excluded.free_cpu_millis, free_memory_mib = excluded.free_memory_mib,
+                free_disk_mib = excluded.free_disk_mib, free_iops = excluded.free_iops, free_ports = excluded.free_ports,
                 last_placed_at = excluded.last_placed_at, reported_at = excluded.reported_at",
         owner.uuid(),
         &names,
@@ -79,6 +87,11 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &total[2],
         &total[3],
         &total[4],
+        &most_free[0],
+        &most_free[1],
+        &most_free[2],
+        &most_free[3],
+        &most_free[4],
         &placed_ago
     );
     kept!(db.hot(), "load.report", query.execute);

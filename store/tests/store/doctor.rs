@@ -211,8 +211,18 @@ async fn tasks_that_fit_no_executor_are_found_by_pool_when_they_have_waited_for_
     }
     busy.world.sql(format!("update task set pool = 'empty' where {one}")).await;
     let found = by_pool().await;
-    let [Unplaceable { pool, tasks: 1, example }] = &found[..] else { panic!("{found:?}") };
+    let [Unplaceable { pool, tasks: 1, example, short_of: None }] = &found[..] else {
+        panic!("{found:?}")
+    };
     assert!(pool == "empty" && example.starts_with("task_"), "{found:?}");
+    // An executor that has none of a dimension is named by that, and not by the first there is.
+    for (size, short_of) in [("ports = 60000", "ports"), ("iops = 2000000000", "iops")] {
+        busy.world.sql(format!("update task set pool = 'default', {size} where {one}")).await;
+        let found = by_pool().await;
+        let [of_pool] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(of_pool.short_of.as_deref(), Some(short_of));
+        busy.world.sql(format!("update task set ports = 0, iops = 1 where {one}")).await;
+    }
 }
 
 #[tokio::test]

@@ -262,6 +262,19 @@ async fn room_that_lacks_is_told_with_its_dimension() {
         for_its_size: true,
     };
     assert_eq!((told.reasons, told.eta.basis), (vec![no_room], Basis::Room));
+    // Of what is free it is the memory that is too little.
+    world
+        .sql(
+            "update pool_load set free_slots = 0, lacks = '[]', free_cpu_millis = 4000, free_memory_mib = 100, free_disk_mib = 20480,
+                free_iops = 1000, free_ports = 4",
+        )
+        .await;
+    let told = explained(&world, tenant, task).await;
+    let short_of = told.reasons.iter().find_map(|reason| match reason {
+        Reason::NoRoom { dimension, .. } => Some(*dimension),
+        _ => None,
+    });
+    assert_eq!(short_of, Some(Dimension::MemoryMib), "{told:?}");
 }
 
 #[tokio::test]

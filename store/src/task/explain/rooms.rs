@@ -12,7 +12,9 @@ use sqlx::PgConnection;
 pub(super) async fn read(tx: &mut PgConnection, pool: &PoolName) -> Result<Rooms, StoreError> {
     let query = sqlx::query!(
         r#"select l.free_slots, l.largest_cpu_millis as cpu, l.largest_memory_mib as memory, l.largest_disk_mib as disk,
-                l.largest_iops as iops, l.largest_ports as ports, l.lacks::text as "lacks!"
+                l.largest_iops as iops, l.largest_ports as ports,
+                l.free_cpu_millis as free_cpu, l.free_memory_mib as free_memory, l.free_disk_mib as free_disk,
+                l.free_iops, l.free_ports, l.lacks::text as "lacks!"
             from pool_load l
             where l.pool = $1 and l.reported_at > clock_timestamp() - interval '3 seconds'
             order by l.owner limit 1000"#,
@@ -24,7 +26,14 @@ pub(super) async fn read(tx: &mut PgConnection, pool: &PoolName) -> Result<Rooms
         largest: Resources::from_dimensions(
             [row.cpu, row.memory, row.disk, row.iops, row.ports].map(i32::unsigned_abs),
         ),
+        free: of_all([row.free_cpu, row.free_memory, row.free_disk, row.free_iops, row.free_ports]),
         lacks: of_json(&row.lacks),
     });
     Ok(Rooms(room.collect()))
+}
+
+/// `None` where a resource manager of an earlier release has told nothing of it.
+fn of_all(free: [Option<i32>; 5]) -> Option<Resources> {
+    let known = free.iter().all(Option::is_some);
+    known.then(|| Resources::from_dimensions(free.map(|n| n.unwrap_or(0).unsigned_abs())))
 }
