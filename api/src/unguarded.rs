@@ -45,8 +45,8 @@ pub(crate) async fn caller(
 ) -> Result<Caller, Problem> {
     static FIRST: std::sync::OnceLock<Caller> = std::sync::OnceLock::new();
     match FIRST.get().filter(|_| is_on()) {
-        Some(first) => Ok(*first),
-        None => asked.await.map(|caller| *FIRST.get_or_init(|| caller)),
+        Some(first) => Ok(first.clone()),
+        None => asked.await.map(|caller| FIRST.get_or_init(|| caller).clone()),
     }
 }
 

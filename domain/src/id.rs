@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::str::FromStr;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Why a text is not an id of the wanted kind.
@@ -177,19 +178,16 @@ impl fmt::Display for PublicKeyId {
 }
 
 /// An executor's configured name: 1 to 63 of `[a-z0-9-]`, not starting or ending with `-`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct ExecutorId(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExecutorId(Arc<str>);
 
 /// A pool's name: the same form as an executor's.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct PoolName(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolName(Arc<str>);
 
 /// A plan's name: the same form as an executor's.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct PlanName(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlanName(Arc<str>);
 
 /// Why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -221,7 +219,13 @@ macro_rules! name {
                     && text.bytes().all(letters)
                     && !text.starts_with('-')
                     && !text.ends_with('-');
-                if fits { Ok(Self(text.to_owned())) } else { Err(ParseNameError) }
+                if fits { Ok(Self(text.into())) } else { Err(ParseNameError) }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
 
@@ -240,13 +244,13 @@ name!(PlanName);
 
 impl Default for PoolName {
     fn default() -> Self {
-        Self("default".to_owned())
+        Self("default".into())
     }
 }
 
 impl Default for PlanName {
     fn default() -> Self {
-        Self("default".to_owned())
+        Self("default".into())
     }
 }
 

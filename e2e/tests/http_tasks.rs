@@ -87,7 +87,9 @@ async fn a_busy_server_is_called_again_when_it_asked_for_it() -> anyhow::Result<
     assert!(reason.contains("its address is loopback"), "{reason}");
     assert!(heard.lock().is_ok_and(|heard| heard.is_empty()));
 
-    cluster.berth(&["admin", "pool", "set", "inner", "--private-targets", "on"]).await?;
+    cluster
+        .berth(&["admin", "pool", "set", "inner", "--private-targets", "on", "--everyone", "on"])
+        .await?;
     cluster.set("BERTH_EXECUTOR__POOL", "inner");
     cluster.join(Role::Executor).await?;
     let task = json!({"run": {"http": {"url": format!("{url}/busy")}}, "pool": "inner", "max_attempts": 2,

@@ -89,7 +89,18 @@ impl World {
         let (target, url) = Target::start(&tasks).await?;
         let (_, other) = Target::start(&tasks).await?;
         let mut cluster = Cluster::start(Shape::default().with(Role::Executor, 0)).await?;
-        cluster.berth(&["admin", "pool", "set", "inner", "--private-targets", "on"]).await?;
+        cluster
+            .berth(&[
+                "admin",
+                "pool",
+                "set",
+                "inner",
+                "--private-targets",
+                "on",
+                "--everyone",
+                "on",
+            ])
+            .await?;
         cluster.set("BERTH_EXECUTOR__POOL", "inner");
         for _ in 0..2 {
             cluster.join(Role::Executor).await?;

@@ -170,6 +170,15 @@ pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
     })
 }
 
+/// The name of a tenant's plan, for who only compares it: one that is none is told, and `default` holds in its place, as elsewhere what is
+/// usual does.
+pub(crate) fn plan_of(text: &str) -> PlanName {
+    text.parse().unwrap_or_else(|_| {
+        tell("tenant", text, "plan");
+        PlanName::default()
+    })
+}
+
 /// Every plan, by name.
 ///
 /// # Errors

@@ -15,8 +15,9 @@ use crate::request::Peer;
 use crate::submit::REPEATS;
 use actix_web::http::header::HeaderMap;
 use domain::access::{Permission, PermissionSet, Role, Scope};
-use domain::id::{SignInId, TenantId, UserId};
+use domain::id::{PlanName, SignInId, TenantId, UserId};
 use domain::plan::PlanLimits;
+use domain::pool::PoolUser;
 use domain::tenant::TenantState;
 use runtime::clock::monotonic;
 use runtime::tasks::TaskGroup;
@@ -58,7 +59,7 @@ impl fmt::Display for Actor {
 }
 
 /// An authenticated request's authority: handlers that act for a tenant take it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Caller {
     tenant: TenantId,
     actor: Actor,
@@ -69,9 +70,10 @@ pub struct Caller {
 }
 
 /// How the caller's tenant stands, and what it may use.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Standing {
     pub state: TenantState,
+    pub plan: PlanName,
     pub limits: PlanLimits,
 }
 
@@ -125,6 +127,12 @@ impl Caller {
     #[must_use]
     pub const fn limits(&self) -> &PlanLimits {
         &self.standing.limits
+    }
+
+    /// For which pools of the installation it may ask: as this one.
+    #[must_use]
+    pub const fn pool_user(&self) -> PoolUser<'_> {
+        PoolUser { tenant: self.tenant, plan: &self.standing.plan }
     }
 
     /// How the tenant stands; a deleted one has no caller.

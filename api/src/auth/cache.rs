@@ -74,7 +74,7 @@ impl Known for KnownKey {
             hash: key.hash.as_slice().try_into().ok()?,
             scopes: ScopeSet::from_names(&key.scopes),
             usable: key.tenant_state != TenantState::Deleted && key.revoked_at.is_none(),
-            standing: Standing { state: key.tenant_state, limits: key.limits },
+            standing: Standing { state: key.tenant_state, plan: key.plan, limits: key.limits },
             expires: key.expires_at.map(|at| local(at, key.now, asked_at)),
         })
     }
@@ -302,6 +302,7 @@ mod tests {
             tenant: TenantId::fresh(),
             tenant_state: TenantState::Active,
             limits: domain::plan::PlanLimits::default(),
+            plan: domain::id::PlanName::default(),
             user: None,
             hash: vec![0; 32],
             scopes: Vec::new(),

@@ -40,7 +40,11 @@ impl Known for KnownSignIn {
             user: record.user,
             permissions: role.permissions().with(PermissionSet::OF_EVERY_USER),
             usable: record.usable && record.tenant_state != TenantState::Deleted,
-            standing: Standing { state: record.tenant_state, limits: record.limits },
+            standing: Standing {
+                state: record.tenant_state,
+                plan: record.plan,
+                limits: record.limits,
+            },
             expires: local(record.expires_at, record.now, asked_at),
         })
     }

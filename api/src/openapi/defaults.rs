@@ -145,7 +145,8 @@ mod tests {
     use super::*;
     use crate::openapi::document;
     use crate::task::{Origin, Rules, TaskSpec};
-    use domain::id::TenantId;
+    use domain::id::{PlanName, TenantId};
+    use domain::pool::{PoolGrants, PoolUser};
     use domain::time::Timestamp;
     use std::time::Duration;
     use store::pool::SubmitPool;
@@ -175,9 +176,11 @@ mod tests {
     #[test]
     fn a_task_of_which_only_its_run_is_given_is_what_the_document_says() {
         let limits = limits();
-        let pools = [SubmitPool { name: PoolName::default(), executors: Vec::new() }];
+        let (name, grants) = (PoolName::default(), PoolGrants::everyone());
+        let pools = [SubmitPool { name, grants, executors: Vec::new() }];
+        let user = PoolUser { tenant: TenantId::fresh(), plan: &PlanName::default() };
         let now = Timestamp::UNIX_EPOCH;
-        let rules = Rules { limits: &limits, pools: &pools, now, flexible: false };
+        let rules = Rules { limits: &limits, pools: &pools, user, now, flexible: false };
         let origin = Origin {
             tenant: TenantId::fresh(),
             key_id: String::new(),

@@ -6,6 +6,8 @@ use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::delete::DeletedPlanView;
 use crate::routes::admin::plan::put::PlanSpec;
+use crate::routes::admin::pool::put::{GrantsSpec, PoolSpec};
+use crate::routes::admin::pool::{PoolGrantsView, PoolPauseView, PoolView};
 use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
@@ -181,6 +183,11 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<PlanSpec>()
         .schema_from::<DeletedPlanView>()
         .schema_from::<PlanView>()
+        .schema_from::<PoolSpec>()
+        .schema_from::<GrantsSpec>()
+        .schema_from::<PoolView>()
+        .schema_from::<PoolGrantsView>()
+        .schema_from::<PoolPauseView>()
 }
 
 fn schedules(components: ComponentsBuilder) -> ComponentsBuilder {

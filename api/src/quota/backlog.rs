@@ -162,7 +162,7 @@ impl Backlog {
     }
 
     fn count_beside(&self, caller: &Caller, account: &Arc<Account>, turn: OwnedMutexGuard<()>) {
-        let (db, account, caller) = (self.db.clone(), Arc::clone(account), *caller);
+        let (db, account, caller) = (self.db.clone(), Arc::clone(account), caller.clone());
         self.tasks.spawn_detached("api.count", async move {
             count(&db, &caller, &account).await;
             drop(turn);

@@ -16,6 +16,7 @@ mod peer;
 mod query;
 mod repeatable;
 mod unread;
+mod version;
 
 pub(crate) use body::plain_length;
 pub use body::{BodyRule, Incoming, Media};
@@ -33,3 +34,4 @@ pub use query::Query;
 pub(crate) use query::{text_time, time as time_parameter, wrong as wrong_parameter};
 pub use repeatable::repeatable;
 pub(crate) use unread::Unread;
+pub(crate) use version::wanted_version;

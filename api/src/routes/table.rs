@@ -118,7 +118,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 64] = routes! {
+pub static TABLE: [Endpoint; 68] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -175,6 +175,10 @@ pub static TABLE: [Endpoint; 64] = routes! {
     Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;
     Delete "/v1/admin/plans/{name}" "plan.delete", Operator(Admin), Empty, admin::plan::delete => handle, DOC;
+    Get "/v1/admin/pools" "pool.list", Operator(Read), None, admin::pool::list => handle, DOC;
+    Get "/v1/admin/pools/{name}" "pool.get", Operator(Read), None, admin::pool::get => handle, DOC;
+    Put "/v1/admin/pools/{name}" "pool.set", Operator(Admin), Small, admin::pool::put => handle, DOC;
+    Delete "/v1/admin/pools/{name}" "pool.delete", Operator(Admin), Empty, admin::pool::delete => handle, DOC;
     Get "/healthz" "health.live", Open, None, health => live, LIVE;
     Get "/readyz" "health.ready", Open, None, health => ready, READY;
     Get "/metrics" "metrics.read", Operator(Read), None, metrics => handle, DOC;

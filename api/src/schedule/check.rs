@@ -161,7 +161,8 @@ fn written<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::id::{PoolName, TenantId};
+    use domain::id::{PlanName, PoolName, TenantId};
+    use domain::pool::{PoolGrants, PoolUser};
     use runtime::config::load_from;
     use serde_json::{Value, json};
     use store::pool::SubmitPool;
@@ -169,8 +170,10 @@ mod tests {
     fn checked(body: Value) -> Result<Checked, Problem> {
         let config = load_from(None, []).unwrap();
         let now = "2027-01-01T00:00:00Z".parse().unwrap();
-        let pools = [SubmitPool { name: PoolName::default(), executors: Vec::new() }];
-        let rules = Rules { limits: &config.limits, pools: &pools, now, flexible: false };
+        let (name, grants) = (PoolName::default(), PoolGrants::everyone());
+        let pools = [SubmitPool { name, grants, executors: Vec::new() }];
+        let user = PoolUser { tenant: TenantId::fresh(), plan: &PlanName::default() };
+        let rules = Rules { limits: &config.limits, pools: &pools, user, now, flexible: false };
         let origin = Origin {
             tenant: TenantId::fresh(),
             key_id: "k".to_owned(),

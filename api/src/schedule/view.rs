@@ -62,7 +62,8 @@ pub struct ScheduleView<'a> {
     /// When it was found to be over.
     #[schema(value_type = Option<String>, format = DateTime)]
     ended_at: Option<Timestamp>,
-    /// Where it was stored just now, or is read: what its owner should know of it. Absent where there is nothing.
+    /// What its owner should know of it: that its due times make no task, because its pool is none; that the operators hold all schedules;
+    /// and, only where it was stored just now, that its task fits no executor. Absent where there is nothing.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<crate::task::Warning>, required = false)]
     warnings: &'a [crate::task::Warning],

@@ -1,6 +1,6 @@
-//! Which pools there are, and what their executors have, as of a second ago.
+//! Which pools there are, to whom they are granted, and what their executors have, as of a second ago.
 //!
-//! Asked by every submit, so that a task for a pool that does not exist is refused instead of waiting
+//! Asked by every submit, so that a task for a pool that does not exist, or is not granted to its tenant, is refused instead of waiting
 //! forever. While the database is away the last known list serves: pools do not vanish.
 
 use crate::problem::Problem;

@@ -11,6 +11,7 @@ use super::warning::{Need, Warning, warnings};
 use crate::problem::{Code, Problem};
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError, Priority};
 use domain::id::{PoolName, TaskId, TenantId};
+use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
 use domain::task::{Delivery, RetryOn, RetryPolicy};
 use domain::time::Timestamp;
@@ -47,6 +48,8 @@ pub struct Rules<'a> {
     pub limits: &'a LimitsConfig,
     /// The pools there are.
     pub pools: &'a [SubmitPool],
+    /// Who submits: a pool that is not granted to it is none.
+    pub user: PoolUser<'a>,
     /// The present time; bounds `run_at`.
     pub now: Timestamp,
     /// Tasks are flexible that do not say: the tenant's plan.
@@ -195,13 +198,26 @@ impl Rules<'_> {
     }
 
     fn pool(&self, f: &mut Findings, name: Option<&str>) -> PoolName {
-        let Some(name) = name else { return PoolName::default() };
-        let found = self.pools.iter().find(|pool| pool.name.as_str() == name);
-        found.map(|pool| pool.name.clone()).unwrap_or_else(|| {
-            f.wrong("/pool", "is not a pool of this installation");
-            PoolName::default()
-        })
+        let usual = PoolName::default();
+        let Some(pool) = usable(self.pools, self.user, name.unwrap_or(usual.as_str())) else {
+            f.wrong("/pool", if name.is_some() { NO_POOL } else { NO_USUAL_POOL });
+            return usual;
+        };
+        pool.name.clone()
     }
+}
+
+/// What is said of a pool that is none, and of one that is not granted to whoever asks: nobody learns which.
+const NO_POOL: &str = "is not a pool of this installation";
+const NO_USUAL_POOL: &str = "must be given: `default` is not a pool of this installation";
+
+/// The pool of this name, where `user` may use it.
+pub fn usable<'a>(
+    pools: &'a [SubmitPool],
+    user: PoolUser<'_>,
+    name: &str,
+) -> Option<&'a SubmitPool> {
+    pools.iter().find(|pool| pool.name.as_str() == name).filter(|pool| pool.grants.admit(user))
 }
 
 fn demand(

@@ -9,10 +9,10 @@ mod text;
 mod view;
 mod warning;
 
-pub use check::{Origin, Rules};
+pub use check::{Origin, Rules, usable};
 pub use findings::Findings;
 pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
 pub(crate) use text::{check_tenant_name, duration, short_text, time};
 pub use view::{RetryView, StateView, TaskView};
-pub(crate) use warning::warnings;
 pub use warning::{Need, Warning};
+pub(crate) use warning::{no_pool, warnings};

@@ -3,9 +3,12 @@
 //! Made from what the api knows of executors, a second old: it costs no statement. Executors come and go, so none of this refuses
 //! anything.
 
+use super::check::usable;
 use domain::id::PoolName;
 use domain::placement::{Misfit, misfit};
+use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
+use domain::schedule::Outcome;
 use serde::Serialize;
 use store::pool::SubmitPool;
 use utoipa::ToSchema;
@@ -14,7 +17,8 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = TaskWarning)]
 pub struct Warning {
-    /// What, for programs: `no_executor` or `too_large`, as a reason for which tasks wait; `schedules_held` of a schedule.
+    /// What, for programs: `no_executor` or `too_large`, as a reason for which tasks wait; of a schedule also `schedules_held`, and
+    /// `pool_unavailable`, as the outcome of its due times.
     code: &'static str,
     /// The same for people.
     detail: String,
@@ -75,4 +79,19 @@ pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<Warning> {
         }
     };
     vec![Warning { code: misfit.as_str(), detail, pointer }]
+}
+
+/// Warns of a schedule whose tasks go to a `pool` that is none, or none for `user`: its due times make none.
+pub(crate) fn no_pool(
+    pools: &[SubmitPool],
+    user: PoolUser<'_>,
+    pool: &PoolName,
+) -> Option<Warning> {
+    usable(pools, user, pool.as_str()).is_none().then(|| Warning {
+        code: Outcome::PoolUnavailable.as_str(),
+        detail: format!(
+            "`{pool}` is not a pool of this installation: due times make no task until another is named"
+        ),
+        pointer: "/task/pool".to_owned(),
+    })
 }

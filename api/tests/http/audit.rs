@@ -37,11 +37,14 @@ const AUDITED: [(&str, &str); 28] = [
     ("tenant.delete", "tenant.delete"),
     ("plan.put", "plan.put"),
     ("plan.delete", "plan.delete"),
+    ("pool.set", "pool.set"),
+    ("pool.delete", "pool.delete"),
 ];
 
 /// The declared actions that only operators do, or all the others; sorted.
 fn declared(of_operators: bool) -> Vec<&'static str> {
-    let is_theirs = |action: &str| action.starts_with("tenant.") || action.starts_with("plan.");
+    let is_theirs =
+        |action: &str| ["tenant", "plan", "pool"].contains(&action.split('.').next().unwrap());
     let actions = AUDITED.iter().map(|(_, action)| *action);
     let mut actions: Vec<_> = actions.filter(|action| is_theirs(action) == of_operators).collect();
     actions.sort_unstable();
@@ -361,6 +364,32 @@ async fn a_plan(watch: &mut Watch<'_>) {
     watch.none(&put(&limits).await).await;
 }
 
+/// A pool is made, granted to that plan, refused and deleted; those of the platform.
+async fn a_pool(watch: &mut Watch<'_>) {
+    let (server, operator) = (watch.server, watch.credential);
+    let put = async |body: Value| ask(server, operator, "PUT", "/v1/admin/pools/inner", body).await;
+    let row = watch.one(&put(json!({"private_targets": true})).await).await;
+    assert_eq!(row["target"], json!({"kind": "pool", "id": "inner"}));
+    assert_eq!((&row["tenant"], &row["before"]), (&Value::Null, &Value::Null));
+    let nobody = json!({"everyone": false, "plans": [], "tenants": []});
+    assert_eq!(
+        (&row["after"]["private_targets"], &row["after"]["granted_to"]),
+        (&json!(true), &nobody)
+    );
+    let granted = json!({"private_targets": true, "granted_to": {"plans": ["team"]}});
+    let row = watch.one(&put(granted.clone()).await).await;
+    assert_eq!(row["before"]["granted_to"], nobody);
+    assert_eq!(row["after"]["granted_to"]["plans"], json!(["team"]));
+    watch.actions.pop();
+    watch.none(&put(granted).await).await;
+    watch.none(&put(json!({"granted_to": {"plans": ["none"]}})).await).await;
+    let delete =
+        async || ask(server, operator, "DELETE", "/v1/admin/pools/inner", Value::Null).await;
+    let row = watch.one(&delete().await).await;
+    assert_eq!((&row["before"]["private_targets"], &row["after"]), (&json!(true), &Value::Null));
+    watch.none(&delete().await).await;
+}
+
 /// The tenant on that plan is changed, stands otherwise and goes.
 async fn a_tenant(watch: &mut Watch<'_>, id: &str) {
     let (server, operator) = (watch.server, watch.credential);
@@ -395,6 +424,7 @@ async fn what_operators_do_is_told_to_the_tenant_or_is_the_platforms() {
     let (platform, theirs) = ("/v1/admin/audit?limit=3", "/v1/admin/audit?limit=3&tenant=acme");
     let mut of_platform = Watch::begin(&server, &operator, platform).await;
     a_plan(&mut of_platform).await;
+    a_pool(&mut of_platform).await;
     let spec = json!({"name": "acme", "plan": "team"});
     let made = ask(&server, &operator, "POST", "/v1/admin/tenants", spec.clone()).await;
     let id = made.json()["id"].as_str().unwrap().to_owned();

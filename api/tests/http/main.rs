@@ -31,6 +31,7 @@ mod mistakes;
 mod operators;
 mod outage;
 mod pooler;
+mod pools;
 mod quotas;
 mod reads;
 mod replicas;

@@ -101,7 +101,7 @@ async fn operators_things(server: &Server, path: &str) -> [String; 3] {
             let theirs = format!("tenant_{}", theirs.trim().replace('-', ""));
             [theirs, TenantId::fresh().to_string(), server.tenant.to_string()]
         }
-        "plans" => ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()],
+        "plans" | "pools" => ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()],
         other => panic!("nothing is known of {other}: a new route needs its row in this matrix"),
     }
 }
@@ -231,6 +231,7 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
         "user.change" => r#"{"role":"viewer"}"#,
         "tenant.change" => r#"{"weight":7}"#,
         "plan.put" => PLAN,
+        "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
         "schedule.put" => SCHEDULE,
         "schedule.backfill" => BACKFILL,
@@ -298,6 +299,7 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
     let reader = server.new_operator("reader", &["read"]).await;
     let admin = server.new_operator("admin", &["read", "admin"]).await;
     let askers = askers(&server).await;
+    server.db.sql("insert into pool (name) values ('free')").await.unwrap();
     let before = fingerprint(&server).await;
     let mut asked = 0;
     for endpoint in &TABLE {
@@ -321,8 +323,8 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
             );
             assert_eq!(answers[0].0, 403, "{endpoint:?}: {answers:?}");
         }
-        // What puts a plan makes one that is not there.
-        if endpoint.name != "plan.put" {
+        // What puts a plan or a pool makes one that is not there.
+        if !["plan.put", "pool.set"].contains(&endpoint.name) {
             let answer = ask(&server, endpoint, &target(&things[1]), &admin).await;
             assert_eq!(answer.code(), "not_found", "{endpoint:?}: {answer:?}");
         }
@@ -500,6 +502,7 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
+        (platform, "PUT", "/v1/admin/pools/own".to_owned(), json!({"private_targets": true})),
     ];
     for (key, verb, path, body) in targets {
         for field in [

@@ -176,6 +176,10 @@ impl Server {
             true => path.replace("{name}", &self.schedule().await),
             false => path.replace("{name}", "free"),
         };
+        if path.starts_with("/v1/admin/pools/") {
+            let free = "insert into pool (name) values ('free') on conflict do nothing";
+            self.db.sql(free).await.unwrap();
+        }
         let path = path.replace("{key}", "exports");
         if !path.contains("{id}") {
             return path;

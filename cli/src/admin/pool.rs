@@ -5,18 +5,20 @@ use super::operator::OperatorSettings;
 use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
-use domain::id::PoolName;
+use domain::id::{PlanName, PoolName, TenantId};
+use domain::pool::PoolGrants;
 use runtime::{clock, config};
 use serde_json::{Value, json};
 use store::StoreError;
-use store::pool::PoolRecord;
+use store::connect::AdminDb;
+use store::pool::{PoolChange, PoolRecord, PoolStored};
 
-const COLUMNS: [&str; 4] = ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "PAUSED"];
+const COLUMNS: [&str; 5] = ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "GRANTED TO", "PAUSED"];
 
-/// A pool and what it allows. What is not given stays as it is; in a new pool it is off.
+/// A pool, what it allows and who may use it. What is not given stays as it is; in a new pool it is off, and it is granted to nobody.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  berth admin pool set crawlers --command-network on\n\nExecutors hear of it when they connect next."
+    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n\nExecutors hear of what is allowed when they connect next. A grant, and its end, is felt within two seconds."
 )]
 pub struct PoolSetArguments {
     /// Its name; stored where it is new.
@@ -27,6 +29,21 @@ pub struct PoolSetArguments {
     /// Whether HTTP tasks reach private, loopback and link-local addresses.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub private_targets: Option<bool>,
+    /// Whether every tenant may use it.
+    #[arg(long, value_name = "on|off", value_parser = switch)]
+    pub everyone: Option<bool>,
+    /// Lets the tenants on this plan use it; may be repeated.
+    #[arg(long, value_name = "PLAN")]
+    pub grant_plan: Vec<PlanName>,
+    /// Lets this tenant use it; may be repeated.
+    #[arg(long, value_name = "NAME|ID")]
+    pub grant_tenant: Vec<String>,
+    /// Ends the grant to this plan; may be repeated.
+    #[arg(long, value_name = "PLAN")]
+    pub revoke_plan: Vec<PlanName>,
+    /// Ends the grant to this tenant; may be repeated.
+    #[arg(long, value_name = "NAME|ID")]
+    pub revoke_tenant: Vec<String>,
     #[command(flatten)]
     settings: OperatorSettings,
 }
@@ -68,11 +85,56 @@ pub async fn list(settings: &SettingsArguments, format: Format) -> Result<(), Fa
 pub async fn set(arguments: &PoolSetArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(arguments.settings.config.as_deref())?;
     let db = database::open(&config)?;
-    let (network, private) = (arguments.command_network, arguments.private_targets);
-    let set =
-        store::pool::set(&db, &arguments.name, network, private, arguments.settings.by()).await;
+    let set = change(&db, arguments).await;
     db.close().await;
-    show(&[set.map_err(|error| database::failure(&error))?], format)
+    match set? {
+        PoolStored::Created(pool) | PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => {
+            show(&[pool], format)
+        }
+        PoolStored::Unknown { plans, tenants } => {
+            let plans = plans.iter().map(|plan| format!("there is no plan named `{plan}`"));
+            let tenants = tenants.iter().map(|id| format!("there is no tenant `{id}`"));
+            let all: Vec<_> = plans.chain(tenants).collect();
+            Err(Failure::new(Exit::NotFound, all.join("; ")))
+        }
+        // No version was asked for.
+        PoolStored::VersionMismatch { .. } => {
+            Err(Failure::failed("the pool has changed; try again"))
+        }
+    }
+}
+
+async fn change(db: &AdminDb, arguments: &PoolSetArguments) -> Result<PoolStored, Failure> {
+    let grants = async |plans: &[PlanName], tenants: &[String]| -> Result<PoolGrants, Failure> {
+        let mut grants =
+            PoolGrants { plans: plans.iter().cloned().collect(), ..PoolGrants::default() };
+        for tenant in tenants {
+            grants.tenants.insert(named_or_id(db, tenant).await?);
+        }
+        Ok(grants)
+    };
+    let change = PoolChange {
+        command_network: arguments.command_network,
+        private_targets: arguments.private_targets,
+        everyone: arguments.everyone,
+        grant: grants(&arguments.grant_plan, &arguments.grant_tenant).await?,
+        revoke: grants(&arguments.revoke_plan, &arguments.revoke_tenant).await?,
+    };
+    let set = store::pool::set(db, &arguments.name, change, arguments.settings.by()).await;
+    set.map_err(|error| database::failure(&error))
+}
+
+/// The tenant of this name, or with this id.
+async fn named_or_id(db: &AdminDb, text: &str) -> Result<TenantId, Failure> {
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let found = store::tenant::find_by_name(db, text).await;
+    let found = found.map_err(|error| database::failure(&error))?;
+    found.ok_or_else(|| {
+        let text = format!("there is no tenant named `{text}`; see `berth admin tenant list`");
+        Failure::new(Exit::NotFound, text)
+    })
 }
 
 /// Pauses a pool and prints how it stands.
@@ -120,11 +182,12 @@ fn show(pools: &[PoolRecord], format: Format) -> Result<(), Failure> {
 
 fn document(pool: &PoolRecord) -> Value {
     json!({"name": pool.name, "command_network": pool.policy.command_network,
-        "private_targets": pool.policy.private_targets, "paused_at": pool.pause.as_ref().map(|pause| pause.at),
+        "private_targets": pool.policy.private_targets, "version": pool.version, "granted_to": {
+            "everyone": pool.grants.everyone, "plans": pool.grants.plans, "tenants": pool.grants.tenants}, "paused_at": pool.pause.as_ref().map(|pause| pause.at),
         "paused_because": pool.pause.as_ref().map(|pause| &pause.because)})
 }
 
-fn cells(pool: &PoolRecord) -> [String; 4] {
+fn cells(pool: &PoolRecord) -> [String; 5] {
     let paused = pool
         .pause
         .as_ref()
@@ -133,8 +196,27 @@ fn cells(pool: &PoolRecord) -> [String; 4] {
         pool.name.to_string(),
         on_or_off(pool.policy.command_network).to_owned(),
         on_or_off(pool.policy.private_targets).to_owned(),
+        granted_to(&pool.grants),
         paused.unwrap_or_default(),
     ]
+}
+
+/// In a line: of many tenants only how many.
+fn granted_to(grants: &PoolGrants) -> String {
+    if grants.everyone {
+        return "everyone".to_owned();
+    }
+    let plans = grants.plans.iter().map(|plan| format!("plan {plan}"));
+    let tenants = match grants.tenants.len() {
+        0 => None,
+        1..=2 => {
+            let ids: Vec<_> = grants.tenants.iter().map(ToString::to_string).collect();
+            Some(ids.join(", "))
+        }
+        many => Some(format!("{many} tenants")),
+    };
+    let all: Vec<_> = plans.chain(tenants).collect();
+    if all.is_empty() { "nobody".to_owned() } else { all.join(", ") }
 }
 
 pub(super) fn switch(text: &str) -> Result<bool, String> {

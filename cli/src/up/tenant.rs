@@ -15,6 +15,7 @@ use store::StoreError;
 use store::audit::By;
 use store::connect::{AdminDb, SubmitDb};
 use store::key::NewKey;
+use store::pool::PoolChange;
 use store::tenant::NewTenant;
 
 /// Its name.
@@ -51,7 +52,8 @@ async fn make(
     let is_new = store::tenant::find_by_name(db, TENANT).await.map_err(failed)?.is_none();
     if is_new && own_database {
         let pool: PoolName = "default".parse().map_err(|_| Failure::failed("no default pool"))?;
-        store::pool::set(db, &pool, None, Some(true), By::SYSTEM).await.map_err(failed)?;
+        let change = PoolChange { private_targets: Some(true), ..PoolChange::default() };
+        store::pool::set(db, &pool, change, By::SYSTEM).await.map_err(failed)?;
     }
     // Its executors belong to it, and one of a pool that nobody has made is refused.
     store::pool::set(db, &config.executor.pool, None, None, By::SYSTEM).await.map_err(failed)?;

@@ -166,7 +166,7 @@ async fn what_a_lying_executor_reports_is_bounded_and_hurts_nobody() -> anyhow::
         .set("BERTH_TELEMETRY__OTLP_ENDPOINT", collector.endpoint())
         .set("BERTH_RESOURCE_MANAGER__LEASE_TERM", "2m");
     let mut cluster = Cluster::start(shape).await?;
-    cluster.berth(&["admin", "pool", "set", POOL]).await?;
+    cluster.berth(&["admin", "pool", "set", POOL, "--everyone", "on"]).await?;
     let (customer, other) =
         (Customer::sign_up(&cluster, "acme").await?, Customer::sign_up(&cluster, "honest").await?);
     let probe = json!({ "run": { "noop": {} }, "pool": POOL, "delay": "1h" });

@@ -3,8 +3,8 @@
 use crate::executor::{Hostile, POOL, hello};
 use crate::{SOON, submit};
 use e2e::{Cluster, Customer, Oracle, Role, Shape, sum};
-use protocol::{Capacity, Hello};
 use protocol::result::Outcome;
+use protocol::{Capacity, Hello};
 use runtime::clock;
 use serde_json::json;
 use std::time::Duration;

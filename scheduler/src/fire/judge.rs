@@ -1,9 +1,11 @@
 //! Says what becomes of due times: the rules are `domain::schedule::decide`'s, over what the database holds locked.
 
 use super::known::Known;
+use super::pools::Pools;
 use super::rooms::Rooms;
 use super::versions::{Judged, Versions};
-use domain::id::{ScheduleId, TaskId};
+use domain::id::{PoolName, ScheduleId, TaskId};
+use domain::pool::PoolUser;
 use domain::schedule::{Coming, Decision, Next, Situation, decide};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,6 +16,7 @@ use store::fire::{Due, Facts, Verdict, VerdictRow};
 pub(crate) struct Judge {
     known: Known,
     rooms: Rooms,
+    pools: Pools,
     misfire_after: Duration,
     unreadable: Mutex<Vec<Unreadable>>,
 }
@@ -28,8 +31,8 @@ pub(super) struct Unreadable {
 
 impl Judge {
     pub(crate) fn new(misfire_after: Duration) -> Self {
-        let (known, rooms) = (Known::default(), Rooms::default());
-        Self { known, rooms, misfire_after, unreadable: Mutex::default() }
+        let (known, rooms, pools) = (Known::default(), Rooms::default(), Pools::default());
+        Self { known, rooms, pools, misfire_after, unreadable: Mutex::default() }
     }
 
     /// Those that could not be read since this was asked last: they are to be paused.
@@ -37,14 +40,15 @@ impl Judge {
         std::mem::take(&mut *self.unreadable.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Learns what must be known of the tenants of `due`.
+    /// Learns what must be known of the tenants of `due`, and of the pools.
     pub(super) async fn prepare(&self, db: &SchedulerDb, due: &[Due]) -> Result<(), StoreError> {
+        self.pools.refresh(db).await?;
         self.rooms.look(db, due).await
     }
 
-    /// Of `tenant`, how many tasks more it may have.
-    pub(super) fn room(&self, tenant: domain::id::TenantId) -> u64 {
-        self.rooms.of(tenant)
+    /// How many tasks more `user` may have in `pool`.
+    pub(super) fn room(&self, user: PoolUser<'_>, pool: &PoolName) -> u64 {
+        if self.pools.admit(pool, user) { self.rooms.of(user.tenant) } else { 0 }
     }
 
     /// What becomes of each of `all`. One that cannot be read is left as it is, harms no other, and is
@@ -100,6 +104,8 @@ impl Judge {
 
     fn decide(&self, facts: &Facts, versions: &Versions<'_>, judged: &Judged) -> Decision {
         let Due { due_at, fire_at, .. } = facts.due;
+        let user = PoolUser { tenant: facts.due.tenant, plan: &facts.plan };
+        let pool_granted = self.pools.admit(&judged.template.pool, user);
         self.rooms.give(facts.due.tenant, |room| {
             let decision = decide(&Situation {
                 schedule: facts.due.schedule,
@@ -111,6 +117,7 @@ impl Judge {
                 fires: facts.fires,
                 paused: judged.paused,
                 suspended: judged.suspended,
+                pool_granted,
                 misfire: judged.misfire,
                 misfire_after: self.misfire_after,
                 overlap: judged.overlap,

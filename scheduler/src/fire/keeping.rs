@@ -7,7 +7,8 @@ use super::judge::Judge;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
-use domain::id::ScheduleId;
+use domain::id::{PlanName, PoolName, ScheduleId};
+use domain::pool::PoolUser;
 use domain::schedule::{Coming, Timing};
 use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
@@ -110,7 +111,8 @@ impl KeepFires {
             let Some(at) = owned.iter().find(|at| at.shard == shard) else { continue };
             let of = Due { schedule, tenant, shard, due_at: now, fire_at: now };
             self.judge.prepare(&self.db, &[of]).await?;
-            let room = self.judge.room(tenant);
+            let room =
+                |pool: &PoolName, plan: &PlanName| self.judge.room(PoolUser { tenant, plan }, pool);
             let step = match backfill_step(&self.db, self.shards.node(), *at, schedule, room).await
             {
                 Err(StoreError::Malformed { what, .. }) => {

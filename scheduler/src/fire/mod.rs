@@ -13,6 +13,7 @@ mod judge;
 mod keeping;
 mod known;
 mod malformed;
+mod pools;
 mod reading;
 mod rendezvous;
 mod rooms;

@@ -14,6 +14,7 @@ mod made_up;
 mod misfires;
 mod overlaps;
 mod ownership;
+mod pools;
 mod steady;
 mod streaks;
 mod world;

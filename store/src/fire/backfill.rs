@@ -8,12 +8,13 @@ use super::write::{held_by, skipped, submit};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::hot::kept;
+use crate::plan::plan_of;
 use crate::schedule::make::{Maker, task};
 use crate::schedule::{read_json, read_text};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
 use crate::tenant::standing;
-use domain::id::{NodeId, ScheduleId, TaskId, TenantId};
+use domain::id::{NodeId, PlanName, PoolName, ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, Reckoner, TaskTemplate, Timing};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
@@ -72,9 +73,11 @@ struct Found {
     per_second: f64,
     key_id: String,
     tenant_state: TenantState,
+    plan: PlanName,
 }
 
-/// Fires the next piece of a schedule's backfill, for at most `room` tasks; nothing where `node` does not own its shard any more.
+/// Fires the next piece of a schedule's backfill, for at most so many tasks as there is `room` for in its pool, for a tenant on its plan: it
+/// waits while there is none, also because the pool is not granted to the tenant any more. Nothing where `node` does not own its shard any more.
 ///
 /// # Errors
 /// When the database cannot answer. Repeating it fires nothing twice.
@@ -83,7 +86,7 @@ pub async fn backfill_step(
     node: NodeId,
     at: ShardEpoch,
     schedule: ScheduleId,
-    room: u64,
+    room: impl Fn(&PoolName, &PlanName) -> u64,
 ) -> Result<BackfillStep, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.fire_pool().begin()).await?;
@@ -93,6 +96,7 @@ pub async fn backfill_step(
         let Some(found) = lock(&mut tx, schedule).await? else {
             return Ok(BackfillStep { made: 0, done: true });
         };
+        let room = room(&found.template.pool, &found.plan);
         let step = found.fire(&mut tx, room).await?;
         named("commit", tx.commit()).await?;
         Ok(step)
@@ -104,10 +108,10 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
     let query = sqlx::query!(
         r#"select s.tenant_id as "tenant_id!", s.name as "name!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
                 s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
-                b.per_second as "per_second!", b.key_id as "key_id!", t.state as "state?"
+                b.per_second as "per_second!", b.key_id as "key_id!", t.state as "state?", t.plan as "plan!"
             from (select n.* from schedule n where n.id = $1 and berth_schedule_is_sound(n) limit 1 for no key update) s
             cross join lateral (select n.* from schedule_backfill n where n.schedule_id = s.id limit 1 for no key update) b
-            cross join lateral (select o.state from tenant o where o.id = s.tenant_id limit 1) t"#,
+            cross join lateral (select o.state, o.plan from tenant o where o.id = s.tenant_id limit 1) t"#,
         schedule.uuid()
     );
     let Some(row) = named("fire.lock_backfill", query.fetch_all(tx)).await?.pop() else {
@@ -127,6 +131,7 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
         per_second: row.per_second,
         key_id: row.key_id,
         tenant_state: standing(row.tenant_id, row.state),
+        plan: plan_of(&row.plan),
     }))
 }
 
@@ -137,7 +142,7 @@ impl Found {
             return Ok(BackfillStep { made: 0, done: true });
         }
         if self.tenant_state != TenantState::Active || room == 0 {
-            // Until there is room, or the tenant may run again.
+            // Until there is room, or the tenant may run again, or in that pool.
             self.rest(tx, self.reached, Duration::from_secs(5)).await?;
             return Ok(BackfillStep::default());
         }

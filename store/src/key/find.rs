@@ -2,9 +2,9 @@
 
 use crate::StoreError;
 use crate::connect::SubmitDb;
-use crate::plan::limits_of;
+use crate::plan::{limits_of, plan_of};
 use crate::statement::named;
-use domain::id::{TenantId, UserId};
+use domain::id::{PlanName, TenantId, UserId};
 use domain::plan::PlanLimits;
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
@@ -20,6 +20,8 @@ pub struct KeyRecord {
     pub tenant_state: TenantState,
     /// What that tenant's plan allows.
     pub limits: PlanLimits,
+    /// That plan's name.
+    pub plan: PlanName,
     /// On whose behalf it was made, where a user made it or the key that made it.
     pub user: Option<UserId>,
     /// HMAC-SHA256 of the whole key.
@@ -40,7 +42,7 @@ pub struct KeyRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select k.id, k.tenant_id, t.state as "state?", k.user_id, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!",
+        r#"select k.id, k.tenant_id, t.state as "state?", k.user_id, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!", t.plan,
                 p.submits_per_second as "submits_per_second?", p.submit_burst as "submit_burst?", p.submits_per_hour as "submits_per_hour?", p.running_tasks as "running_tasks?", p.backlog as "backlog?", p.schedules as "schedules?",
                 p.payload_bytes as "payload_bytes?", p.stored_output_bytes as "stored_output_bytes?", p.retention_days as "retention_days?", p.weight as "weight?", p.flexible as "flexible?"
             from api_key k join tenant t on t.id = k.tenant_id join plan p on p.name = t.plan
@@ -56,6 +58,7 @@ pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, Stor
             tenant: TenantId(row.tenant_id),
             tenant_state,
             limits,
+            plan: plan_of(&row.plan),
             user: row.user_id.map(UserId),
             hash: row.hash,
             scopes: row.scopes,

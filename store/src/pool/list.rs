@@ -1,11 +1,13 @@
 //! Every pool, by name, for those who ask. They are few: a list ends at 1000.
 
+use super::granted::granted;
 use super::record::{PoolRecord, Row};
 use crate::StoreError;
 use crate::connect::{AdminDb, SchedulerDb, SubmitDb};
 use crate::hot::kept;
 use crate::statement::named;
 use domain::id::PoolName;
+use domain::pool::PoolGrants;
 use domain::resources::Resources;
 
 /// More pools than an installation has.
@@ -28,6 +30,8 @@ pub struct DispatchPool {
 pub struct SubmitPool {
     /// Its name.
     pub name: PoolName,
+    /// Who may use it.
+    pub grants: PoolGrants,
     /// All that each kind of its executors has, used or not.
     pub executors: Vec<Resources>,
 }
@@ -38,8 +42,8 @@ pub struct SubmitPool {
 /// When the database cannot answer.
 pub async fn list(db: &SubmitDb) -> Result<Vec<SubmitPool>, StoreError> {
     let query = sqlx::query!(
-        r#"select p.name, e.cpu_millis as "cpu?", e.memory_mib as "memory?", e.disk_mib as "disk?", e.iops as "iops?", e.ports as "ports?"
-            from (select o.name from pool o order by o.name limit $1) p
+        r#"select p.name, p.everyone, e.cpu_millis as "cpu?", e.memory_mib as "memory?", e.disk_mib as "disk?", e.iops as "iops?", e.ports as "ports?"
+            from (select o.name, o.everyone from pool o order by o.name limit $1) p
             left join (
                 select distinct s.pool, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.port_count as ports
                 from executor_session s
@@ -50,12 +54,15 @@ pub async fn list(db: &SubmitDb) -> Result<Vec<SubmitPool>, StoreError> {
         MOST_KINDS
     );
     let rows = named("pool.list", query.fetch_all(db.pool())).await?;
+    let mut granted = granted(db.pool()).await?;
     let mut pools: Vec<SubmitPool> = Vec::new();
     for row in rows {
         // The table's check admits only names that parse.
         let Ok(name) = row.name.parse::<PoolName>() else { continue };
         if pools.last().is_none_or(|pool| pool.name != name) {
-            pools.push(SubmitPool { name, executors: Vec::new() });
+            let grants = granted.remove(name.as_str()).unwrap_or_default();
+            let grants = PoolGrants { everyone: row.everyone, ..grants };
+            pools.push(SubmitPool { name, grants, executors: Vec::new() });
         }
         let kind = [row.cpu, row.memory, row.disk, row.iops, row.ports].map(|n| n.unwrap_or(0));
         if row.cpu.is_some()
@@ -88,9 +95,29 @@ pub async fn list_for_dispatch(db: &SchedulerDb) -> Result<Vec<DispatchPool>, St
 pub async fn list_for_operator(db: &AdminDb) -> Result<Vec<PoolRecord>, StoreError> {
     let query = sqlx::query_as!(
         Row,
-        "select name, command_network, private_targets, paused_at, paused_because from pool order by name limit $1",
+        r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
+                array(select g.plan from pool_granted_plan g where g.pool = p.name order by g.plan) as "plans!",
+                array(select g.tenant_id from pool_granted_tenant g where g.pool = p.name order by g.tenant_id) as "tenants!"
+            from pool p order by p.name limit $1"#,
         MOST
     );
     let rows = named("pool.list_for_operator", query.fetch_all(db.pool())).await?;
     rows.into_iter().map(TryInto::try_into).collect()
+}
+
+/// The pool of this name, with all that is known of it.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn find(db: &AdminDb, name: &PoolName) -> Result<Option<PoolRecord>, StoreError> {
+    let query = sqlx::query_as!(
+        Row,
+        r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
+                array(select g.plan from pool_granted_plan g where g.pool = p.name order by g.plan) as "plans!",
+                array(select g.tenant_id from pool_granted_tenant g where g.pool = p.name order by g.tenant_id) as "tenants!"
+            from pool p where p.name = $1"#,
+        name.as_str()
+    );
+    let row = named("pool.find", query.fetch_optional(db.pool())).await?;
+    row.map(TryInto::try_into).transpose()
 }

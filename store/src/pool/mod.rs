@@ -1,13 +1,17 @@
-//! Pools: groups of executors. A task goes to one.
+//! Pools: groups of executors. A task goes to one, of those that are granted to its tenant.
 
+mod delete;
+mod granted;
 mod list;
 mod pause;
 mod policy;
 mod record;
 mod set;
 
-pub use list::{DispatchPool, SubmitPool, list, list_for_dispatch, list_for_operator};
+pub use delete::{PoolDeleted, delete};
+pub use granted::list_for_fires;
+pub use list::{DispatchPool, SubmitPool, find, list, list_for_dispatch, list_for_operator};
 pub use pause::{pause, resume};
 pub use policy::policy;
 pub use record::{Pause, PoolRecord};
-pub use set::set;
+pub use set::{PoolChange, PoolStored, PutPool, put, set};

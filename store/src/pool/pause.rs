@@ -2,7 +2,7 @@
 //!
 //! The batcher reads it within a second. What was handed out a moment before may still start.
 
-use super::record::{Pause, PoolRecord, Row};
+use super::record::{Pause, PoolRecord, lock};
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
@@ -10,7 +10,6 @@ use crate::statement::named;
 use domain::audit::PLATFORM;
 use domain::id::PoolName;
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 /// Pauses `pool`, in the request of `by`, and answers how it stands now; `None` where there is no such pool. One that is
 /// paused stays so since then, with this reason (up to 500 characters).
@@ -28,18 +27,17 @@ pub async fn pause(
     if before.pause.as_ref().is_some_and(|pause| pause.because == because) {
         return Ok(Some(before));
     }
-    let query = sqlx::query_as!(
-        Row,
-        "update pool set paused_at = coalesce(paused_at, now()), paused_because = $2 where name = $1
-            returning name, command_network, private_targets, paused_at, paused_because",
+    let query = sqlx::query!(
+        "update pool set paused_at = coalesce(paused_at, now()), paused_because = $2 where name = $1",
         pool.as_str(),
         because
     );
-    let paused: PoolRecord = named("pool.pause", query.fetch_one(&mut *tx)).await?.try_into()?;
+    named("pool.pause", query.execute(&mut *tx)).await?;
+    let paused = lock(&mut tx, pool).await?;
     let act = Act::new("pool.pause", "pool", pool).to(told(Some(because)));
     let act = act.from(told(before.pause.as_ref().map(|pause| pause.because.as_str())));
     audit::told_in(tx, PLATFORM, by, act).await?;
-    Ok(Some(paused))
+    Ok(paused)
 }
 
 /// Resumes `pool`, in the request of `by`, and answers how it stands now; `None` where there is no such pool. One that is not
@@ -64,20 +62,6 @@ pub async fn resume(
         Act::new("pool.resume", "pool", pool).from(told(Some(because.as_str()))).to(told(None));
     audit::told_in(tx, PLATFORM, by, act).await?;
     Ok(Some(PoolRecord { pause: None, ..before }))
-}
-
-/// How a pool stands, to the end of the transaction.
-pub(super) async fn lock(
-    tx: &mut PgConnection,
-    pool: &PoolName,
-) -> Result<Option<PoolRecord>, StoreError> {
-    let query = sqlx::query_as!(
-        Row,
-        "select name, command_network, private_targets, paused_at, paused_because from pool where name = $1 for update",
-        pool.as_str()
-    );
-    let row = named("pool.lock", query.fetch_optional(tx)).await?;
-    row.map(TryInto::try_into).transpose()
 }
 
 /// What the audit shows of a pause.

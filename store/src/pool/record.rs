@@ -1,18 +1,26 @@
 //! A pool as operators see it.
 
 use crate::StoreError;
-use crate::statement::RowCount;
-use domain::id::PoolName;
-use domain::pool::PoolPolicy;
+use crate::plan::name_of;
+use crate::statement::{RowCount, named};
+use domain::id::{PoolName, TenantId};
+use domain::pool::{PoolGrants, PoolPolicy};
 use domain::time::Timestamp;
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+use uuid::Uuid;
 
 /// A pool as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolRecord {
     /// Its name.
     pub name: PoolName,
+    /// Counts the changes of its policy and its grants, from 1.
+    pub version: i64,
     /// What its attempts may do.
     pub policy: PoolPolicy,
+    /// Who may use it.
+    pub grants: PoolGrants,
     /// Why nothing of it is handed out, while it is paused.
     pub pause: Option<Pause>,
 }
@@ -29,8 +37,12 @@ pub struct Pause {
 /// A row as the statements give it.
 pub(super) struct Row {
     pub name: String,
+    pub version: i64,
     pub command_network: bool,
     pub private_targets: bool,
+    pub everyone: bool,
+    pub plans: Vec<String>,
+    pub tenants: Vec<Uuid>,
     pub paused_at: Option<Timestamp>,
     pub paused_because: Option<String>,
 }
@@ -45,16 +57,51 @@ impl TryFrom<Row> for PoolRecord {
     type Error = StoreError;
 
     fn try_from(row: Row) -> Result<Self, StoreError> {
-        let Row { name, command_network, private_targets, paused_at, paused_because } = row;
-        let because = paused_because.unwrap_or_default();
+        let because = row.paused_because.unwrap_or_default();
+        let plans = row.plans.into_iter().map(name_of).collect::<Result<_, _>>()?;
         Ok(Self {
-            name: name.parse().map_err(|_| StoreError::Malformed {
+            name: row.name.parse().map_err(|_| StoreError::Malformed {
                 what: "name",
                 row: "a pool".into(),
-                value: name,
+                value: row.name,
             })?,
-            policy: PoolPolicy { command_network, private_targets },
-            pause: paused_at.map(|at| Pause { at, because }),
+            version: row.version,
+            policy: PoolPolicy {
+                command_network: row.command_network,
+                private_targets: row.private_targets,
+            },
+            grants: PoolGrants {
+                everyone: row.everyone,
+                plans,
+                tenants: row.tenants.into_iter().map(TenantId).collect(),
+            },
+            pause: row.paused_at.map(|at| Pause { at, because }),
         })
     }
+}
+
+/// How a pool is, to the end of the transaction.
+pub(super) async fn lock(
+    tx: &mut PgConnection,
+    pool: &PoolName,
+) -> Result<Option<PoolRecord>, StoreError> {
+    let query = sqlx::query_as!(
+        Row,
+        r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
+                array(select g.plan from pool_granted_plan g where g.pool = p.name order by g.plan) as "plans!",
+                array(select g.tenant_id from pool_granted_tenant g where g.pool = p.name order by g.tenant_id) as "tenants!"
+            from pool p where p.name = $1 for update"#,
+        pool.as_str()
+    );
+    let row = named("pool.lock", query.fetch_optional(tx)).await?;
+    row.map(TryInto::try_into).transpose()
+}
+
+/// What the audit shows of a pool's policy and grants.
+pub(super) fn told(policy: PoolPolicy, grants: &PoolGrants) -> Value {
+    json!({
+        "command_network": policy.command_network,
+        "private_targets": policy.private_targets,
+        "granted_to": {"everyone": grants.everyone, "plans": grants.plans, "tenants": grants.tenants},
+    })
 }

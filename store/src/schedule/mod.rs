@@ -33,4 +33,4 @@ pub(crate) use record::read_text;
 pub use record::{FireKind, FireRecord, ParseFireKindError, Pause, ScheduleRecord, read_json};
 pub use resume::resume;
 pub use span::sources;
-pub use trigger::{TriggerAnswer, trigger};
+pub use trigger::{Trigger, TriggerAnswer, trigger};

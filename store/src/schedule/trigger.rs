@@ -8,7 +8,7 @@ use crate::idempotency::{IdempotencyKey, Once, answered_before, put_answer};
 use crate::statement::{named, repeated};
 use crate::task::submit::{SubmitAnswer, in_transaction};
 use crate::{StoreError, TenantScope};
-use domain::id::{ScheduleId, TaskId};
+use domain::id::{PoolName, ScheduleId, TaskId};
 use domain::schedule::{Outcome, TaskTemplate};
 use domain::time::Timestamp;
 use serde_json::json;
@@ -22,12 +22,25 @@ pub enum TriggerAnswer {
     Fired(FireRecord),
     /// A task of the template's unique key lives.
     Existing(TaskId),
+    /// Its tenant may not use the pool of its task, or there is none of this name.
+    NoPool(PoolName),
     /// The tenant has none of this name.
     NotFound,
 }
 
-/// Fires the tenant's schedule of this name; the task comes by `key_id`. With an idempotency key once, and `answer` is kept. Wake the
-/// batcher (`Topic::Batcher`) when it is `Fired`.
+/// Who fires a schedule now.
+#[derive(Clone, Copy)]
+pub struct Trigger<'a> {
+    /// By what the task comes.
+    pub by: &'a str,
+    /// With an idempotency key it happens once.
+    pub once: Option<&'a IdempotencyKey>,
+    /// Whether its tenant may use a pool.
+    pub admits: &'a (dyn Fn(&PoolName) -> bool + Sync),
+}
+
+/// Fires the tenant's schedule of this name. With an idempotency key once, and `answer` is kept. Wake the batcher (`Topic::Batcher`) when
+/// it is `Fired`.
 ///
 /// # Errors
 /// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether it may have fired.
@@ -35,7 +48,7 @@ pub async fn trigger(
     db: &SubmitDb,
     scope: &TenantScope,
     name: &str,
-    (key_id, once): (&str, Option<&IdempotencyKey>),
+    Trigger { by, once, admits }: Trigger<'_>,
     answer: impl Fn(&FireRecord) -> Vec<u8>,
 ) -> Result<Once<TriggerAnswer>, StoreError> {
     repeated(|| async {
@@ -47,13 +60,16 @@ pub async fn trigger(
         let Some(found) = lock(&mut tx, scope, name).await? else {
             return Ok(Once::Done(TriggerAnswer::NotFound));
         };
+        if !admits(&found.template.pool) {
+            return Ok(Once::Done(TriggerAnswer::NoPool(found.template.pool)));
+        }
         let of = Maker {
             tenant: scope.tenant(),
             schedule: found.id,
             name,
             overlap: found.overlap,
             template: &found.template,
-            key_id,
+            key_id: by,
         };
         let made = task(of, TaskId::fresh(), (found.now, Duration::ZERO))?;
         let id = made.id;

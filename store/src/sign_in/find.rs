@@ -2,9 +2,9 @@
 
 use crate::StoreError;
 use crate::connect::SubmitDb;
-use crate::plan::limits_of;
+use crate::plan::{limits_of, plan_of};
 use crate::statement::named;
-use domain::id::{SignInId, TenantId, UserId};
+use domain::id::{PlanName, SignInId, TenantId, UserId};
 use domain::plan::PlanLimits;
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
@@ -18,6 +18,8 @@ pub struct SignInRecord {
     pub tenant_state: TenantState,
     /// What that tenant's plan allows.
     pub limits: PlanLimits,
+    /// That plan's name.
+    pub plan: PlanName,
     /// The user.
     pub user: UserId,
     /// The user's role now.
@@ -36,7 +38,7 @@ pub struct SignInRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state as "state?", now() as "now!",
+        r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state as "state?", now() as "now!", t.plan,
                 s.ended_at is null and u.state = 'active' and u.token_version = s.token_version as "usable!",
                 p.submits_per_second as "submits_per_second?", p.submit_burst as "submit_burst?", p.submits_per_hour as "submits_per_hour?", p.running_tasks as "running_tasks?", p.backlog as "backlog?", p.schedules as "schedules?",
                 p.payload_bytes as "payload_bytes?", p.stored_output_bytes as "stored_output_bytes?", p.retention_days as "retention_days?", p.weight as "weight?", p.flexible as "flexible?"
@@ -53,6 +55,7 @@ pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, S
             tenant: TenantId(row.tenant_id),
             tenant_state,
             limits,
+            plan: plan_of(&row.plan),
             user: UserId(row.user_id),
             role: row.role,
             usable: row.usable,

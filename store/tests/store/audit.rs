@@ -54,6 +54,10 @@ async fn forge(world: &World, sql: &str) {
     world.sql(sql).await;
 }
 
+fn network() -> store::pool::PoolChange {
+    store::pool::PoolChange { command_network: Some(true), ..Default::default() }
+}
+
 #[tokio::test]
 async fn nobody_changes_or_removes_a_row_and_neither_does_the_owner() {
     let world = World::new().await;
@@ -110,8 +114,8 @@ async fn every_row_is_sealed_once_and_the_chain_of_each_tenant_holds() {
     let world = World::new().await;
     let tenants = two_tenants(&world).await;
     let pool = "other".parse().unwrap();
-    store::pool::set(&world.admin, &pool, Some(true), None, By::SYSTEM).await.unwrap();
-    store::pool::set(&world.admin, &pool, Some(true), None, By::SYSTEM).await.unwrap();
+    store::pool::set(&world.admin, &pool, network(), By::SYSTEM).await.unwrap();
+    store::pool::set(&world.admin, &pool, network(), By::SYSTEM).await.unwrap();
     let all = world.number("select count(*) from audit").await;
     assert_eq!(seal_all(&world).await, all.unsigned_abs());
     assert_eq!(world.number(UNSEALED).await, 0);

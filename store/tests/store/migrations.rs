@@ -181,3 +181,64 @@ async fn tenants_of_before_keep_their_names_though_these_clash_and_new_ones_are_
     world.sql(purged).await;
     assert_eq!(create("ACME 2").await, Created::Yes);
 }
+
+/// Stores what an installation may hold before pools were granted, and migrates it on.
+#[tokio::test]
+async fn who_used_a_pool_before_pools_were_granted_keeps_it_and_nobody_else_gets_it() {
+    let world = World::new().await;
+    let [live, past, timed, none, gone] = [(); 5].map(|()| domain::id::TenantId::fresh());
+    for tenant in [live, past, timed, none, gone] {
+        let new = store::tenant::NewTenant {
+            id: tenant,
+            ..store::tenant::NewTenant::named(&tenant.to_string())
+        };
+        store::tenant::create(&world.admin, &new, store::audit::By::SYSTEM).await.unwrap();
+    }
+    world.sql("insert into pool (name) values ('inner'), ('unused')").await;
+    let pool: domain::id::PoolName = "inner".parse().unwrap();
+    for tenant in [live, past, gone] {
+        let task = store::task::submit::NewTask { pool: pool.clone(), ..new_task(tenant) };
+        world.store(task).await;
+    }
+    for tenant in [live, none] {
+        world.store(new_task(tenant)).await;
+    }
+    world
+        .sql(format!(
+            "insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
+                    start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, finished_at)
+                select tenant_id, id, pool, 'succeeded', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at, start_deadline,
+                    cap_ms, 0, 0, max_attempts, false, false, now()
+                from task where tenant_id = '{0}';
+            delete from task where tenant_id = '{0}';
+            update tenant set state = 'deleted', deleted_at = now() where id = '{1}'",
+            past.uuid(),
+            gone.uuid()
+        ))
+        .await;
+    for (tenant, name, template) in [
+        (timed, "good", r#"{"name":"x","pool":"inner"}"#),
+        // Words of a customer are no pool, and what cannot be read is none.
+        (none, "words", r#"{"name":"\"pool\":\"inner\"","pool":"default"}"#),
+        (none, "broken", r#"{"pool":"inner""#),
+    ] {
+        world
+            .sql(format!(
+                "insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_by, shard, tzdb)
+                    values (gen_random_uuid(), '{}', '{name}', '{{}}', '{template}', 'skip', '\"skip\"', 'k', 0, '')",
+                tenant.uuid()
+            ))
+            .await;
+    }
+    // The part of the migration that takes over what is there, as it was shipped.
+    let migration = include_str!("../../../migrations/0039_pool_grants.sql");
+    let taken_over = &migration[migration.rfind("do $$").unwrap()..];
+    world.sql("delete from pool_granted_tenant").await;
+    world.sql(taken_over.to_owned()).await;
+    let granted = "select string_agg(pool || ' ' || tenant_id, ', ' order by tenant_id) from pool_granted_tenant";
+    let mut wanted = [live, past, timed].map(|tenant| format!("inner {}", tenant.uuid()));
+    wanted.sort_unstable();
+    assert_eq!(world.text(granted).await.as_deref(), Some(wanted.join(", ").as_str()));
+    let everyone = "select string_agg(name, ' ') from pool where everyone";
+    assert_eq!(world.text(everyone).await.as_deref(), Some("default"));
+}

@@ -1,9 +1,10 @@
 //! Pools: paused with a reason, and resumed.
 
 use crate::support::{World, log_in, refused};
-use domain::id::PoolName;
+use domain::id::{PlanName, PoolName};
+use domain::pool::PoolGrants;
 use store::audit::By;
-use store::pool::{self, DispatchPool};
+use store::pool::{self, DispatchPool, PoolChange, PoolStored};
 
 fn default_pool() -> PoolName {
     PoolName::default()
@@ -28,7 +29,11 @@ async fn a_paused_pool_says_since_when_and_why_until_it_is_resumed() {
     let other = pool::pause(admin, &name, "and a new disk", By::SYSTEM).await.unwrap().unwrap();
     let other = other.pause.unwrap();
     assert_eq!((other.at, other.because.as_str()), (since.at, "and a new disk"));
-    let set = pool::set(admin, &name, Some(true), None, By::SYSTEM).await.unwrap();
+    let change = PoolChange { command_network: Some(true), ..PoolChange::default() };
+    let PoolStored::Updated(set) = pool::set(admin, &name, change, By::SYSTEM).await.unwrap()
+    else {
+        panic!("it was there, and otherwise")
+    };
     assert_eq!(set.pause.as_ref(), Some(&other), "what it allows is another thing");
     assert_eq!(pool::list_for_operator(admin).await.unwrap(), [set]);
     for _ in 0..2 {
@@ -59,4 +64,45 @@ async fn what_is_no_pool_is_not_paused_and_a_reason_has_its_bound() {
         let sql = "update pool set paused_at = now()";
         assert_eq!(refused(&pool, sql).await.as_deref(), Some("42501"), "{role}");
     }
+}
+
+#[tokio::test]
+async fn a_pool_is_granted_and_revoked_piece_by_piece_and_whoever_fires_or_submits_sees_the_same() {
+    let world = World::new().await;
+    let (admin, name): (_, PoolName) = (&world.admin, "inner".parse().unwrap());
+    let (tenant, plan): (_, PlanName) = (world.tenant().await, "free".parse().unwrap());
+    let of_plan = || PoolGrants { plans: [plan.clone()].into(), ..PoolGrants::default() };
+    let of_tenant = || PoolGrants { tenants: [tenant].into(), ..PoolGrants::default() };
+    let set = async |change: PoolChange| {
+        let stored = pool::set(admin, &name, change, By::SYSTEM).await.unwrap();
+        let (PoolStored::Created(pool) | PoolStored::Updated(pool) | PoolStored::Unchanged(pool)) =
+            stored
+        else {
+            panic!("{stored:?}")
+        };
+        let submits = pool::list(&world.submit).await.unwrap();
+        let seen = submits.iter().find(|pool| pool.name == name).unwrap();
+        assert_eq!(seen.grants, pool.grants);
+        assert_eq!(pool::list_for_fires(&world.scheduler).await.unwrap()[&name], pool.grants);
+        assert_eq!(pool::find(admin, &name).await.unwrap().as_ref(), Some(&pool));
+        (pool.version, pool.grants)
+    };
+    assert_eq!(set(PoolChange::default()).await, (1, PoolGrants::default()), "for nobody");
+    let grant = PoolChange { grant: of_plan(), ..PoolChange::default() };
+    assert_eq!(set(grant).await, (2, of_plan()));
+    let more = PoolChange { grant: of_tenant(), ..PoolChange::default() };
+    let both = PoolGrants { tenants: [tenant].into(), ..of_plan() };
+    assert_eq!(set(more.clone()).await, (3, both.clone()));
+    assert_eq!(set(more).await, (3, both), "it was so");
+    let less = PoolChange { revoke: of_plan(), everyone: Some(true), ..PoolChange::default() };
+    assert_eq!(set(less).await, (4, PoolGrants { everyone: true, ..of_tenant() }));
+    // A plan that goes takes its grant along.
+    let again = PoolChange { grant: of_plan(), everyone: Some(false), ..PoolChange::default() };
+    set(again).await;
+    let deleted = store::plan::delete(admin, &plan, By::SYSTEM).await.unwrap();
+    assert_eq!(deleted, store::plan::Deleted::Yes);
+    assert_eq!(pool::find(admin, &name).await.unwrap().unwrap().grants, of_tenant());
+    let unknown = PoolChange { grant: of_plan(), ..PoolChange::default() };
+    let stored = pool::set(admin, &name, unknown, By::SYSTEM).await.unwrap();
+    assert_eq!(stored, PoolStored::Unknown { plans: vec![plan], tenants: Vec::new() });
 }

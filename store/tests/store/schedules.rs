@@ -13,7 +13,7 @@ use store::fire::{tell_missed, write};
 use store::idempotency::{IdempotencyKey, Once};
 use store::schedule::{
     self, Backfill, BackfillAnswer, DeleteAnswer, FireFilter, FireKind, ListLimit, PutAnswer,
-    PutSchedule, ScheduleRecord, TriggerAnswer,
+    PutSchedule, ScheduleRecord, Trigger, TriggerAnswer,
 };
 use store::shard::{self, ShardEpoch};
 use store::tenant::{self, TenantChange};
@@ -22,8 +22,13 @@ use tokio::task::JoinSet;
 const MINUTE: Duration = Duration::from_secs(60);
 const TERM: Duration = Duration::from_secs(30);
 
+/// Who may use every pool fires.
+fn by<'a>(by: &'a str, once: Option<&'a IdempotencyKey>) -> Trigger<'a> {
+    Trigger { by, once, admits: &|_| true }
+}
+
 async fn trigger(world: &World, scope: &TenantScope, name: &str, key_id: &str) -> TriggerAnswer {
-    let fired = schedule::trigger(&world.submit, scope, name, (key_id, None), |_| Vec::new());
+    let fired = schedule::trigger(&world.submit, scope, name, by(key_id, None), |_| Vec::new());
     match fired.await.unwrap() {
         Once::Done(answer) => answer,
         other => panic!("{other:?}"),
@@ -352,7 +357,7 @@ async fn a_trigger_with_a_key_fires_once_and_gives_its_answer_again() {
     };
     let ask = async |body: u8| {
         let key = key(body);
-        let by = ("bbbbbbbbbbbb", Some(&key));
+        let by = by("bbbbbbbbbbbb", Some(&key));
         schedule::trigger(&world.submit, &scope, "s", by, |_| b"fired".to_vec()).await.unwrap()
     };
     assert_eq!(ask(1).await, Once::Done(TriggerAnswer::NotFound));
@@ -501,7 +506,7 @@ async fn a_backfill_fires_what_made_no_task_once_and_says_so_before() {
     let at = firing.shards.iter().find(|at| at.shard == found[0].2).copied().unwrap();
     let stale = ShardEpoch { epoch: at.epoch - 1, ..at };
     let step = async |at, room| {
-        store::fire::backfill_step(&world.scheduler, firing.node, at, record.id, room)
+        store::fire::backfill_step(&world.scheduler, firing.node, at, record.id, |_, _| room)
             .await
             .unwrap()
     };

@@ -436,7 +436,14 @@ async fn weights_and_pools_are_listed() {
     assert_eq!(weights, HashMap::from([(plain, 1.0), (heavy, 2.5)]));
     assert_eq!(store::tenant::find_by_name(&world.admin, "heavy").await.unwrap(), Some(heavy));
     let pools = store::pool::list(&world.submit).await.unwrap();
-    assert_eq!(pools, [store::pool::SubmitPool { name: pool(), executors: Vec::new() }]);
+    assert_eq!(
+        pools,
+        [store::pool::SubmitPool {
+            name: pool(),
+            grants: domain::pool::PoolGrants::everyone(),
+            executors: Vec::new()
+        }]
+    );
     let listed = store::pool::list_for_dispatch(&world.scheduler).await.unwrap();
     assert_eq!(listed, [DispatchPool { name: pool(), paused: false }]);
 }

@@ -2,4 +2,5 @@
 
 pub mod operator;
 pub mod plan;
+pub mod pool;
 pub mod tenant;

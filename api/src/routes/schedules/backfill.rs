@@ -2,12 +2,12 @@
 //!
 //! Asking twice does no harm: due times that have made a task by then are not among those that will.
 
-use super::place::{name_in_path, no_such_schedule};
+use super::place::{name_in_path, no_such_schedule, unavailable};
 use crate::answer::to_json;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, json, repeatable};
-use crate::task::{Findings, time};
+use crate::task::{Findings, time, usable};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
@@ -85,7 +85,7 @@ pub struct BackfillView {
 /// Answers.
 ///
 /// # Errors
-/// `validation_failed`; `not_found`; `conflict` while another is not done; `idempotency_key_reuse`; what the database said.
+/// `validation_failed`; `not_found`; `conflict` while another is not done, or where its pool is none; `idempotency_key_reuse`; what the database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.caller.require_active()?;
     let name = name_in_path(&call)?;
@@ -101,6 +101,12 @@ async fn begin(
 ) -> Result<(StatusCode, Vec<u8>), Problem> {
     let (db, scope) = (&call.state.api, call.scope());
     let key_id = call.caller.actor().to_string();
+    let found = store::schedule::get(db, &scope, name).await?.ok_or_else(no_such_schedule)?;
+    let (pools, pool) = (call.state.pools.current().await?, &found.template.pool);
+    // A pool that is not its tenant's later on makes it wait.
+    if usable(&pools, call.caller.pool_user(), pool.as_str()).is_none() {
+        return Err(unavailable(pool));
+    }
     match store::schedule::backfill(db, &scope, name, backfill, &key_id).await? {
         BackfillAnswer::Planned(BackfillPlan { due, to_fire, span }) => {
             let Backfill { dry_run, per_second, .. } = backfill;

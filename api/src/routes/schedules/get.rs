@@ -1,16 +1,15 @@
 //! `GET /v1/schedules/{name}`.
 
-use super::place::{name_in_path, no_such_schedule, stored};
+use super::place::{name_in_path, no_such_schedule, shown};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
-use crate::task::Warning;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Read a schedule",
+    description: "`warnings` tells of one whose pool is none: its due times make no task.",
     answers: &[AnswerDoc {
         status: 200,
         text: "The schedule, with its version as `ETag`",
@@ -29,8 +28,5 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let name = name_in_path(&call)?;
     call.query()?.finish()?;
     let found = store::schedule::get(&call.state.api, &call.scope(), name).await?;
-    let found = found.ok_or_else(no_such_schedule)?;
-    let held = store::installation::held_for_tenant(&call.state.api, &call.scope()).await?;
-    let warnings: Vec<_> = held.map(|_| Warning::schedules_held()).into_iter().collect();
-    stored(StatusCode::OK, &found, &warnings)
+    shown(&call, &found.ok_or_else(no_such_schedule)?).await
 }

@@ -7,6 +7,7 @@ use crate::pagination::{MAX_BYTES, Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
 use crate::request::Call;
 use crate::schedule::ScheduleView;
+use crate::task::no_pool;
 use actix_web::HttpResponse;
 use store::schedule::{ListLimit, ScheduleRecord};
 
@@ -38,6 +39,10 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let found = store::schedule::list(db, &scope, after.as_deref(), limit).await?;
     let mut schedules = found.rows;
     let more = page.cut(&mut schedules) || found.more;
-    let view = |one: &ScheduleRecord, out: &mut Vec<u8>| append_json(out, &ScheduleView::from(one));
+    let (pools, user) = (call.state.pools.current().await?, call.caller.pool_user());
+    let view = |one: &ScheduleRecord, out: &mut Vec<u8>| {
+        let warning = no_pool(&pools, user, &one.template.pool);
+        append_json(out, &ScheduleView::from(one).with_warnings(warning.as_slice()))
+    };
     answer_page(&schedules, more, view, |one| sealer.seal(tenant, context, one.name.as_bytes()))
 }

@@ -2,12 +2,13 @@
 
 use crate::answer::{raw_json, to_json};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
+use crate::request::{Call, wanted_version as version_of};
 use crate::schedule::ScheduleView;
-use crate::task::Warning;
+use crate::task::{Warning, no_pool};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ETAG, HeaderMap, IF_MATCH, IF_NONE_MATCH};
+use actix_web::http::header::ETAG;
+use domain::id::PoolName;
 use store::schedule::ScheduleRecord;
 
 /// Longest name.
@@ -44,33 +45,6 @@ pub(super) fn wanted_version(call: &Call) -> Result<Option<i64>, Problem> {
     version_of(call.request.headers())
 }
 
-fn version_of(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
-    let wrong = |header: &str, detail: &str| {
-        Err(Problem::at(Code::InvalidParameter, format!("header:{header}"), detail))
-    };
-    let mut wanted = headers.get_all(IF_MATCH);
-    let (first, second) = (wanted.next(), wanted.next());
-    let mut absent = headers.get_all(IF_NONE_MATCH);
-    match (first, absent.next()) {
-        (None, None) => Ok(None),
-        (None, Some(value)) if value == "*" && absent.next().is_none() => Ok(Some(0)),
-        (None, Some(_)) => wrong("If-None-Match", "must be given once, as `*`"),
-        (Some(_), Some(_)) => wrong("If-None-Match", "cannot be given together with `If-Match`"),
-        (Some(value), None) => {
-            let digits =
-                value.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
-            let digits = digits.filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-            match digits.and_then(|text| text.parse().ok()).filter(|version| *version > 0) {
-                Some(version) if second.is_none() => Ok(Some(version)),
-                _ => wrong(
-                    "If-Match",
-                    "must be given once, as the version in quotes, such as `\"3\"`",
-                ),
-            }
-        }
-    }
-}
-
 /// "Not found", in the same words for a foreign, an unknown and a deleted one.
 pub(crate) fn no_such_schedule() -> Problem {
     Problem::no_such("schedule")
@@ -83,6 +57,24 @@ pub(super) fn mismatch(version: Option<i64>) -> Problem {
         None => "There is no schedule of this name.".to_owned(),
     };
     Problem::new(Code::VersionMismatch, detail)
+}
+
+/// Shows a schedule to whoever reads it, with its version as `ETag`. It warns where its due times make no task.
+pub(super) async fn shown(call: &Call, schedule: &ScheduleRecord) -> Result<HttpResponse, Problem> {
+    let pools = call.state.pools.current().await?;
+    let of_pool = no_pool(&pools, call.caller.pool_user(), &schedule.template.pool);
+    let held = store::installation::held_for_tenant(&call.state.api, &call.scope()).await?;
+    let warnings: Vec<_> =
+        of_pool.into_iter().chain(held.map(|_| Warning::schedules_held())).collect();
+    stored(StatusCode::OK, schedule, &warnings)
+}
+
+/// A schedule that is not fired now, because of its pool.
+pub(super) fn unavailable(pool: &PoolName) -> Problem {
+    let detail = format!(
+        "`{pool}` is not a pool of this installation; name another in the schedule's `task`."
+    );
+    Problem::new(Code::Conflict, detail)
 }
 
 /// Shows a schedule, with its version as `ETag` and what its owner should know of it.
@@ -102,7 +94,6 @@ pub(super) fn stored(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actix_web::http::header::{HeaderName, HeaderValue};
 
     #[test]
     fn a_name_is_plain_and_not_the_word_of_another_route() {
@@ -112,25 +103,5 @@ mod tests {
         for bad in ["", "preview", ".", "..", ".x", "-x", "a b", "a/b", "ä", &"x".repeat(101)] {
             assert!(!is_name(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_version_is_asked_for_in_quotes_and_none_with_a_star() {
-        let of = |given: &[(HeaderName, &'static str)]| {
-            let mut headers = HeaderMap::new();
-            for (name, value) in given {
-                headers.append(name.clone(), HeaderValue::from_static(value));
-            }
-            version_of(&headers).map_err(|problem| problem.errors()[0].pointer.clone())
-        };
-        assert_eq!(of(&[]), Ok(None));
-        assert_eq!(of(&[(IF_MATCH, "\"3\"")]), Ok(Some(3)));
-        assert_eq!(of(&[(IF_NONE_MATCH, "*")]), Ok(Some(0)));
-        for bad in ["3", "\"\"", "\"0\"", "\"-1\"", "\"+1\"", "*", "W/\"3\"", "\"3\", \"4\""] {
-            assert_eq!(of(&[(IF_MATCH, bad)]), Err("header:If-Match".to_owned()), "{bad}");
-        }
-        assert!(of(&[(IF_MATCH, "\"3\""), (IF_MATCH, "\"4\"")]).is_err());
-        assert!(of(&[(IF_NONE_MATCH, "\"3\"")]).is_err());
-        assert!(of(&[(IF_MATCH, "\"3\""), (IF_NONE_MATCH, "*")]).is_err());
     }
 }

@@ -110,12 +110,12 @@ async fn checked(call: &Call, name: &str, if_version: Option<i64>) -> Result<Che
         traceparent: call.trace.to_string(),
         idempotency: None,
     };
-    let (state, body) = (Arc::clone(&call.state), call.body.clone());
-    let flexible = call.caller.limits().flexible;
+    let (state, body, caller) = (Arc::clone(&call.state), call.body.clone(), call.caller.clone());
     // Its due times may take long to find.
     let look = move || {
         let spec: ScheduleSpec = json::parse(&body)?;
-        let rules = Rules { limits: &state.limits, pools: &pools, now, flexible };
+        let (user, flexible) = (caller.pool_user(), caller.limits().flexible);
+        let rules = Rules { limits: &state.limits, pools: &pools, user, now, flexible };
         let checked = check(spec, &rules, origin, now)?;
         let TaskTemplate { pool, resources, tier, .. } = &checked.template;
         let need = Need { pool, resources: *resources, tier: *tier, base: "/task" };

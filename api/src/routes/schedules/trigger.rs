@@ -2,19 +2,21 @@
 //!
 //! It counts as a task that is submitted. With an idempotency key it happens once: the key and its answer are stored with the fire.
 
-use super::place::{name_in_path, no_such_schedule};
+use super::place::{name_in_path, no_such_schedule, unavailable};
 use crate::answer::{json, to_json};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, idempotency_key, key_reused, nothing, replayed};
 use crate::schedule::FireView;
+use crate::task::usable;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;
+use domain::id::PoolName;
 use domain::plan::Quota;
 use store::StoreError;
 use store::idempotency::{IdempotencyKey, Once};
-use store::schedule::{FireRecord, TriggerAnswer};
+use store::schedule::{FireRecord, Trigger, TriggerAnswer};
 
 type Fired = Result<Once<TriggerAnswer>, Problem>;
 
@@ -41,7 +43,7 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// `not_found`; `conflict` where a task of its `unique_key` has not ended; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the
+/// `not_found`; `conflict` where a task of its `unique_key` has not ended, or its pool is none; `rate_limited`, `quota_exceeded`; `idempotency_key_reuse`; what the
 /// database said.
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.caller.require_active()?;
@@ -70,6 +72,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             );
             Err(Problem::new(Code::Conflict, detail))
         }
+        Once::Done(TriggerAnswer::NoPool(pool)) => Err(unavailable(&pool)),
         Once::Done(TriggerAnswer::NotFound) => Err(no_such_schedule()),
         Once::Replayed { status, body } => Ok(replayed(status, body)),
         Once::KeyReused => Err(key_reused()),
@@ -85,9 +88,18 @@ async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) 
     if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
         return Err(state.refusals.used_up(caller, Quota::Backlog, room.used()).await);
     }
+    let pools = state.pools.current().await?;
+    let admits = |pool: &PoolName| usable(&pools, caller.pool_user(), pool.as_str()).is_some();
     let by = caller.actor().to_string();
     let kept = |fire: &FireRecord| to_json(&FireView::from(fire)).unwrap_or_default();
-    let fired = store::schedule::trigger(&state.submit, &scope, name, (&by, key), kept).await;
+    let fired = store::schedule::trigger(
+        &state.submit,
+        &scope,
+        name,
+        Trigger { by: &by, once: key, admits: &admits },
+        kept,
+    )
+    .await;
     let fired = fired.map_err(failed);
     room.settle(u64::from(is_new(&fired)));
     fired

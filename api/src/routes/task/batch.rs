@@ -123,7 +123,7 @@ impl Sender {
             idempotency: None,
         };
         let (state, meter) = (Arc::clone(&call.state), Arc::clone(&call.meter));
-        Self { state, caller: call.caller, origin, meter }
+        Self { state, caller: call.caller.clone(), origin, meter }
     }
 
     /// Runs `work`, which reads or judges much, on a thread that may take its time.
@@ -167,8 +167,9 @@ impl Sender {
         }
         let (pools, now) = (self.state.pools.current().await?, runtime::clock::wall());
         self.apart(move |sender| {
-            let (limits, flexible) = (&sender.state.limits, sender.caller.limits().flexible);
-            let rules = Rules { limits, pools: &pools, now, flexible };
+            let (limits, caller) = (&sender.state.limits, &sender.caller);
+            let (user, flexible) = (caller.pool_user(), caller.limits().flexible);
+            let rules = Rules { limits, pools: &pools, user, now, flexible };
             Ok(sender.judge_by(&rules, pieces, admission))
         })
         .await

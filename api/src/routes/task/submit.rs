@@ -67,6 +67,7 @@ pub(super) async fn submit(
     let rules = Rules {
         limits: &call.state.limits,
         pools: &pools,
+        user: call.caller.pool_user(),
         now: runtime::clock::wall(),
         flexible: call.caller.limits().flexible,
     };

@@ -41,6 +41,8 @@ pub struct Situation<'a> {
     pub paused: bool,
     /// Its tenant is suspended.
     pub suspended: bool,
+    /// Its tenant may use the pool of its task now; how that was before is not known.
+    pub pool_granted: bool,
     /// What becomes of overdue times.
     pub misfire: Misfire,
     /// How long after it should have fired a due time is overdue.
@@ -180,6 +182,9 @@ impl<'a> Ledger<'a> {
 
     /// What becomes of a due time that is to fire: the tasks before it and its tenant's room decide.
     fn fire(&mut self, due: &Due) -> Outcome {
+        if !self.situation.pool_granted {
+            return Outcome::PoolUnavailable;
+        }
         let all = self.situation.live.len() as u64 + self.made;
         let before = if due.overdue == Overdue::MadeUp && self.queues() {
             all - self.situation.queued.min(self.situation.live.len()) as u64

@@ -34,6 +34,7 @@ fn decided(
         fires: 0,
         paused: false,
         suspended: false,
+        pool_granted: true,
         misfire,
         misfire_after: Duration::from_secs(10),
         overlap,

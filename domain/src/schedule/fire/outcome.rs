@@ -24,18 +24,20 @@ pub enum Outcome {
     Suspended,
     /// The tenant had no room for another task.
     ShedQuota,
+    /// The pool of its task is none, or not granted to its tenant.
+    PoolUnavailable,
 }
 
 /// A text names no outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended or shed_quota"
+    "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended, shed_quota or pool_unavailable"
 )]
 pub struct ParseFireOutcomeError;
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Fired,
         Self::Late,
         Self::SkippedOverlap,
@@ -44,6 +46,7 @@ impl Outcome {
         Self::Paused,
         Self::Suspended,
         Self::ShedQuota,
+        Self::PoolUnavailable,
     ];
 
     /// Its name in JSON and SQL.
@@ -58,6 +61,7 @@ impl Outcome {
             Self::Paused => "paused",
             Self::Suspended => "suspended",
             Self::ShedQuota => "shed_quota",
+            Self::PoolUnavailable => "pool_unavailable",
         }
     }
 

@@ -41,6 +41,7 @@ fn situation<'a>(reckoner: &'a Reckoner, live: &'a [TaskId], now: Timestamp) -> 
         fires: 5,
         paused: false,
         suspended: false,
+        pool_granted: true,
         misfire: Misfire::FireNextSoon,
         misfire_after: Duration::from_secs(10),
         overlap: Overlap::Allow,
@@ -62,7 +63,7 @@ fn outcomes(decision: &Decision) -> Vec<Outcome> {
 
 /// What should come of it, found in another way: by counting.
 fn tasks_expected(s: &Situation<'_>, ages: &[i64]) -> usize {
-    if s.paused || s.suspended {
+    if s.paused || s.suspended || !s.pool_granted {
         return 0;
     }
     let overdue = ages.iter().filter(|age| **age > 10).count();
@@ -99,9 +100,13 @@ fn every_combination_gives_each_due_time_one_outcome_and_the_right_number_of_tas
     for reckoner in &reckoners {
         for misfire in [Misfire::FireNow, Misfire::FireNextSoon, Misfire::Skip, CATCH_UP] {
             for overlap in Overlap::ALL {
-                for (paused, suspended) in
-                    [(false, false), (true, false), (false, true), (true, true)]
-                {
+                for (paused, suspended, pool_granted) in [
+                    (false, false, true),
+                    (true, false, true),
+                    (false, true, true),
+                    (true, true, true),
+                    (false, false, false),
+                ] {
                     for (lives, can_queue) in (0..=3).flat_map(|n| [(n, true), (n, false)]) {
                         for room in [0, 1, 2, u64::MAX] {
                             for now in [-1, 0, 5, 11, 60, 65, 239, 241, 600, 665] {
@@ -110,6 +115,7 @@ fn every_combination_gives_each_due_time_one_outcome_and_the_right_number_of_tas
                                     overlap,
                                     paused,
                                     suspended,
+                                    pool_granted,
                                     can_queue,
                                     room,
                                     ..situation(reckoner, &tasks[..lives], at(now))
@@ -123,7 +129,7 @@ fn every_combination_gives_each_due_time_one_outcome_and_the_right_number_of_tas
             }
         }
     }
-    assert_eq!(seen, 3 * 4 * 5 * 4 * 8 * 4 * 10);
+    assert_eq!(seen, 3 * 4 * 5 * 5 * 8 * 4 * 10);
 }
 
 fn check(s: &Situation<'_>, now: i64) {
@@ -157,6 +163,7 @@ fn check(s: &Situation<'_>, now: i64) {
             Outcome::Paused => assert!(s.paused && !s.suspended),
             Outcome::Suspended => assert!(s.suspended),
             Outcome::ShedQuota => assert!(made as u64 == s.room),
+            Outcome::PoolUnavailable => assert!(!s.pool_granted && !s.paused && !s.suspended),
         }
         assert!(
             !(s.paused || s.suspended)
@@ -255,6 +262,29 @@ fn a_newer_due_time_takes_the_place_of_one_that_it_would_cancel() {
     assert_eq!(decision.cancel, tasks);
     let shed = decide(&Situation { room: 0, ..s });
     assert!(shed.cancel.is_empty(), "nothing is cancelled for a task that is not made");
+}
+
+#[test]
+fn into_a_pool_that_is_not_granted_nothing_is_made_and_for_it_nothing_cancelled() {
+    let reckoner = minutely(None);
+    let tasks = live(2);
+    for overlap in Overlap::ALL {
+        let s = Situation {
+            misfire: Misfire::Skip,
+            pool_granted: false,
+            overlap,
+            ..situation(&reckoner, &tasks, at(125))
+        };
+        let decision = decide(&s);
+        use Outcome::{PoolUnavailable, SkippedMisfire};
+        assert_eq!(
+            outcomes(&decision),
+            [SkippedMisfire, SkippedMisfire, PoolUnavailable],
+            "{overlap}: what was not to fire has its own outcome"
+        );
+        assert!(decision.cancel.is_empty(), "{overlap}");
+        assert_eq!((decision.fires, decision.next), (s.fires, Next::At(next(at(180)))));
+    }
 }
 
 #[test]

@@ -1,0 +1,30 @@
+//! `GET /v1/admin/pools/{name}`.
+
+use super::view::{name_of, shown};
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::OperatorCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read a pool",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The pool, with its version as `ETag`",
+        content: Content::Json("Pool"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let found = store::pool::find(&call.state.admin, &name_of(&call)?).await?;
+    shown(StatusCode::OK, found.ok_or_else(|| Problem::no_such("pool"))?)
+}

@@ -1,0 +1,29 @@
+//! `GET /v1/admin/pools`: every pool, by name. They are few: one page.
+
+use super::view::PoolView;
+use crate::answer::json;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::pagination::Sheet;
+use crate::problem::Problem;
+use crate::request::OperatorCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List pools",
+    description: "All of them, by name.",
+    answers: &[AnswerDoc { status: 200, text: "The pools", content: Content::Page("Pool") }],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let pools = store::pool::list_for_operator(&call.state.admin).await?;
+    let data: Vec<_> = pools.into_iter().map(PoolView::from).collect();
+    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+}

@@ -1,0 +1,9 @@
+//! `/v1/admin/pools`: groups of executors, what their tasks may do, and who may use them.
+
+pub mod delete;
+pub mod get;
+pub mod list;
+pub mod put;
+mod view;
+
+pub use view::{PoolGrantsView, PoolPauseView, PoolView};

@@ -1,0 +1,130 @@
+//! `PUT /v1/admin/pools/{name}`: a pool, new or as it is from now on. The same again changes nothing.
+
+use super::view::{mismatch, name_of, shown};
+use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::problem::{Code, FieldError, Problem};
+use crate::request::{OperatorCall, json as body, wanted_version};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use domain::id::{PlanName, TenantId};
+use domain::pool::{PoolGrants, PoolPolicy};
+use serde::Deserialize;
+use store::pool::{PoolStored, PutPool};
+use utoipa::ToSchema;
+
+/// The header that names a version.
+pub(super) const VERSION: Param =
+    Param { name: "If-Match", text: "Only in this version, in quotes: `\"3\"`" };
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Store a pool",
+    description: "What is left out is off, and a pool is granted to nobody unless it says to whom. A grant, and its end, is felt within two \
+                  seconds: what was submitted before it ended runs on, and due times of schedules from then on make no task. Executors \
+                  feel a change of what attempts may do when they connect next.",
+    headers: &[
+        VERSION,
+        Param { name: "If-None-Match", text: "`*`: only where there is none of this name" },
+    ],
+    request: Some("PoolPut"),
+    answers: &[
+        AnswerDoc { status: 201, text: "The new pool", content: Content::Json("Pool") },
+        AnswerDoc {
+            status: 200,
+            text: "It is changed, or was so before",
+            content: Content::Json("Pool"),
+        },
+    ],
+    problems: &[Code::VersionMismatch],
+    ..Doc::EMPTY
+};
+
+/// What a pool allows, and to whom it is granted.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PoolPut)]
+pub struct PoolSpec {
+    /// Commands reach the network of their executor. Default false.
+    #[serde(default)]
+    command_network: bool,
+    /// HTTP tasks reach private, loopback and link-local addresses. Default false.
+    #[serde(default)]
+    private_targets: bool,
+    /// Who may use it. Default nobody.
+    #[serde(default)]
+    granted_to: GrantsSpec,
+}
+
+/// Who may use a pool: everyone, or the tenants on these plans and these tenants.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PoolGrantsPut)]
+pub struct GrantsSpec {
+    /// Every tenant, now and later. Default false.
+    #[serde(default)]
+    everyone: bool,
+    /// The tenants on these plans. Default none; with `tenants` 300 at most.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    plans: Vec<PlanName>,
+    /// These tenants. Default none.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    tenants: Vec<TenantId>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with it; `version_mismatch`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let name = name_of(&call)?;
+    let if_version = wanted_version(call.request.headers())?;
+    let spec: PoolSpec = body::parse(&call.body)?;
+    let GrantsSpec { everyone, plans, tenants } = spec.granted_to;
+    if everyone && !(plans.is_empty() && tenants.is_empty()) {
+        let detail = "cannot be given together with `plans` or `tenants`";
+        return Err(Problem::at(Code::ValidationFailed, "/granted_to/everyone", detail));
+    }
+    if plans.len() + tenants.len() > PoolGrants::MOST {
+        let detail =
+            format!("must have {} plans and tenants at most; grant it to a plan", PoolGrants::MOST);
+        return Err(Problem::at(Code::ValidationFailed, "/granted_to", detail));
+    }
+    let (command_network, private_targets) = (spec.command_network, spec.private_targets);
+    let put = PutPool {
+        policy: PoolPolicy { command_network, private_targets },
+        grants: PoolGrants {
+            everyone,
+            plans: plans.iter().cloned().collect(),
+            tenants: tenants.iter().copied().collect(),
+        },
+        if_version,
+    };
+    match store::pool::put(&call.state.admin, &name, put, call.by()).await? {
+        PoolStored::Created(pool) => shown(StatusCode::CREATED, pool),
+        PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => shown(StatusCode::OK, pool),
+        PoolStored::VersionMismatch { version } => Err(mismatch(version)),
+        PoolStored::Unknown { plans: no_plans, tenants: no_tenants } => {
+            let of_plans = wrong("plans", "plan", &plans, &no_plans);
+            let of_tenants = wrong("tenants", "tenant", &tenants, &no_tenants);
+            let errors = of_plans.chain(of_tenants).collect();
+            Err(Problem::with_errors(Code::ValidationFailed, errors))
+        }
+    }
+}
+
+/// Says of each of `given` that is `unknown` where it stands.
+fn wrong<'a, T: PartialEq + ToString>(
+    field: &'a str,
+    kind: &'a str,
+    given: &'a [T],
+    unknown: &'a [T],
+) -> impl Iterator<Item = FieldError> + 'a {
+    let at = move |(place, one): (usize, &T)| FieldError {
+        pointer: format!("/granted_to/{field}/{place}"),
+        detail: format!("`{}` is no {kind} of this installation", one.to_string()),
+    };
+    given.iter().enumerate().filter(move |(_, one)| unknown.contains(*one)).map(at)
+}

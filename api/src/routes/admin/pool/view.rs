@@ -1,0 +1,99 @@
+//! A pool as operators see it, and how one is named in a path.
+
+use crate::answer::{raw_json, to_json};
+use crate::problem::{Code, Problem};
+use crate::request::OperatorCall;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::ETAG;
+use domain::id::PoolName;
+use domain::time::Timestamp;
+use serde::Serialize;
+use store::pool::PoolRecord;
+use utoipa::ToSchema;
+
+/// A pool.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Pool)]
+pub struct PoolView {
+    /// Its name.
+    name: String,
+    /// Counts the changes of what follows up to `granted_to`, from 1.
+    version: i64,
+    /// Commands reach the network of their executor.
+    command_network: bool,
+    /// HTTP tasks reach private, loopback and link-local addresses.
+    private_targets: bool,
+    /// Who may use it.
+    granted_to: PoolGrantsView,
+    /// Why nothing of it is handed out; null where it is not paused.
+    paused: Option<PoolPauseView>,
+}
+
+/// Who may use a pool.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PoolGrants)]
+pub struct PoolGrantsView {
+    /// Every tenant.
+    everyone: bool,
+    /// The tenants on these plans.
+    plans: Vec<String>,
+    /// These tenants.
+    tenants: Vec<String>,
+}
+
+/// That a pool is paused.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PoolPaused)]
+pub struct PoolPauseView {
+    /// Since when.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// Why.
+    reason: String,
+}
+
+impl From<PoolRecord> for PoolView {
+    fn from(pool: PoolRecord) -> Self {
+        let grants = pool.grants;
+        Self {
+            name: pool.name.to_string(),
+            version: pool.version,
+            command_network: pool.policy.command_network,
+            private_targets: pool.policy.private_targets,
+            granted_to: PoolGrantsView {
+                everyone: grants.everyone,
+                plans: grants.plans.iter().map(ToString::to_string).collect(),
+                tenants: grants.tenants.iter().map(ToString::to_string).collect(),
+            },
+            paused: pool.pause.map(|pause| PoolPauseView { at: pause.at, reason: pause.because }),
+        }
+    }
+}
+
+/// Shows a pool, with its version as `ETag`.
+pub(super) fn shown(status: StatusCode, pool: PoolRecord) -> Result<HttpResponse, Problem> {
+    let tag = format!("\"{}\"", pool.version).parse();
+    let mut answer = raw_json(status, to_json(&PoolView::from(pool))?);
+    if let Ok(tag) = tag {
+        answer.headers_mut().insert(ETAG, tag);
+    }
+    Ok(answer)
+}
+
+/// It is in another version than was asked for.
+pub(super) fn mismatch(version: Option<i64>) -> Problem {
+    let detail = match version {
+        Some(version) => format!("The pool is in version {version}."),
+        None => "There is no pool of this name.".to_owned(),
+    };
+    Problem::new(Code::VersionMismatch, detail)
+}
+
+/// The pool named in the path.
+pub(super) fn name_of(call: &OperatorCall) -> Result<PoolName, Problem> {
+    let text = call.request.match_info().get("name").unwrap_or_default();
+    text.parse().map_err(|error: domain::id::ParseNameError| {
+        Problem::at(Code::InvalidParameter, "path:name", error.to_string())
+    })
+}
