@@ -155,7 +155,8 @@ async fn without_majority(
     );
     assert!(resumed <= RESUMED, "work resumed only {resumed:?} after the cluster was whole");
     assert!(part >= 0.8, "of those taken {back:?} after only {part} ended within a second");
-    assert_eq!(consumers, rig.cluster.of(Role::ResourceManager).len(), "{queues}");
+    // One of each resource manager that has an executor; more would be those that nobody reads.
+    assert!(consumers <= rig.cluster.of(Role::ResourceManager).len(), "{queues}");
     Ok(())
 }
 
