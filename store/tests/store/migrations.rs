@@ -190,7 +190,7 @@ async fn who_used_a_pool_before_pools_were_granted_keeps_it_and_nobody_else_gets
     for tenant in [live, past, timed, none, gone] {
         let new = store::tenant::NewTenant {
             id: tenant,
-            ..store::tenant::NewTenant::named(&tenant.to_string())
+            ..store::tenant::NewTenant::named(&tenant.to_string()).unwrap()
         };
         store::tenant::create(&world.admin, &new, store::audit::By::SYSTEM).await.unwrap();
     }
