@@ -91,7 +91,7 @@ pub struct Row {
 
 impl Code {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::InvalidJson,
         Self::InvalidParameter,
         Self::InvalidCursor,

@@ -69,6 +69,20 @@ pub const PAGE: [Param; 2] = [
     },
 ];
 
+/// The header that names a version.
+pub const IF_MATCH: Param = Param {
+    name: "If-Match",
+    text: "Only in this version, in quotes: `\"3\"`; the `ETag` of an answer",
+    form: Form::Pattern("^\"[1-9][0-9]*\"$"),
+};
+
+/// The header that asks that there is none yet.
+pub const IF_NONE_MATCH: Param = Param {
+    name: "If-None-Match",
+    text: "`*`: only where there is none of this name",
+    form: Form::Pattern("^[*]$"),
+};
+
 /// Of a list with filters.
 pub const SOME_PAGES_ARE_SHORT: &str = "A page looks at 10 000 tasks at most. Where few of them fit it is short, or empty, and has a \
     `next_cursor` as long as there may be more: go on until that is null.";

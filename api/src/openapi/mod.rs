@@ -18,6 +18,9 @@ mod shape;
 mod tags;
 pub mod words;
 
-pub use doc::{AnswerDoc, AnswerHeader, Content, Doc, PAGE, Param, SOME_PAGES_ARE_SHORT};
+pub use doc::{
+    AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH, PAGE, Param,
+    SOME_PAGES_ARE_SHORT,
+};
 pub use document::document;
 pub use form::Form;

@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 17] = [
+const TEXTS: [(&str, &str); 18] = [
     ("task", "Work that runs until it ends once: submit it, read it, cancel it, run it again"),
     ("usage", "What was used, as it is billed"),
     ("limits", "What your plan allows, and what is used of it"),
@@ -17,6 +17,7 @@ const TEXTS: [(&str, &str); 17] = [
     ("operator", "For the platform's operators: their own keys, and the audit of all"),
     ("tenant", "For the platform's operators: customers"),
     ("plan", "For the platform's operators: what customers may use"),
+    ("pool", "For the platform's operators: groups of executors, and who may use them"),
     ("health", "Probes of a process"),
     ("metrics", "Figures of a process"),
     ("openapi", "This document"),

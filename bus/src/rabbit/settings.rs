@@ -39,7 +39,7 @@ impl Settings {
         let parse = |url: SecretString| {
             let mut uri: AMQPUri = url.expose_secret().parse().map_err(|_| ConnectError::Url)?;
             uri.query.heartbeat = Some(heartbeat);
-            Ok(uri)
+            Ok::<_, ConnectError>(uri)
         };
         let uris = config.urls().into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let is_plain = uris.iter().all(|uri| uri.scheme == AMQPScheme::AMQP);

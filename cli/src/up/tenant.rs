@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use api::auth::Scope;
 use api::auth::key::{self, KeyHasher, PresentedKey};
 use domain::id::PoolName;
+use domain::pool::PoolGrants;
 use domain::tenant::TenantState;
 use runtime::config::{Config, ExposeSecret};
 use store::StoreError;
@@ -55,17 +56,22 @@ async fn make(
         let change = PoolChange { private_targets: Some(true), ..PoolChange::default() };
         store::pool::set(db, &pool, change, By::SYSTEM).await.map_err(failed)?;
     }
-    // Its executors belong to it, and one of a pool that nobody has made is refused.
-    store::pool::set(db, &config.executor.pool, None, None, By::SYSTEM).await.map_err(failed)?;
     let new = NewTenant::named(TENANT).map_err(|error| Failure::failed(error.to_string()))?;
     store::tenant::create(db, &new, By::SYSTEM).await.map_err(failed)?;
+    let tenant = store::tenant::find_by_name(db, TENANT).await.map_err(failed)?;
+    let tenant = tenant.ok_or_else(|| Failure::failed("the first tenant cannot be found"))?;
+    let pool = &config.executor.pool;
+    if store::pool::find(db, pool).await.map_err(failed)?.is_none() {
+        // An executor of a pool that nobody has made is refused, and a new pool is granted to nobody.
+        let grant = PoolGrants { tenants: [tenant].into(), ..PoolGrants::default() };
+        let change = PoolChange { grant, ..PoolChange::default() };
+        store::pool::set(db, pool, change, By::SYSTEM).await.map_err(failed)?;
+    }
     if let Some(key) = &secrets.api_key
         && is_good(config, key).await?
     {
         return Ok((key.clone(), false));
     }
-    let tenant = store::tenant::find_by_name(db, TENANT).await.map_err(failed)?;
-    let tenant = tenant.ok_or_else(|| Failure::failed("the first tenant cannot be found"))?;
     let made = key::generate(&config.auth.environment, config.auth.key_hash_secret()?)
         .map_err(|error| Failure::failed(format!("a key {error}")))?;
     let new = NewKey {

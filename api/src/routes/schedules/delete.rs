@@ -1,9 +1,8 @@
 //! `DELETE /v1/schedules/{name}`: nothing of it fires any more. What it made goes on.
 
 use super::place::{mismatch, name_in_path, no_such_schedule, wanted_version};
-use super::put::VERSION;
 use crate::answer::json;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::{Call, nothing};
 use actix_web::HttpResponse;
@@ -17,7 +16,7 @@ use utoipa::ToSchema;
 pub const DOC: Doc = Doc {
     summary: "Delete a schedule",
     description: "Nothing of it fires after the answer. Its tasks go on. Another of its name is a new one.",
-    headers: &[VERSION],
+    headers: &[IF_MATCH],
     answers: &[AnswerDoc {
         status: 200,
         text: "It is gone",

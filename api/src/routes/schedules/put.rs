@@ -1,9 +1,9 @@
 //! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
 
 use super::place::{mismatch, name_in_path, stored, wanted_version};
-use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, Form, Param};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
-use crate::request::Call;
+use crate::request::{Call, json};
 use crate::schedule::{ScheduleSpec, check};
 use crate::task::{Need, Origin, Rules, Warning, warnings};
 use actix_web::HttpResponse;
@@ -15,26 +15,12 @@ use runtime::clock::wall;
 use std::sync::Arc;
 use store::schedule::{PutAnswer, PutSchedule};
 
-/// The headers that name a version.
-pub(super) const VERSION: Param = Param {
-    name: "If-Match",
-    text: "Only in this version, in quotes: `\"3\"`; the `ETag` of an answer",
-    form: Form::Pattern("^\"[1-9][0-9]*\"$"),
-};
-
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a schedule under its name",
     description: "A schedule that is so already is not changed: no new version, no new due time. A change holds for every \
                   fire after the answer. `warnings` tells of a task that fits none of its pool's executors as they are now.",
-    headers: &[
-        VERSION,
-        Param {
-            name: "If-None-Match",
-            text: "`*`: only where there is none of this name",
-            form: Form::Pattern("^[*]$"),
-        },
-    ],
+    headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("SchedulePut"),
     answers: &[
         AnswerDoc { status: 201, text: "It is new", content: Content::Json("Schedule") },

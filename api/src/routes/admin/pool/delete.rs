@@ -1,9 +1,8 @@
 //! `DELETE /v1/admin/pools/{name}`: a pool that nothing is in.
 
-use super::put::VERSION;
 use super::view::{mismatch, name_of};
 use crate::answer::json;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
 use crate::request::{OperatorCall, wanted_version};
 use actix_web::HttpResponse;
@@ -16,7 +15,7 @@ pub const DOC: Doc = Doc {
     summary: "Delete a pool",
     description: "Only one without live executors and without tasks that have not ended. Due times of schedules into it make no task. The \
                   pool `default` stays.",
-    headers: &[VERSION],
+    headers: &[IF_MATCH],
     answers: &[AnswerDoc { status: 200, text: "It is gone", content: Content::AnyJson }],
     problems: &[Code::NotFound, Code::Conflict, Code::VersionMismatch],
     ..Doc::EMPTY

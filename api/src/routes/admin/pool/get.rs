@@ -1,7 +1,7 @@
 //! `GET /v1/admin/pools/{name}`.
 
 use super::view::{name_of, shown};
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
 use crate::request::OperatorCall;
 use actix_web::HttpResponse;
@@ -15,6 +15,7 @@ pub const DOC: Doc = Doc {
         text: "The pool, with its version as `ETag`",
         content: Content::Json("Pool"),
     }],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };

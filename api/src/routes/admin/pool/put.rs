@@ -1,7 +1,7 @@
 //! `PUT /v1/admin/pools/{name}`: a pool, new or as it is from now on. The same again changes nothing.
 
 use super::view::{mismatch, name_of, shown};
-use crate::openapi::{AnswerDoc, Content, Doc, Param};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
 use crate::request::{OperatorCall, json as body, wanted_version};
 use actix_web::HttpResponse;
@@ -12,20 +12,13 @@ use serde::Deserialize;
 use store::pool::{PoolStored, PutPool};
 use utoipa::ToSchema;
 
-/// The header that names a version.
-pub(super) const VERSION: Param =
-    Param { name: "If-Match", text: "Only in this version, in quotes: `\"3\"`" };
-
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a pool",
     description: "What is left out is off, and a pool is granted to nobody unless it says to whom. A grant, and its end, is felt within two \
                   seconds: what was submitted before it ended runs on, and due times of schedules from then on make no task. Executors \
                   feel a change of what attempts may do when they connect next.",
-    headers: &[
-        VERSION,
-        Param { name: "If-None-Match", text: "`*`: only where there is none of this name" },
-    ],
+    headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("PoolPut"),
     answers: &[
         AnswerDoc { status: 201, text: "The new pool", content: Content::Json("Pool") },
@@ -35,6 +28,7 @@ pub const DOC: Doc = Doc {
             content: Content::Json("Pool"),
         },
     ],
+    answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::VersionMismatch],
     ..Doc::EMPTY
 };
