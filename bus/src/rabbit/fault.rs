@@ -6,6 +6,7 @@
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 use runtime::error_chain::ErrorChain;
 use runtime::tls::advice;
+use std::io;
 use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,12 @@ pub(crate) enum Fault {
     TimedOut(Duration),
     #[error("the broker or the connection to it failed")]
     Amqp(#[from] lapin::Error),
+    /// Brokers that want a certificate and get none close like this, or send an alert that may be lost with the connection.
+    #[error(
+        "the broker closed the connection right after TLS was agreed on; where it asks for a certificate of its clients \
+         (`verify_peer`), set `bus.client_cert_file` and `bus.client_key_file`"
+    )]
+    ClosedAfterTls(#[source] lapin::Error),
     #[error("there is no connection that takes messages")]
     NoSession,
 }
@@ -32,6 +39,25 @@ impl Fault {
     /// True where there is no such queue.
     pub(crate) fn is_not_found(&self) -> bool {
         self.is(AMQPSoftError::NOTFOUND)
+    }
+
+    /// What it was where the client of a TLS connection showed no certificate.
+    pub(crate) fn of_nameless(self) -> Self {
+        let closed = |error: &io::Error| {
+            matches!(
+                error.kind(),
+                io::ErrorKind::ConnectionReset
+                    | io::ErrorKind::ConnectionAborted
+                    | io::ErrorKind::BrokenPipe
+                    | io::ErrorKind::UnexpectedEof
+            )
+        };
+        match self {
+            Self::Amqp(error) if matches!(error.kind(), lapin::ErrorKind::IOError(error) if closed(error)) => {
+                Self::ClosedAfterTls(error)
+            }
+            other => other,
+        }
     }
 
     /// The causes, and what to do about them where the connection's security is one.

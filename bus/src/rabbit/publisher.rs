@@ -151,7 +151,9 @@ impl Publisher {
                 session.give_up_if_silent(&fault);
                 match fault {
                     Fault::TimedOut(_) => Err(PublishOutcome::TimedOut),
-                    Fault::Amqp(_) | Fault::NoSession => Err(PublishOutcome::ConnectionLost),
+                    Fault::Amqp(_) | Fault::ClosedAfterTls(_) | Fault::NoSession => {
+                        Err(PublishOutcome::ConnectionLost)
+                    }
                 }
             }
             Err(_) => {

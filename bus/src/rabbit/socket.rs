@@ -56,6 +56,7 @@ pub(crate) async fn connect(
     properties: ConnectionProperties,
     limit: Duration,
 ) -> Result<(Connection, SocketGuard), Fault> {
+    let is_nameless = tls.as_ref().is_some_and(|tls| !tls.client_auth_cert_resolver.has_certs());
     let guard = SocketGuard::default();
     // lapin keeps this closure, so it must not hold the guard itself.
     let handle = Arc::clone(&guard.0);
@@ -83,6 +84,8 @@ pub(crate) async fn connect(
         Ok(stream)
     };
     let work = Connection::connector(uri, reactor, open, properties);
-    let connection = within(limit * 2, work).await?;
+    let connection = within(limit * 2, work).await;
+    let connection =
+        connection.map_err(|fault| if is_nameless { fault.of_nameless() } else { fault })?;
     Ok((connection, guard))
 }
