@@ -80,7 +80,9 @@ async fn an_http_task_names_the_span_of_its_run(
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
         Ok::<_, std::io::Error>(String::from_utf8_lossy(&head).into_owned())
     });
-    cluster.berth(&["admin", "pool", "set", "inner", "--private-targets", "on"]).await?;
+    cluster
+        .berth(&["admin", "pool", "set", "inner", "--private-targets", "on", "--everyone", "on"])
+        .await?;
     cluster.set("BERTH_EXECUTOR__POOL", "inner");
     cluster.join(Role::Executor).await?;
     let task = json!({ "run": { "http": { "url": url } }, "pool": "inner" });

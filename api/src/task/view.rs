@@ -31,10 +31,10 @@ pub struct TaskView<'a> {
     tier: Option<Tier>,
     #[schema(value_type = super::ResourcesSpec)]
     resources: Resources,
-    /// What it runs, as it was submitted; null where a later version could not read what an earlier one had stored. Absent in a list,
-    /// unless it was asked for with `include=run`.
+    /// What it runs, as it was submitted. Absent in a list, unless it was asked for with `include=run`, and where a later version could
+    /// not read what an earlier one had stored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::RunSpec>, required = false)]
+    #[schema(value_type = super::RunSpec, required = false)]
     run: Option<&'a RawValue>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -138,8 +138,8 @@ impl<'a> TaskView<'a> {
     /// `internal` when the record holds text that is no JSON.
     pub fn new(task: &'a TaskRecord) -> Result<Self, Problem> {
         // What cannot be read ended its task `malformed`; its owner sees the rest.
-        let run = stored(&task.run_json).or_else(|_| stored("null"))?;
-        Ok(Self { run: Some(run), ..Self::without_run(task)? })
+        let run = stored(&task.run_json).ok().filter(|run| run.get() != "null");
+        Ok(Self { run, ..Self::without_run(task)? })
     }
 
     /// The same without what it runs, which may be large.

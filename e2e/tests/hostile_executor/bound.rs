@@ -184,7 +184,7 @@ async fn an_executor_has_its_own_name_pool_and_session_and_no_other() -> anyhow:
         .set("BERTH_RESOURCE_MANAGER__MAX_CONNECTIONS", "16")
         .set("BERTH_RESOURCE_MANAGER__FIRST_CALL_TIMEOUT", "1s");
     let mut cluster = Cluster::start(shape).await?;
-    cluster.berth(&["admin", "pool", "set", POOL]).await?;
+    cluster.berth(&["admin", "pool", "set", POOL, "--everyone", "on"]).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     in_the_name_of_another(&mut cluster, &customer).await?;
     where_nobody_asked_for_it(&cluster).await?;

@@ -63,7 +63,7 @@ async fn an_executor_that_gives_back_all_draws_no_work_to_itself() -> anyhow::Re
     let shape = Role::ALL.into_iter().fold(Shape::default(), |shape, role| shape.with(role, 1));
     let shape = shape.set("BERTH_RESOURCE_MANAGER__LEASE_TERM", "2m");
     let mut cluster = Cluster::start(shape).await?;
-    cluster.berth(&["admin", "pool", "set", POOL]).await?;
+    cluster.berth(&["admin", "pool", "set", POOL, "--everyone", "on"]).await?;
     let customer = Customer::sign_up(&cluster, "acme").await?;
     let probe = json!({ "run": { "noop": {} }, "pool": POOL, "delay": "1h" });
     poll::until("the pool is known", SOON, || async { submit(&customer, &probe).await.is_ok() })

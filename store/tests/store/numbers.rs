@@ -12,7 +12,7 @@ const BEYOND: i64 = (1 << 31) + 5;
 /// What may be narrower, because something else bounds it: sizes and figures of a plan, which are checked; what one task or one
 /// attempt can have; codes; what the operating system bounds (a process id); and what goes up once a second at
 /// most for one row.
-const BOUNDED: [&str; 38] = [
+const BOUNDED: [&str; 48] = [
     "attempt",
     "backend",
     "backlog",
@@ -23,6 +23,11 @@ const BOUNDED: [&str; 38] = [
     "exit_code",
     "failures",
     "failures_in_row",
+    "free_cpu_millis",
+    "free_disk_mib",
+    "free_iops",
+    "free_memory_mib",
+    "free_ports",
     "iops",
     "largest_cpu_millis",
     "largest_disk_mib",
@@ -30,6 +35,11 @@ const BOUNDED: [&str; 38] = [
     "largest_memory_mib",
     "largest_ports",
     "max_attempts",
+    "max_executor_cpu_millis",
+    "max_executor_disk_mib",
+    "max_executor_iops",
+    "max_executor_memory_mib",
+    "max_executor_ports",
     "memory_mib",
     "pause_after_failures",
     "payload_bytes",

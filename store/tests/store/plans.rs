@@ -113,6 +113,7 @@ fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
         true if path.components().any(|part| part.as_os_str() == "fire") => {
             vec!["berth_scheduler"]
         }
+        true if path.components().any(|part| part.as_os_str() == "pool") => vec!["berth_admin"],
         true => vec!["berth_rm"],
         false => named,
     }
