@@ -206,7 +206,7 @@ fn body(endpoint: &Endpoint) -> String {
         "tenant.create" => json!({"name": "another"}),
         "tenant.change" => json!({"weight": 2.0}),
         "plan.put" => serde_json::from_str(PLAN).unwrap(),
-        "pool.put" => json!({"private_targets": true, "granted_to": {"everyone": true}}),
+        "pool.set" => json!({"private_targets": true, "granted_to": {"everyone": true}}),
         _ => return String::new(),
     };
     json.to_string()

@@ -161,7 +161,7 @@ async fn refused(
         r#"select p.max_executor_cpu_millis as cpu, p.max_executor_memory_mib as memory, p.max_executor_disk_mib as disk,
                 p.max_executor_iops as iops, p.max_executor_ports as ports,
                 exists (select from executor_session s where s.executor_id = $2 and s.ended_at is null
-                    and s.expires_at > clock_timestamp() and s.id <> all ($3)) as "taken!"
+                    and s.expires_at > now() and s.id <> all ($3)) as "taken!"
             from pool p where p.name = $1"#,
         session.pool.as_str(),
         session.executor.as_str(),

@@ -19,7 +19,7 @@ pub async fn quarantine(
     let query = sqlx::query!(
         "update executor_session s set quarantined_at = case when i.held then coalesce(s.quarantined_at, now()) end
             from unnest($1::uuid[], $2::boolean[]) as i(id, held)
-            where s.id = any (array[i.id]) and s.owner = $3 and s.ended_at is null",
+            where s.id = any (array[i.id]) and s.owner = $3 and s.state <> 'over'",
         &ids,
         &held,
         owner.uuid()
