@@ -2,7 +2,7 @@
 //!
 //! Run by `berth migrate` and by tests, as the owner of the tables. The statements are in `migrations/`, compiled in.
 //! Each runs once, in a transaction. What a dump does not bring along, or brings along for roles of another cluster, is put right each
-//! time: roles ([`roles`]), grants and policies ([`access`]), and who may connect ([`database`]).
+//! time: roles (`roles`), grants and policies (`access`), and who may connect (`database`).
 
 mod access;
 mod database;
