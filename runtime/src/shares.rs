@@ -1,8 +1,8 @@
 //! An amount of something that many keys share, of which each may hold no more than its share.
 //!
-//! Bytes of request bodies in memory, reads that run, live streams: what one tenant could otherwise take from all others. A
-//! [`Share`] gives back what it holds when it is dropped, however its holder ends. Nothing waits here: who finds no room is
-//! told at once which of the two limits it met.
+//! Used for bytes of request bodies in memory, running reads, live streams and DNS lookups: without it one tenant could use up what all
+//! share. A [`Share`] releases its amount when it is dropped, however its holder ends. Nothing waits here: a request that
+//! does not fit gets at once which of the two limits it met.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,7 +1,7 @@
-//! Something that all tenants share and each takes in turns: few at once, and of one tenant fewer.
+//! A fair semaphore over tenants: a bound for the process, and a lower one for each tenant.
 //!
-//! Whoever comes waits first for others of its own tenant, then for one of all: however many a tenant sends, another waits for one of
-//! them at most.
+//! Used for expensive work of the HTTP threads and for storing batches. A request waits first for a permit of its tenant, then for one of
+//! the process. So however many requests one tenant sends, a request of another waits for one of them at most.
 
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
@@ -9,14 +9,14 @@ use runtime::turns::{NoTurn, Turn, TurnLimits, Turns};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// It; cheap to clone.
+/// The semaphore; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct FairShare {
     of_tenant: Turns<TenantId>,
     of_all: Arc<Semaphore>,
 }
 
-/// One of them, until it is dropped.
+/// A permit, released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Taken {
     _one_of_all: OwnedSemaphorePermit,
@@ -24,12 +24,12 @@ pub(crate) struct Taken {
 }
 
 impl FairShare {
-    /// `most` at once, and of each tenant as `limits` say.
+    /// `most` permits for the process, and for each tenant as `limits` say.
     pub(super) fn new(most: usize, limits: TurnLimits) -> Self {
         Self { of_tenant: Turns::new(limits), of_all: Arc::new(Semaphore::new(most)) }
     }
 
-    /// Waits for one.
+    /// Waits for a permit.
     ///
     /// # Errors
     /// `too_many_at_once` where as many of the tenant wait as may, or it waited for too long.
@@ -42,8 +42,8 @@ impl FairShare {
         Ok(Taken { _one_of_all: one_of_all, _of_tenant: of_tenant })
     }
 
-    /// Runs `work`, which keeps a processor busy for more than a moment, on a thread that may take its time: those that answer requests
-    /// must not.
+    /// Runs `work`, which needs more than a few milliseconds of processor time, on a blocking thread, so that the HTTP threads go on with
+    /// other requests.
     ///
     /// # Errors
     /// Those of [`Self::take`] and of `work`; `internal` when it panics.
