@@ -1,11 +1,24 @@
-//! What a pool allows its attempts beyond the strict default, and who may use it.
+//! What a pool allows its attempts beyond the strict default, what one of its executors may offer, and who may use it.
 //!
 //! Set by the platform's operators. What it allows is sent to each executor when it connects: both doors lead from customers' work into
-//! the network that the executors stand in, so both are closed unless an operator opens them. Who may use it is checked where work is
-//! submitted and where a schedule fires; a new pool is granted to nobody.
+//! the network that the executors stand in, so both are closed unless an operator opens them. What an executor offers is held against
+//! the pool's limits when its session opens. Who may use it is checked where work is submitted and where a schedule fires; a new
+//! pool is granted to nobody.
 
 use crate::id::{PlanName, TenantId};
+use crate::resources::{Dimension, Resources};
 use std::collections::BTreeSet;
+
+/// What operators set of a pool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PoolSettings {
+    /// What its attempts may do.
+    pub policy: PoolPolicy,
+    /// What one of its executors may offer.
+    pub max_executor: MaxExecutor,
+    /// Who may use it.
+    pub grants: PoolGrants,
+}
 
 /// What attempts in a pool may do. The default allows nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,6 +27,51 @@ pub struct PoolPolicy {
     pub command_network: bool,
     /// HTTP tasks reach private, loopback and link-local addresses; otherwise only public ones.
     pub private_targets: bool,
+}
+
+/// The most that one executor of a pool may offer in each dimension. `None`: no limit, which is the default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MaxExecutor {
+    /// See [`Resources::cpu_millis`].
+    pub cpu_millis: Option<u32>,
+    /// See [`Resources::memory_mib`].
+    pub memory_mib: Option<u32>,
+    /// See [`Resources::disk_mib`].
+    pub disk_mib: Option<u32>,
+    /// See [`Resources::iops`].
+    pub iops: Option<u32>,
+    /// See [`Resources::ports`].
+    pub ports: Option<u32>,
+}
+
+impl MaxExecutor {
+    /// The largest limit that can be stored.
+    pub const MOST: u32 = i32::MAX.unsigned_abs();
+
+    /// The limit in `dimension`.
+    pub const fn of_mut(&mut self, dimension: Dimension) -> &mut Option<u32> {
+        match dimension {
+            Dimension::CpuMillis => &mut self.cpu_millis,
+            Dimension::MemoryMib => &mut self.memory_mib,
+            Dimension::DiskMib => &mut self.disk_mib,
+            Dimension::Iops => &mut self.iops,
+            Dimension::Ports => &mut self.ports,
+        }
+    }
+
+    /// The limits, in the order of [`Dimension::ALL`].
+    #[must_use]
+    pub const fn dimensions(self) -> [Option<u32>; 5] {
+        [self.cpu_millis, self.memory_mib, self.disk_mib, self.iops, self.ports]
+    }
+
+    /// The first limit that an executor with `capacity` passes.
+    #[must_use]
+    pub fn passed_by(self, capacity: Resources) -> Option<(Dimension, u32)> {
+        Dimension::ALL.into_iter().zip(self.dimensions()).find_map(|(dimension, most)| {
+            most.filter(|most| dimension.of(capacity) > *most).map(|most| (dimension, most))
+        })
+    }
 }
 
 /// Who may use a pool: nobody by default.
@@ -56,6 +114,21 @@ impl PoolGrants {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_executor_may_offer_as_much_as_its_pool_says_in_each_dimension() {
+        let capacity = Resources::from_dimensions([1000, 2048, 10, 0, 7]);
+        assert_eq!(MaxExecutor::default().passed_by(capacity), None, "no limit");
+        for dimension in Dimension::ALL {
+            let has = dimension.of(capacity);
+            let mut limits = MaxExecutor::default();
+            *limits.of_mut(dimension) = Some(has);
+            assert_eq!(limits.passed_by(capacity), None, "{dimension:?} as much as it may");
+            let Some(less) = has.checked_sub(1) else { continue };
+            *limits.of_mut(dimension) = Some(less);
+            assert_eq!(limits.passed_by(capacity), Some((dimension, less)));
+        }
+    }
 
     #[test]
     fn a_pool_is_for_whom_it_is_granted_to_and_a_new_one_for_nobody() {

@@ -24,7 +24,7 @@ pub struct Resources {
 }
 
 /// One of the five dimensions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
     /// See [`Resources::cpu_millis`].

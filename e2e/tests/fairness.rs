@@ -166,8 +166,13 @@ async fn urgent_tasks_start_before_the_lax_ones_that_were_there_first() -> anyho
                 (select max(u.first_started_at) from task_history u join task_spec x on x.id = u.id where x.name = 'urgent')",
         )
         .await?;
-    eprintln!("{overtaken} of {lax} lax tasks started before the last of {urgent} urgent ones");
-    assert_eq!(overtaken, 0);
+    // What is in the broker at the same time is in no order: the slots, and what ends within the batcher's horizon of 50 ms.
+    let rate = "select (count(*) / extract(epoch from max(finished_at) - min(first_started_at)))::bigint from task_history";
+    let at_once = 32 + oracle.number(rate).await? / 20;
+    eprintln!(
+        "{overtaken} of {lax} lax tasks started before the last of {urgent} urgent ones; {at_once} may"
+    );
+    assert!(overtaken <= at_once, "{overtaken} of {at_once}");
     Ok(())
 }
 

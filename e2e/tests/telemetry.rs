@@ -1,7 +1,8 @@
 //! One task's trace, as a collector sees it: submit, queue, place, run, settle, from the processes that did each.
 
+use anyhow::Context;
 use e2e::{Cluster, Customer, Oracle, Role, Shape};
-use runtime::tasks::TaskGroup;
+use runtime::clock;
 use runtime::trace::TraceContext;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -50,7 +51,13 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     let run = of("task.run")?;
     let ran = Duration::from_nanos(run.end_ns - run.start_ns);
     assert!(ran >= Duration::from_millis(50) && ran < Duration::from_secs(5), "{ran:?}");
-    an_http_task_names_the_span_of_its_run(&mut cluster, &customer, &collector).await?;
+    cluster
+        .berth(&["admin", "pool", "set", "inner", "--private-targets", "on", "--everyone", "on"])
+        .await?;
+    cluster.set("BERTH_EXECUTOR__POOL", "inner");
+    cluster.join(Role::Executor).await?;
+    an_http_task_names_the_span_of_its_run(&mut cluster, &customer, &collector, false).await?;
+    an_http_task_names_the_span_of_its_run(&mut cluster, &customer, &collector, true).await?;
     let services = ["berth-api", "berth-scheduler", "berth-resource-manager", "berth-executor"];
     poll::until("metrics and lines of every role", SOON, || async {
         let received = collector.received();
@@ -63,28 +70,16 @@ async fn a_trace_shows_submit_queue_placement_run_and_settlement() -> anyhow::Re
     Ok(())
 }
 
-/// What the called server makes of the `traceparent` hangs below the span that is exported.
+/// What the called server makes of the `traceparent` hangs below the span that is exported, also where the resource manager that
+/// placed the attempt is killed meanwhile.
 async fn an_http_task_names_the_span_of_its_run(
     cluster: &mut Cluster,
     customer: &Customer,
     collector: &Collector,
+    kill: bool,
 ) -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    let called = TaskGroup::new().spawn("called", async move {
-        let (mut stream, _) = listener.accept().await?;
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(stream.read_u8().await?);
-        }
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
-        Ok::<_, std::io::Error>(String::from_utf8_lossy(&head).into_owned())
-    });
-    cluster
-        .berth(&["admin", "pool", "set", "inner", "--private-targets", "on", "--everyone", "on"])
-        .await?;
-    cluster.set("BERTH_EXECUTOR__POOL", "inner");
-    cluster.join(Role::Executor).await?;
     let task = json!({ "run": { "http": { "url": url } }, "pool": "inner" });
     // The api reads the list of pools now and then.
     poll::until("a pool that is known", SOON, || async {
@@ -92,8 +87,19 @@ async fn an_http_task_names_the_span_of_its_run(
         matches!(answer, Ok((201, _)))
     })
     .await?;
-    let mut called = called;
-    let head = called.join().await??;
+    let (mut stream, _) = clock::timeout(SOON, listener.accept()).await??;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head);
+    if kill {
+        let at = *cluster.of(Role::ResourceManager).first().context("no resource manager")?;
+        cluster.kill9(at)?;
+        cluster.launch(at)?;
+        cluster.ready(at).await?;
+    }
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
     let header = head.lines().find_map(|line| {
         line.to_ascii_lowercase().strip_prefix("traceparent: ").map(str::to_owned)
     });

@@ -6,8 +6,8 @@ use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::delete::DeletedPlanView;
 use crate::routes::admin::plan::put::PlanSpec;
-use crate::routes::admin::pool::put::{GrantsSpec, PoolSpec};
-use crate::routes::admin::pool::{PoolGrantsView, PoolPauseView, PoolView};
+use crate::routes::admin::pool::put::{GrantsSpec, MaxExecutorSpec, PoolSpec};
+use crate::routes::admin::pool::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};
 use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
@@ -184,8 +184,10 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<DeletedPlanView>()
         .schema_from::<PlanView>()
         .schema_from::<PoolSpec>()
+        .schema_from::<MaxExecutorSpec>()
         .schema_from::<GrantsSpec>()
         .schema_from::<PoolView>()
+        .schema_from::<MaxExecutorView>()
         .schema_from::<PoolGrantsView>()
         .schema_from::<PoolPauseView>()
 }

@@ -376,10 +376,12 @@ async fn a_pool(watch: &mut Watch<'_>) {
         (&row["after"]["private_targets"], &row["after"]["granted_to"]),
         (&json!(true), &nobody)
     );
-    let granted = json!({"private_targets": true, "granted_to": {"plans": ["team"]}});
+    assert_eq!(row["after"]["max_executor"]["ports"], Value::Null);
+    let granted = json!({"private_targets": true, "max_executor": {"ports": 10}, "granted_to": {"plans": ["team"]}});
     let row = watch.one(&put(granted.clone()).await).await;
     assert_eq!(row["before"]["granted_to"], nobody);
     assert_eq!(row["after"]["granted_to"]["plans"], json!(["team"]));
+    assert_eq!(row["after"]["max_executor"]["ports"], 10);
     watch.actions.pop();
     watch.none(&put(granted).await).await;
     watch.none(&put(json!({"granted_to": {"plans": ["none"]}})).await).await;

@@ -175,7 +175,8 @@ async fn without_the_usual_pool_a_task_must_name_one() {
 async fn a_pool_is_stored_under_its_name_in_versions_and_deleted_when_nothing_is_in_it() {
     let server = Server::start().await;
     let operator = Operator::of(&server).await;
-    let spec = json!({"command_network": true, "granted_to": {"plans": ["free"], "tenants": [server.tenant]}});
+    let spec = json!({"command_network": true, "max_executor": {"cpu_millis": 64_000, "ports": null},
+        "granted_to": {"plans": ["free"], "tenants": [server.tenant]}});
     let none = [("If-None-Match", "*")];
     let made = operator.ask("PUT", "inner", &none, &spec).await;
     assert_eq!((made.status, made.header("etag")), (201, Some("\"1\"")), "{made:?}");
@@ -188,6 +189,8 @@ async fn a_pool_is_stored_under_its_name_in_versions_and_deleted_when_nothing_is
         (&shown["command_network"], &shown["private_targets"]),
         (&json!(true), &json!(false))
     );
+    let limits = |cpu: Value| json!({"cpu_millis": cpu, "memory_mib": null, "disk_mib": null, "iops": null, "ports": null});
+    assert_eq!(shown["max_executor"], limits(json!(64_000)));
     assert_eq!(operator.ask("PUT", "inner", &none, &spec).await.code(), "version_mismatch");
     let same = operator.ask("PUT", "inner", &[], &spec).await;
     assert_eq!((same.status, same.header("etag")), (200, Some("\"1\"")), "it was so");
@@ -199,6 +202,7 @@ async fn a_pool_is_stored_under_its_name_in_versions_and_deleted_when_nothing_is
         changed.json()["granted_to"],
         json!({"everyone": false, "plans": [], "tenants": []})
     );
+    assert_eq!(changed.json()["max_executor"], limits(Value::Null));
     let stale = operator.ask("PUT", "inner", &[("If-Match", "\"1\"")], &spec).await;
     assert_eq!((stale.status, stale.code().as_str()), (412, "version_mismatch"), "{stale:?}");
 
@@ -213,6 +217,14 @@ async fn a_pool_is_stored_under_its_name_in_versions_and_deleted_when_nothing_is
     assert!(String::from_utf8_lossy(&refused.body).contains("no-plan"), "{refused:?}");
     let both = json!({"granted_to": {"everyone": true, "plans": ["free"]}});
     assert_eq!(operator.ask("PUT", "inner", &[], &both).await.pointers(), ["/granted_to/everyone"]);
+    for (wrong, at) in [
+        (json!({"iops": 2_147_483_648_u32}), "/max_executor/iops"),
+        (json!({"ports": -1}), "/max_executor/ports"),
+        (json!({"gpus": 1}), "/max_executor/gpus"),
+    ] {
+        let refused = operator.ask("PUT", "inner", &[], &json!({ "max_executor": wrong })).await;
+        assert_eq!((refused.status, refused.pointers()), (422, vec![at.to_owned()]), "{refused:?}");
+    }
     let many = json!({"granted_to": {"tenants": vec![server.tenant; 301]}});
     assert_eq!(operator.ask("PUT", "inner", &[], &many).await.pointers(), ["/granted_to"]);
 

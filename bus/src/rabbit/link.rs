@@ -103,8 +103,9 @@ impl Link {
     async fn serve(&self, session: &Arc<Session>, shutdown: &Shutdown) {
         let link = self.shared.name;
         info!(link, "Connected to RabbitMQ");
-        self.set_state(ConnectionState::Connected);
+        // In this order: who hears that the link is connected publishes at once.
         self.shared.session.send_replace(Some(Arc::clone(session)));
+        self.set_state(ConnectionState::Connected);
         tokio::select! {
             () = self.watch(session) => {
                 warn!(link, "The connection to RabbitMQ is lost");

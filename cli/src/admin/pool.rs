@@ -6,19 +6,22 @@ use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
 use domain::id::{PlanName, PoolName, TenantId};
-use domain::pool::PoolGrants;
+use domain::pool::{MaxExecutor, PoolGrants, PoolSettings};
+use domain::resources::{Dimension, Resources};
 use runtime::{clock, config};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use store::StoreError;
 use store::connect::AdminDb;
 use store::pool::{PoolChange, PoolRecord, PoolStored};
 
-const COLUMNS: [&str; 5] = ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "GRANTED TO", "PAUSED"];
+const COLUMNS: [&str; 6] =
+    ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "MAX EXECUTOR", "GRANTED TO", "PAUSED"];
 
 /// A pool, what it allows and who may use it. What is not given stays as it is; in a new pool it is off, and it is granted to nobody.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n\nExecutors hear of what is allowed when they connect next. A grant, and its end, is felt within two seconds."
+    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n  berth admin pool set gpu --max-executor cpu_millis=64000 --max-executor ports=none\n\nExecutors hear of what is allowed when they connect next. A grant, and its end, is felt within two seconds."
 )]
 pub struct PoolSetArguments {
     /// Its name; stored where it is new.
@@ -29,6 +32,9 @@ pub struct PoolSetArguments {
     /// Whether HTTP tasks reach private, loopback and link-local addresses.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub private_targets: Option<bool>,
+    /// The most that one executor may offer of `cpu_millis`, `memory_mib`, `disk_mib`, `iops` or `ports`; may be repeated.
+    #[arg(long, value_name = "DIMENSION=N|none", value_parser = limit)]
+    pub max_executor: Vec<(Dimension, Option<u32>)>,
     /// Whether every tenant may use it.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub everyone: Option<bool>,
@@ -116,6 +122,7 @@ async fn change(db: &AdminDb, arguments: &PoolSetArguments) -> Result<PoolStored
     let change = PoolChange {
         command_network: arguments.command_network,
         private_targets: arguments.private_targets,
+        max_executor: arguments.max_executor.iter().copied().collect(),
         everyone: arguments.everyone,
         grant: grants(&arguments.grant_plan, &arguments.grant_tenant).await?,
         revoke: grants(&arguments.revoke_plan, &arguments.revoke_tenant).await?,
@@ -181,24 +188,37 @@ fn show(pools: &[PoolRecord], format: Format) -> Result<(), Failure> {
 }
 
 fn document(pool: &PoolRecord) -> Value {
-    json!({"name": pool.name, "command_network": pool.policy.command_network,
-        "private_targets": pool.policy.private_targets, "version": pool.version, "granted_to": {
-            "everyone": pool.grants.everyone, "plans": pool.grants.plans, "tenants": pool.grants.tenants}, "paused_at": pool.pause.as_ref().map(|pause| pause.at),
+    let PoolSettings { policy, max_executor, grants } = &pool.settings;
+    let limits = Dimension::ALL.into_iter().zip(max_executor.dimensions());
+    json!({"name": pool.name, "command_network": policy.command_network, "private_targets": policy.private_targets,
+        "max_executor": limits.map(|(dimension, most)| (dimension.as_str(), most)).collect::<BTreeMap<_, _>>(),
+        "version": pool.version, "granted_to": {
+            "everyone": grants.everyone, "plans": grants.plans, "tenants": grants.tenants}, "paused_at": pool.pause.as_ref().map(|pause| pause.at),
         "paused_because": pool.pause.as_ref().map(|pause| &pause.because)})
 }
 
-fn cells(pool: &PoolRecord) -> [String; 5] {
+fn cells(pool: &PoolRecord) -> [String; 6] {
+    let PoolSettings { policy, max_executor, grants } = &pool.settings;
     let paused = pool
         .pause
         .as_ref()
         .map(|pause| format!("{}: {}", age::ago(pause.at, clock::wall()), pause.because));
     [
         pool.name.to_string(),
-        on_or_off(pool.policy.command_network).to_owned(),
-        on_or_off(pool.policy.private_targets).to_owned(),
-        granted_to(&pool.grants),
+        on_or_off(policy.command_network).to_owned(),
+        on_or_off(policy.private_targets).to_owned(),
+        limits(*max_executor),
+        granted_to(grants),
         paused.unwrap_or_default(),
     ]
+}
+
+/// In a line.
+fn limits(max_executor: MaxExecutor) -> String {
+    let limits = Dimension::ALL.into_iter().zip(max_executor.dimensions());
+    let set = limits.filter_map(|(of, most)| most.map(|most| format!("{}={most}", of.as_str())));
+    let set: Vec<_> = set.collect();
+    if set.is_empty() { "no limit".to_owned() } else { set.join(", ") }
 }
 
 /// In a line: of many tenants only how many.
@@ -217,6 +237,20 @@ fn granted_to(grants: &PoolGrants) -> String {
     };
     let all: Vec<_> = plans.chain(tenants).collect();
     if all.is_empty() { "nobody".to_owned() } else { all.join(", ") }
+}
+
+fn limit(text: &str) -> Result<(Dimension, Option<u32>), String> {
+    let (name, most) = text.split_once('=').ok_or("expected DIMENSION=N or DIMENSION=none")?;
+    let dimension = Dimension::ALL.into_iter().find(|dimension| dimension.as_str() == name);
+    let dimension =
+        dimension.ok_or_else(|| format!("expected one of {}", Resources::DIMENSIONS.join(", ")))?;
+    let number = || most.parse().ok().filter(|most| *most <= MaxExecutor::MOST);
+    match most {
+        "none" => Ok((dimension, None)),
+        _ => number()
+            .map(|most| (dimension, Some(most)))
+            .ok_or_else(|| format!("expected 0 to {} or none after `{name}=`", MaxExecutor::MOST)),
+    }
 }
 
 pub(super) fn switch(text: &str) -> Result<bool, String> {

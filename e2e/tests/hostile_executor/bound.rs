@@ -105,11 +105,14 @@ async fn where_nobody_asked_for_it(cluster: &Cluster) -> anyhow::Result<()> {
     let (reason, detail) = refusal(cluster, nowhere).await?;
     assert_eq!(reason, Reason::Invalid);
     assert!(detail.contains("berth admin pool set nowhere"), "{detail}");
-    let bound = "update pool set max_executor_cpu_millis = 15999 where name = 'hostile'";
-    cluster.database().sql(bound).await?;
+    let limit = ["admin", "pool", "set", POOL, "--max-executor", "cpu_millis=15999"];
+    assert!(cluster.berth(&limit).await?.contains("cpu_millis=15999"));
+    let unknown = ["admin", "pool", "set", POOL, "--max-executor", "gpus=1"];
+    assert!(cluster.berth(&unknown).await.is_err());
     let (reason, detail) = refusal(cluster, hello("giant")).await?;
     assert_eq!(reason, Reason::Invalid);
     assert!(detail.contains("15999 cpu_millis"), "{detail}");
+    assert!(detail.contains("--max-executor cpu_millis="), "{detail}");
     let unknown = "select (select count(*) from executor_session where pool = 'nowhere' or executor_id = 'giant')
         + (select count(*) from pool_load where pool = 'nowhere')";
     assert_eq!(Oracle::of(cluster).number(unknown).await?, 0);

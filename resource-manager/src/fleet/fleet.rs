@@ -492,7 +492,9 @@ fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
             port_first: placement.port_first,
             port_count: need.ports,
         }),
-        traceparent: origin_of(placed).of_run(key.task, key.attempt).to_string(),
+        traceparent: origin_of(key.task, placed.traceparent.as_deref())
+            .of_run(key.task, key.attempt)
+            .to_string(),
         due_at_us: placed.due_at.map(|at| at.timestamp_micros()),
         schedule: placed.schedule_name.clone(),
     }

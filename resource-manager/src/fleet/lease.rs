@@ -33,7 +33,7 @@ pub(crate) struct HeldLease {
     pub at_most_once: bool,
     /// What it calls, where that is known.
     pub target: Option<Arc<str>>,
-    /// The trace of its submit, where spans are exported; not known of an adopted lease.
+    /// The trace of its submit, or the task's own, where spans are exported.
     pub trace: Option<TraceContext>,
     /// Since when it is known here: soon after its placement, or its adoption.
     pub since: Instant,
@@ -55,7 +55,7 @@ impl HeldLease {
             retry_json: placed.retry_json.clone(),
             at_most_once: placed.at_most_once,
             target: origin_of_run(&placed.run_json).map(Arc::from),
-            trace: trace_of(placed),
+            trace: trace_of(placed.lease.task, placed.traceparent.as_deref()),
             since: clock::monotonic(),
             accepted: false,
             ending: false,
@@ -73,7 +73,7 @@ impl HeldLease {
             retry_json: live.retry_json.clone(),
             at_most_once: live.at_most_once,
             target: live.target.as_deref().map(Arc::from),
-            trace: None,
+            trace: trace_of(live.key.task, live.traceparent.as_deref()),
             since: clock::monotonic(),
             accepted: true,
             ending: false,
@@ -96,18 +96,18 @@ impl HeldLease {
 }
 
 /// The trace that a task was submitted under, or its own, where anybody is to hear of it.
-pub(crate) fn trace_of(placed: &Placed) -> Option<TraceContext> {
-    otlp::is_on().then(|| origin_of(placed))
+pub(crate) fn trace_of(task: TaskId, traceparent: Option<&str>) -> Option<TraceContext> {
+    otlp::is_on().then(|| origin_of(task, traceparent))
 }
 
 /// The trace that a task was submitted under, or its own.
-pub(super) fn origin_of(placed: &Placed) -> TraceContext {
-    submitted_under(placed).unwrap_or_else(|| TraceContext::of_task(placed.lease.task))
+pub(super) fn origin_of(task: TaskId, traceparent: Option<&str>) -> TraceContext {
+    submitted_under(traceparent).unwrap_or_else(|| TraceContext::of_task(task))
 }
 
 /// The trace that a task was submitted under, where there is one.
-pub(crate) fn submitted_under(placed: &Placed) -> Option<TraceContext> {
-    placed.traceparent.as_deref()?.parse().ok()
+pub(crate) fn submitted_under(traceparent: Option<&str>) -> Option<TraceContext> {
+    traceparent?.parse().ok()
 }
 
 impl From<LeaseKey> for HeldKey {

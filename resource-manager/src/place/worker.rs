@@ -191,7 +191,9 @@ impl PoolWorker {
         let traced: Vec<_> = grants
             .iter()
             .filter_map(|(_, placed)| {
-                let origin = (trace_of(placed)?, submitted_under(placed).is_none());
+                let submit = placed.traceparent.as_deref();
+                let is_own = submitted_under(submit).is_none();
+                let origin = (trace_of(placed.lease.task, submit)?, is_own);
                 Some((origin, placed.lease, placed.waited_ms))
             })
             .collect();

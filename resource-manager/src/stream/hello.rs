@@ -105,7 +105,8 @@ fn owned(opened: Opened, session: &NewSession) -> Result<(i64, bool), Refused> {
             Reason::Invalid,
             &format!(
                 "an executor of pool `{pool}` may have {most} {dimension} at most: lower what executor `{executor}` offers, or \
-                raise the bound of the pool"
+                raise the pool's limit with `berth admin pool set {pool} --max-executor {dimension}=N`",
+                dimension = dimension.as_str()
             ),
         ),
     })

@@ -30,6 +30,8 @@ pub struct LiveLease {
     pub retry_json: Option<String>,
     /// What it calls, where that is known.
     pub target: Option<String>,
+    /// W3C traceparent of the submit.
+    pub traceparent: Option<String>,
     /// A lost attempt ends the task.
     pub at_most_once: bool,
     /// How long it may run.
@@ -48,9 +50,10 @@ pub async fn live(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LiveLease>, S
     let query = sqlx::query!(
         r#"select t.tenant_id, t.id, t.attempt, t.session_id as "session_id!", t.assignment as "assignment!", t.cpu_millis, t.memory_mib, t.disk_mib,
                 t.iops, t.ports, coalesce(t.port_first, 0) as "port_first!", t.slots, t.failures, t.max_attempts,
-                t.at_most_once, t.cap_ms, t.state = 'cancelling' as "cancelling!", s.retry as "retry?", s.run as "run?"
+                t.at_most_once, t.cap_ms, t.state = 'cancelling' as "cancelling!", s.retry as "retry?", s.run as "run?",
+                s.traceparent as "traceparent?"
             from task t
-            left join lateral (select f.retry, left(f.run, $2) as run from task_spec f where f.id = t.id limit 1) s on true
+            left join lateral (select f.retry, left(f.run, $2) as run, f.traceparent from task_spec f where f.id = t.id limit 1) s on true
             where t.session_id = any ($1) and t.wake_at is not null
             order by t.assignment"#,
         &sessions,
@@ -77,6 +80,7 @@ pub async fn live(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LiveLease>, S
             max_attempts: row.max_attempts.unsigned_abs(),
             retry_json: row.retry,
             target: row.run.as_deref().and_then(origin_of_run),
+            traceparent: row.traceparent,
             at_most_once: row.at_most_once,
             cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
             cancelling: row.cancelling,

@@ -47,7 +47,7 @@ pub async fn delete(
     }
     let query = sqlx::query!("delete from pool where name = $1", pool.as_str());
     named("pool.delete", query.execute(&mut *tx)).await?;
-    let act = Act::new("pool.delete", "pool", pool).from(told(before.policy, &before.grants));
+    let act = Act::new("pool.delete", "pool", pool).from(told(&before.settings));
     audit::told_in(tx, PLATFORM, by, act).await?;
     Ok(PoolDeleted::Yes)
 }

@@ -96,6 +96,8 @@ pub async fn list_for_operator(db: &AdminDb) -> Result<Vec<PoolRecord>, StoreErr
     let query = sqlx::query_as!(
         Row,
         r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
+                array[p.max_executor_cpu_millis, p.max_executor_memory_mib, p.max_executor_disk_mib, p.max_executor_iops, p.max_executor_ports]
+                    as "max_executor!: Vec<Option<i32>>",
                 array(select g.plan from pool_granted_plan g where g.pool = p.name order by g.plan) as "plans!",
                 array(select g.tenant_id from pool_granted_tenant g where g.pool = p.name order by g.tenant_id) as "tenants!"
             from pool p order by p.name limit $1"#,
@@ -113,6 +115,8 @@ pub async fn find(db: &AdminDb, name: &PoolName) -> Result<Option<PoolRecord>, S
     let query = sqlx::query_as!(
         Row,
         r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
+                array[p.max_executor_cpu_millis, p.max_executor_memory_mib, p.max_executor_disk_mib, p.max_executor_iops, p.max_executor_ports]
+                    as "max_executor!: Vec<Option<i32>>",
                 array(select g.plan from pool_granted_plan g where g.pool = p.name order by g.plan) as "plans!",
                 array(select g.tenant_id from pool_granted_tenant g where g.pool = p.name order by g.tenant_id) as "tenants!"
             from pool p where p.name = $1"#,

@@ -4,10 +4,12 @@ use crate::StoreError;
 use crate::plan::name_of;
 use crate::statement::{RowCount, named};
 use domain::id::{PoolName, TenantId};
-use domain::pool::{PoolGrants, PoolPolicy};
+use domain::pool::{MaxExecutor, PoolGrants, PoolPolicy, PoolSettings};
+use domain::resources::Dimension;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use sqlx::PgConnection;
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// A pool as it is stored.
@@ -15,12 +17,10 @@ use uuid::Uuid;
 pub struct PoolRecord {
     /// Its name.
     pub name: PoolName,
-    /// Counts the changes of its policy and its grants, from 1.
+    /// Counts the changes of its settings, from 1.
     pub version: i64,
-    /// What its attempts may do.
-    pub policy: PoolPolicy,
-    /// Who may use it.
-    pub grants: PoolGrants,
+    /// What it allows, and to whom it is granted.
+    pub settings: PoolSettings,
     /// Why nothing of it is handed out, while it is paused.
     pub pause: Option<Pause>,
 }
@@ -40,6 +40,7 @@ pub(super) struct Row {
     pub version: i64,
     pub command_network: bool,
     pub private_targets: bool,
+    pub max_executor: Vec<Option<i32>>,
     pub everyone: bool,
     pub plans: Vec<String>,
     pub tenants: Vec<Uuid>,
@@ -66,18 +67,30 @@ impl TryFrom<Row> for PoolRecord {
                 value: row.name,
             })?,
             version: row.version,
-            policy: PoolPolicy {
-                command_network: row.command_network,
-                private_targets: row.private_targets,
-            },
-            grants: PoolGrants {
-                everyone: row.everyone,
-                plans,
-                tenants: row.tenants.into_iter().map(TenantId).collect(),
+            settings: PoolSettings {
+                policy: PoolPolicy {
+                    command_network: row.command_network,
+                    private_targets: row.private_targets,
+                },
+                max_executor: limits(&row.max_executor),
+                grants: PoolGrants {
+                    everyone: row.everyone,
+                    plans,
+                    tenants: row.tenants.into_iter().map(TenantId).collect(),
+                },
             },
             pause: row.paused_at.map(|at| Pause { at, because }),
         })
     }
+}
+
+/// The limits of a row, in the order of [`Dimension::ALL`].
+fn limits(row: &[Option<i32>]) -> MaxExecutor {
+    let mut limits = MaxExecutor::default();
+    for (dimension, most) in Dimension::ALL.into_iter().zip(row) {
+        *limits.of_mut(dimension) = most.map(i32::unsigned_abs);
+    }
+    limits
 }
 
 /// How a pool is, to the end of the transaction.
@@ -88,6 +101,8 @@ pub(super) async fn lock(
     let query = sqlx::query_as!(
         Row,
         r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
+                array[p.max_executor_cpu_millis, p.max_executor_memory_mib, p.max_executor_disk_mib, p.max_executor_iops, p.max_executor_ports]
+                    as "max_executor!: Vec<Option<i32>>",
                 array(select g.plan from pool_granted_plan g where g.pool = p.name order by g.plan) as "plans!",
                 array(select g.tenant_id from pool_granted_tenant g where g.pool = p.name order by g.tenant_id) as "tenants!"
             from pool p where p.name = $1 for update"#,
@@ -97,11 +112,13 @@ pub(super) async fn lock(
     row.map(TryInto::try_into).transpose()
 }
 
-/// What the audit shows of a pool's policy and grants.
-pub(super) fn told(policy: PoolPolicy, grants: &PoolGrants) -> Value {
+/// What the audit shows of a pool's settings.
+pub(super) fn told(PoolSettings { policy, max_executor, grants }: &PoolSettings) -> Value {
+    let limits = Dimension::ALL.into_iter().zip(max_executor.dimensions());
     json!({
         "command_network": policy.command_network,
         "private_targets": policy.private_targets,
+        "max_executor": limits.map(|(dimension, most)| (dimension.as_str(), most)).collect::<BTreeMap<_, _>>(),
         "granted_to": {"everyone": grants.everyone, "plans": grants.plans, "tenants": grants.tenants},
     })
 }

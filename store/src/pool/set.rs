@@ -10,17 +10,16 @@ use crate::connect::AdminDb;
 use crate::statement::named;
 use domain::audit::PLATFORM;
 use domain::id::{PlanName, PoolName, TenantId};
-use domain::pool::{PoolGrants, PoolPolicy};
+use domain::pool::{PoolGrants, PoolSettings};
+use domain::resources::Dimension;
 use sqlx::PgConnection;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pool as it is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PutPool {
-    /// What its attempts may do.
-    pub policy: PoolPolicy,
-    /// Who may use it.
-    pub grants: PoolGrants,
+    /// What it allows, and to whom it is granted.
+    pub settings: PoolSettings,
     /// Only in this version; 0: only where there is none.
     pub if_version: Option<i64>,
 }
@@ -32,6 +31,8 @@ pub struct PoolChange {
     pub command_network: Option<bool>,
     /// Whether HTTP tasks reach private addresses.
     pub private_targets: Option<bool>,
+    /// The most that one executor may offer in these dimensions; `None`: no limit.
+    pub max_executor: BTreeMap<Dimension, Option<u32>>,
     /// Whether it is granted to every tenant.
     pub everyone: Option<bool>,
     /// Granted to these beside those to whom it is.
@@ -73,8 +74,7 @@ pub async fn put(
     put: PutPool,
     by: By,
 ) -> Result<PoolStored, StoreError> {
-    let PutPool { policy, grants, if_version } = put;
-    store(db, (pool, if_version), |_| (policy, grants.clone()), by).await
+    store(db, (pool, put.if_version), |_| put.settings.clone(), by).await
 }
 
 /// Changes what `change` names of `pool`, in the request of `by`; stores it where there is none.
@@ -91,24 +91,27 @@ pub async fn set(
 }
 
 impl PoolChange {
-    fn over(&self, before: Option<&PoolRecord>) -> (PoolPolicy, PoolGrants) {
-        let (mut policy, mut grants) =
-            before.map(|before| (before.policy, before.grants.clone())).unwrap_or_default();
+    fn over(&self, before: Option<&PoolRecord>) -> PoolSettings {
+        let before = before.map(|before| before.settings.clone()).unwrap_or_default();
+        let PoolSettings { mut policy, mut max_executor, mut grants } = before;
         policy.command_network = self.command_network.unwrap_or(policy.command_network);
         policy.private_targets = self.private_targets.unwrap_or(policy.private_targets);
+        for (dimension, most) in &self.max_executor {
+            *max_executor.of_mut(*dimension) = *most;
+        }
         grants.everyone = self.everyone.unwrap_or(grants.everyone);
         grants.plans.extend(self.grant.plans.iter().cloned());
         grants.plans.retain(|plan| !self.revoke.plans.contains(plan));
         grants.tenants.extend(&self.grant.tenants);
         grants.tenants.retain(|tenant| !self.revoke.tenants.contains(tenant));
-        (policy, grants)
+        PoolSettings { policy, max_executor, grants }
     }
 }
 
 async fn store(
     db: &AdminDb,
     (pool, if_version): (&PoolName, Option<i64>),
-    wanted: impl Fn(Option<&PoolRecord>) -> (PoolPolicy, PoolGrants),
+    wanted: impl Fn(Option<&PoolRecord>) -> PoolSettings,
     by: By,
 ) -> Result<PoolStored, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
@@ -128,18 +131,18 @@ async fn store(
             return Ok(PoolStored::VersionMismatch { version: Some(version) });
         }
     }
-    let (policy, grants) = wanted(before.as_ref());
-    let held = before.as_ref().map(|before| &before.grants);
-    let (plans, tenants) = unknown(&mut tx, held, &grants).await?;
+    let settings = wanted(before.as_ref());
+    let held = before.as_ref().map(|before| &before.settings.grants);
+    let (plans, tenants) = unknown(&mut tx, held, &settings.grants).await?;
     if !plans.is_empty() || !tenants.is_empty() {
         return Ok(PoolStored::Unknown { plans, tenants });
     }
-    if let Some(same) = before.as_ref().filter(|b| b.policy == policy && b.grants == grants) {
+    if let Some(same) = before.as_ref().filter(|before| before.settings == settings) {
         return Ok(PoolStored::Unchanged(same.clone()));
     }
-    write(&mut tx, pool, policy, &grants).await?;
-    let mut act = Act::new("pool.set", "pool", pool).to(told(policy, &grants));
-    act.before = before.as_ref().map(|before| told(before.policy, &before.grants));
+    write(&mut tx, pool, &settings).await?;
+    let mut act = Act::new("pool.set", "pool", pool).to(told(&settings));
+    act.before = before.as_ref().map(|before| told(&before.settings));
     audit::write(&mut tx, PLATFORM, by, act).await?;
     let after = lock(&mut tx, pool).await?.ok_or(StoreError::Contended)?;
     named("commit", tx.commit()).await?;
@@ -186,9 +189,11 @@ async fn unknown(
 async fn write(
     tx: &mut PgConnection,
     pool: &PoolName,
-    policy: PoolPolicy,
-    grants: &PoolGrants,
+    PoolSettings { policy, max_executor, grants }: &PoolSettings,
 ) -> Result<(), StoreError> {
+    let [cpu, memory, disk, iops, ports] = max_executor
+        .dimensions()
+        .map(|most| most.map(|most| i32::try_from(most).unwrap_or(i32::MAX)));
     let query = sqlx::query!(
         "with of_plans as (
                 delete from pool_granted_plan where pool = $1 and plan <> all ($5)
@@ -199,13 +204,20 @@ async fn write(
             ), to_tenants as (
                 insert into pool_granted_tenant (pool, tenant_id) select $1, unnest($6::uuid[]) on conflict do nothing
             )
-            update pool set command_network = $2, private_targets = $3, everyone = $4, version = version + 1 where name = $1",
+            update pool set command_network = $2, private_targets = $3, everyone = $4, version = version + 1,
+                max_executor_cpu_millis = $7, max_executor_memory_mib = $8, max_executor_disk_mib = $9,
+                max_executor_iops = $10, max_executor_ports = $11 where name = $1",
         pool.as_str(),
         policy.command_network,
         policy.private_targets,
         grants.everyone,
         &grants.plans.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        &grants.tenants.iter().map(|tenant| tenant.uuid()).collect::<Vec<_>>()
+        &grants.tenants.iter().map(|tenant| tenant.uuid()).collect::<Vec<_>>(),
+        cpu,
+        memory,
+        disk,
+        iops,
+        ports
     );
     named("pool.set", query.execute(tx)).await.map(|_| ())
 }

@@ -8,7 +8,8 @@ use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::{named, repeated};
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId};
-use domain::resources::Resources;
+use domain::pool::MaxExecutor;
+use domain::resources::{Dimension, Resources};
 use domain::time::millis;
 use sqlx::PgConnection;
 use std::time::Duration;
@@ -51,7 +52,7 @@ pub enum Opened {
     /// It has more than an executor of its pool may have.
     TooLarge {
         /// Of what.
-        dimension: &'static str,
+        dimension: Dimension,
         /// How much it may have.
         most: u32,
     },
@@ -173,15 +174,15 @@ async fn refused(
     if pool.taken {
         return Ok(Some(Opened::NameTaken));
     }
-    let most = [pool.cpu, pool.memory, pool.disk, pool.iops, pool.ports];
-    let names = ["cpu_millis", "memory_mib", "disk_mib", "iops", "ports"];
-    let too_large = session.capacity.dimensions().into_iter().zip(most).zip(names).find_map(
-        |((has, most), dimension)| {
-            let most = most?.unsigned_abs();
-            (has > most).then_some(Opened::TooLarge { dimension, most })
-        },
-    );
-    Ok(too_large)
+    let limits = MaxExecutor {
+        cpu_millis: pool.cpu.map(i32::unsigned_abs),
+        memory_mib: pool.memory.map(i32::unsigned_abs),
+        disk_mib: pool.disk.map(i32::unsigned_abs),
+        iops: pool.iops.map(i32::unsigned_abs),
+        ports: pool.ports.map(i32::unsigned_abs),
+    };
+    let passed = limits.passed_by(session.capacity);
+    Ok(passed.map(|(dimension, most)| Opened::TooLarge { dimension, most }))
 }
 
 fn size(n: u32) -> i32 {

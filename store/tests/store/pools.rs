@@ -82,10 +82,11 @@ async fn a_pool_is_granted_and_revoked_piece_by_piece_and_whoever_fires_or_submi
         };
         let submits = pool::list(&world.submit).await.unwrap();
         let seen = submits.iter().find(|pool| pool.name == name).unwrap();
-        assert_eq!(seen.grants, pool.grants);
-        assert_eq!(pool::list_for_fires(&world.scheduler).await.unwrap()[&name], pool.grants);
+        assert_eq!(seen.grants, pool.settings.grants);
+        let fires = pool::list_for_fires(&world.scheduler).await.unwrap();
+        assert_eq!(fires[&name], pool.settings.grants);
         assert_eq!(pool::find(admin, &name).await.unwrap().as_ref(), Some(&pool));
-        (pool.version, pool.grants)
+        (pool.version, pool.settings.grants)
     };
     assert_eq!(set(PoolChange::default()).await, (1, PoolGrants::default()), "for nobody");
     let grant = PoolChange { grant: of_plan(), ..PoolChange::default() };
@@ -101,7 +102,7 @@ async fn a_pool_is_granted_and_revoked_piece_by_piece_and_whoever_fires_or_submi
     set(again).await;
     let deleted = store::plan::delete(admin, &plan, By::SYSTEM).await.unwrap();
     assert_eq!(deleted, store::plan::Deleted::Yes);
-    assert_eq!(pool::find(admin, &name).await.unwrap().unwrap().grants, of_tenant());
+    assert_eq!(pool::find(admin, &name).await.unwrap().unwrap().settings.grants, of_tenant());
     let unknown = PoolChange { grant: of_plan(), ..PoolChange::default() };
     let stored = pool::set(admin, &name, unknown, By::SYSTEM).await.unwrap();
     assert_eq!(stored, PoolStored::Unknown { plans: vec![plan], tenants: Vec::new() });

@@ -1,10 +1,13 @@
 //! Executor sessions: one owner at a time, and no lease outlives its session.
 
 use crate::support::{Leader, Owned, World, new_session};
-use domain::id::{NodeId, SessionId, TenantId};
+use domain::audit::By;
+use domain::id::{NodeId, PoolName, SessionId, TenantId};
+use domain::resources::Dimension;
 use domain::task::{Delivery, State};
 use std::sync::Arc;
 use std::time::Duration;
+use store::pool::{self, PoolChange, PoolStored};
 use store::session::{
     NewSession, Opened, Renewal, Renewed, end, lapse, open_or_adopt, prune, renew,
 };
@@ -198,21 +201,20 @@ async fn an_executor_is_held_to_its_pool_and_to_the_bounds_of_it() {
     };
     let nowhere = NewSession { pool: "nowhere".parse().unwrap(), ..session.clone() };
     assert_eq!(open(&nowhere).await, Opened::NoPool);
-    for (column, dimension, most) in [
-        ("cpu_millis", "cpu_millis", 255_999),
-        ("memory_mib", "memory_mib", 524_287),
-        ("disk_mib", "disk_mib", 0),
-        ("iops", "iops", 1),
-        ("ports", "ports", 255),
-    ] {
-        world.sql(format!("update pool set max_executor_{column} = {most}")).await;
+    let limit = async |dimension, most| {
+        let change = PoolChange { max_executor: [(dimension, most)].into(), ..Default::default() };
+        let set = pool::set(&world.admin, &PoolName::default(), change, By::SYSTEM).await.unwrap();
+        assert!(matches!(set, PoolStored::Updated(_)), "{set:?}");
+    };
+    for (dimension, most) in Dimension::ALL.into_iter().zip([255_999, 524_287, 0, 1, 255]) {
+        limit(dimension, Some(most)).await;
         assert_eq!(open(&session).await, Opened::TooLarge { dimension, most });
-        world.sql(format!("update pool set max_executor_{column} = null")).await;
+        limit(dimension, None).await;
     }
     assert_eq!(world.number("select count(*) from executor_session").await, 0);
     assert_eq!(open(&session).await, Opened::Owned { epoch: 1, adopted: false });
     // A bound that comes later does not tear an executor from its work.
-    world.sql("update pool set max_executor_iops = 1").await;
+    limit(Dimension::Iops, Some(1)).await;
     assert!(matches!(open(&session).await, Opened::Owned { adopted: true, .. }));
 }
 

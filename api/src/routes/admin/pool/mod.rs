@@ -6,4 +6,4 @@ pub mod list;
 pub mod put;
 mod view;
 
-pub use view::{PoolGrantsView, PoolPauseView, PoolView};
+pub use view::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};

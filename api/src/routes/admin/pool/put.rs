@@ -7,7 +7,8 @@ use crate::request::{OperatorCall, json as body, wanted_version};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{PlanName, TenantId};
-use domain::pool::{PoolGrants, PoolPolicy};
+use domain::pool::{MaxExecutor, PoolGrants, PoolPolicy, PoolSettings};
+use domain::resources::Dimension;
 use serde::Deserialize;
 use store::pool::{PoolStored, PutPool};
 use utoipa::ToSchema;
@@ -17,7 +18,7 @@ pub const DOC: Doc = Doc {
     summary: "Store a pool",
     description: "What is left out is off, and a pool is granted to nobody unless it says to whom. A grant, and its end, is felt within two \
                   seconds: what was submitted before it ended runs on, and due times of schedules from then on make no task. Executors \
-                  feel a change of what attempts may do when they connect next.",
+                  feel a change of what attempts may do, and of what one may offer, when they connect next.",
     headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("PoolPut"),
     answers: &[
@@ -44,9 +45,55 @@ pub struct PoolSpec {
     /// HTTP tasks reach private, loopback and link-local addresses. Default false.
     #[serde(default)]
     private_targets: bool,
+    /// The most that one executor may offer. Default no limit.
+    #[serde(default)]
+    max_executor: MaxExecutorSpec,
     /// Who may use it. Default nobody.
     #[serde(default)]
     granted_to: GrantsSpec,
+}
+
+/// The most that one executor of a pool may offer in each dimension: 0 to 2147483647; null: no limit, the default.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schema(as = MaxExecutorPut)]
+pub struct MaxExecutorSpec {
+    /// Thousandths of a processor.
+    #[schema(maximum = 2_147_483_647_u32)]
+    cpu_millis: Option<u32>,
+    /// MiB of memory.
+    #[schema(maximum = 2_147_483_647_u32)]
+    memory_mib: Option<u32>,
+    /// MiB of disk.
+    #[schema(maximum = 2_147_483_647_u32)]
+    disk_mib: Option<u32>,
+    /// Disk operations per second.
+    #[schema(maximum = 2_147_483_647_u32)]
+    iops: Option<u32>,
+    /// TCP ports.
+    #[schema(maximum = 2_147_483_647_u32)]
+    ports: Option<u32>,
+}
+
+impl MaxExecutorSpec {
+    fn checked(&self) -> Result<MaxExecutor, Problem> {
+        let Self { cpu_millis, memory_mib, disk_mib, iops, ports } = *self;
+        let limits = MaxExecutor { cpu_millis, memory_mib, disk_mib, iops, ports };
+        let too_large = |most: Option<u32>| most.is_some_and(|most| most > MaxExecutor::MOST);
+        let wrong = Dimension::ALL.into_iter().zip(limits.dimensions());
+        let errors: Vec<_> = wrong
+            .filter(|(_, most)| too_large(*most))
+            .map(|(dimension, _)| FieldError {
+                pointer: format!("/max_executor/{}", dimension.as_str()),
+                detail: format!("must be {} at most; null is no limit", MaxExecutor::MOST),
+            })
+            .collect();
+        if errors.is_empty() {
+            Ok(limits)
+        } else {
+            Err(Problem::with_errors(Code::ValidationFailed, errors))
+        }
+    }
 }
 
 /// Who may use a pool: everyone, or the tenants on these plans and these tenants.
@@ -87,15 +134,16 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         return Err(Problem::at(Code::ValidationFailed, "/granted_to", detail));
     }
     let (command_network, private_targets) = (spec.command_network, spec.private_targets);
-    let put = PutPool {
+    let settings = PoolSettings {
         policy: PoolPolicy { command_network, private_targets },
+        max_executor: spec.max_executor.checked()?,
         grants: PoolGrants {
             everyone,
             plans: plans.iter().cloned().collect(),
             tenants: tenants.iter().copied().collect(),
         },
-        if_version,
     };
+    let put = PutPool { settings, if_version };
     match store::pool::put(&call.state.admin, &name, put, call.by()).await? {
         PoolStored::Created(pool) => shown(StatusCode::CREATED, pool),
         PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => shown(StatusCode::OK, pool),

@@ -7,6 +7,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ETAG;
 use domain::id::PoolName;
+use domain::pool::{MaxExecutor, PoolSettings};
 use domain::time::Timestamp;
 use serde::Serialize;
 use store::pool::PoolRecord;
@@ -24,10 +25,35 @@ pub struct PoolView {
     command_network: bool,
     /// HTTP tasks reach private, loopback and link-local addresses.
     private_targets: bool,
+    /// The most that one executor may offer.
+    max_executor: MaxExecutorView,
     /// Who may use it.
     granted_to: PoolGrantsView,
     /// Why nothing of it is handed out; null where it is not paused.
     paused: Option<PoolPauseView>,
+}
+
+/// The most that one executor of a pool may offer in each dimension; null: no limit.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = MaxExecutor)]
+pub struct MaxExecutorView {
+    /// Thousandths of a processor.
+    cpu_millis: Option<u32>,
+    /// MiB of memory.
+    memory_mib: Option<u32>,
+    /// MiB of disk.
+    disk_mib: Option<u32>,
+    /// Disk operations per second.
+    iops: Option<u32>,
+    /// TCP ports.
+    ports: Option<u32>,
+}
+
+impl From<MaxExecutor> for MaxExecutorView {
+    fn from(limits: MaxExecutor) -> Self {
+        let MaxExecutor { cpu_millis, memory_mib, disk_mib, iops, ports } = limits;
+        Self { cpu_millis, memory_mib, disk_mib, iops, ports }
+    }
 }
 
 /// Who may use a pool.
@@ -55,12 +81,13 @@ pub struct PoolPauseView {
 
 impl From<PoolRecord> for PoolView {
     fn from(pool: PoolRecord) -> Self {
-        let grants = pool.grants;
+        let PoolSettings { policy, max_executor, grants } = pool.settings;
         Self {
             name: pool.name.to_string(),
             version: pool.version,
-            command_network: pool.policy.command_network,
-            private_targets: pool.policy.private_targets,
+            command_network: policy.command_network,
+            private_targets: policy.private_targets,
+            max_executor: max_executor.into(),
             granted_to: PoolGrantsView {
                 everyone: grants.everyone,
                 plans: grants.plans.iter().map(ToString::to_string).collect(),
