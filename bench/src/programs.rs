@@ -1,4 +1,4 @@
-//! Builds the `berth` binary in release and tells the test support where it is.
+//! Builds the `berth` binary as it is released and tells the test support where it is.
 //!
 //! Called first. The test support learns the folder from the environment, and a program cannot safely change its own
 //! environment: so this program starts itself anew with it. The rule: never an old binary, never one with debug checks.
@@ -20,13 +20,13 @@ pub fn ensure_built() -> anyhow::Result<()> {
     let mut build = Command::new(env!("CARGO"));
     build
         .current_dir(settings::workspace())
-        .args(["build", "--release", "-p", "cli", "--bins", "--target-dir"])
+        .args(["build", "--profile", "dist", "-p", "cli", "--bins", "--target-dir"])
         .arg(target);
     if !build.status().context("starting cargo")?.success() {
         bail!("building `berth` failed");
     }
     let mut again = Command::new(&this);
-    again.args(std::env::args_os().skip(1)).env("BERTH_TEST_BIN_DIR", target.join("release"));
+    again.args(std::env::args_os().skip(1)).env("BERTH_TEST_BIN_DIR", target.join("dist"));
     Err(again.exec()).context("starting anew")
 }
 

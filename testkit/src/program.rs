@@ -26,8 +26,10 @@ pub fn find(package: &str, program: &str) -> anyhow::Result<PathBuf> {
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(settings::workspace());
     build.args(["build", "--quiet", "-p", package, "--bin", program, "--target-dir"]).arg(target);
-    if profile.ends_with("release") {
-        build.arg("--release");
+    // The folder of the profile `dev` has another name.
+    let name = profile.file_name().filter(|name| *name != "debug");
+    if let Some(name) = name {
+        build.arg("--profile").arg(name);
     }
     if !build.status()?.success() {
         bail!("building `{program}` failed");
