@@ -9,7 +9,6 @@ pub mod access;
 pub mod audit;
 pub mod batch;
 pub mod budget;
-pub mod doctor;
 pub mod explain;
 pub mod fairness;
 pub mod id;

@@ -1,46 +1,48 @@
-//! Looks each minute whether all that must hold does, and shows it in `/metrics`.
+//! Runs the doctor's checks once a minute and publishes the results as metrics.
 //!
-//! The batcher's process looks, on a connection of its own and for a few seconds at most: never in the batcher's tick. Of what
-//! another finds after a takeover this one shows nothing.
+//! It runs in the batcher's process, on a connection of its own, for a few seconds at most, and never in the batcher's tick. After
+//! a takeover the metrics of the earlier batcher are reset.
 
 use crate::leader::Leader;
 use crate::metrics::{DOCTOR_FINDINGS, DOCTOR_LAST_RUN, DOCTOR_NOT_SEEN, UNPLACEABLE};
 use bus::{Bus, QueuesSeen};
-use domain::doctor::{Check, Line, Seen};
 use runtime::clock::{timeout, wall};
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::doctor::{DoctorDb, Look, Unplaceable, look, pools, unplaceable};
+use store::doctor::{
+    Check, CheckOutcome, CheckResult, DoctorDb, DoctorOptions, Unplaceable, pools, run_checks,
+    unplaceable,
+};
 use tracing::{info, warn};
 
-/// How soon a new batcher's doctor looks for the first time.
+/// Delay of the first run after becoming the batcher.
 const LEADING: Duration = Duration::from_secs(5);
-/// The longest that the broker is asked.
+/// Time limit of the broker's check.
 const BROKER: Duration = Duration::from_secs(5);
 
 pub(crate) struct DoctorTick {
     db: DoctorDb,
     bus: Bus,
     leader: Arc<Leader>,
-    how: Look,
-    /// What was found the last time: each finding is told once, when it appears.
-    found: HashSet<Check>,
+    options: DoctorOptions,
+    /// Checks that failed in the last run: each failure is logged once.
+    failing: HashSet<Check>,
     /// Pools with tasks that fit no executor, as shown.
     unplaceable: HashSet<String>,
     shown: bool,
 }
 
 impl DoctorTick {
-    pub(crate) fn new(db: DoctorDb, bus: Bus, leader: Arc<Leader>, how: Look) -> Self {
+    pub(crate) fn new(db: DoctorDb, bus: Bus, leader: Arc<Leader>, options: DoctorOptions) -> Self {
         Self {
             db,
             bus,
             leader,
-            how,
-            found: HashSet::new(),
+            options,
+            failing: HashSet::new(),
             unplaceable: HashSet::new(),
             shown: false,
         }
@@ -50,45 +52,45 @@ impl DoctorTick {
         if self.leader.epoch().is_none() {
             if std::mem::take(&mut self.shown) {
                 Check::ALL.iter().for_each(|check| show(*check, 0, false));
-                self.found.clear();
+                self.failing.clear();
                 self.show_unplaceable(Vec::new());
             }
             return Ok(TickOutcome::after(LEADING, 0));
         }
-        let mut lines = look(&self.db, &self.how).await?;
-        lines.push(Line { check: Check::QueueArguments, seen: self.queues().await? });
-        match unplaceable(&self.db, &self.how).await {
+        let mut results = run_checks(&self.db, &self.options).await?;
+        results.push(CheckResult { check: Check::QueueArguments, outcome: self.queues().await? });
+        match unplaceable(&self.db, &self.options).await {
             Ok(found) => self.show_unplaceable(found),
-            // What was found before may still be so, as the line of that check says.
+            // The last values may still be true; that check is reported as not checked.
             Err(StoreError::Timeout) => {}
             Err(error) => return Err(error),
         }
         self.shown = true;
-        for line in &lines {
-            self.told(line);
+        for result in &results {
+            self.report(result);
         }
         DOCTOR_LAST_RUN.set(wall().timestamp_millis() as f64 / 1000.0);
-        Ok(TickOutcome::idle(lines.len() as u64))
+        Ok(TickOutcome::idle(results.len() as u64))
     }
 
-    fn told(&mut self, line: &Line) {
-        let check = line.check;
-        match &line.seen {
-            Seen::Found { count, example } => {
+    fn report(&mut self, result: &CheckResult) {
+        let check = result.check;
+        match &result.outcome {
+            CheckOutcome::Failed { count, example } => {
                 show(check, *count, false);
-                if self.found.insert(check) {
+                if self.failing.insert(check) {
                     let what_to_do = check.what_to_do();
-                    warn!(%check, count, example, "The doctor finds `{check}`: {count}, such as {example}; {what_to_do}");
+                    warn!(%check, count, example, "Check `{check}` failed: {count}, for example {example}; {what_to_do}");
                 }
             }
-            Seen::Sound | Seen::NotHere(_) => {
+            CheckOutcome::Passed | CheckOutcome::NotApplicable(_) => {
                 show(check, 0, false);
-                if self.found.remove(&check) {
-                    info!(%check, "The doctor does not find `{check}` any more");
+                if self.failing.remove(&check) {
+                    info!(%check, "Check `{check}` passes again");
                 }
             }
-            // What was found before may still be so.
-            Seen::NotSeen(_) => DOCTOR_NOT_SEEN.with(&[check.as_str()]).set(1.0),
+            // An earlier failure may still be there.
+            CheckOutcome::NotChecked(_) => DOCTOR_NOT_SEEN.with(&[check.as_str()]).set(1.0),
         }
     }
 
@@ -102,17 +104,19 @@ impl DoctorTick {
         }
     }
 
-    async fn queues(&self) -> Result<Seen, StoreError> {
+    async fn queues(&self) -> Result<CheckOutcome, StoreError> {
         let pools = pools(&self.db).await?;
         let seen = timeout(BROKER, self.bus.queues(&pools)).await;
         Ok(match seen {
-            Err(_) => Seen::NotSeen("the broker did not answer in time".to_owned()),
-            Ok(QueuesSeen::NoBroker) => Seen::NotHere("the bus is in this process".to_owned()),
-            Ok(QueuesSeen::Unreachable(why)) => Seen::NotSeen(why),
+            Err(_) => CheckOutcome::NotChecked("the broker did not answer in time".to_owned()),
+            Ok(QueuesSeen::NoBroker) => {
+                CheckOutcome::NotApplicable("the bus is in this process".to_owned())
+            }
+            Ok(QueuesSeen::Unreachable(why)) => CheckOutcome::NotChecked(why),
             Ok(QueuesSeen::Looked(faults)) => match faults.first() {
-                None => Seen::Sound,
+                None => CheckOutcome::Passed,
                 Some(first) => {
-                    Seen::Found { count: faults.len() as u64, example: first.to_string() }
+                    CheckOutcome::Failed { count: faults.len() as u64, example: first.to_string() }
                 }
             },
         })

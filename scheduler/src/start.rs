@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SchedulerDb;
-use store::doctor::{DoctorDb, Look};
+use store::doctor::{DoctorDb, DoctorOptions};
 
 /// Above the longest polite stop of a task, until its executor's session is fenced.
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
@@ -102,7 +102,7 @@ impl Scheduler {
         loops.watch_quotas();
         loops.end_malformed();
         let doctor = DoctorDb::connect(&config.database)?;
-        loops.examine(doctor, Look::of_a_minute(&config.limits));
+        loops.examine(doctor, DoctorOptions::background(&config.limits));
         loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
         Ok(Self { health_addr, tasks, db })
     }
@@ -215,8 +215,8 @@ impl Loops {
         });
     }
 
-    fn examine(&self, db: DoctorDb, how: Look) {
-        let tick = DoctorTick::new(db.clone(), self.bus.clone(), Arc::clone(&self.leader), how);
+    fn examine(&self, db: DoctorDb, options: DoctorOptions) {
+        let tick = DoctorTick::new(db.clone(), self.bus.clone(), Arc::clone(&self.leader), options);
         let tick = tokio::sync::Mutex::new(tick);
         let ticker = Ticker::new("doctor", TickPolicy::every(DOCTOR_INTERVAL)).health(&self.health);
         let shutdown = self.shutdown.clone();

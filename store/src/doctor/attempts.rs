@@ -2,11 +2,11 @@
 //!
 //! A sample is of whole pages, so that it costs the same whatever history holds.
 
+use super::Check;
 use super::tasks::task_id;
-use super::{Found, Look, one};
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use sqlx::PgConnection;
 
 pub(super) const CHECKS: [Check; 3] =
@@ -35,8 +35,11 @@ pub(super) async fn percent(
 }
 
 /// The attempts of each task: numbered without gaps, one after the other; and one end.
-pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let percent = percent(tx, "task_history", how.sample).await?;
+pub(super) async fn check(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let percent = percent(tx, "task_history", options.sample).await?;
     let query = sqlx::query!(
         r#"with ended as materialized (
                 select h.tenant_id, h.id, h.attempt, h.finished_at,
@@ -72,10 +75,10 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                 (select count(*) from judged j where not j.dense) as "gaps!", (select min(j.id::text) from judged j where not j.dense) as gap,
                 (select count(*) from twice) as "twice!", (select min(w.id::text) from twice w) as ended"#,
         percent,
-        i64::from(how.sample)
+        i64::from(options.sample)
     );
     let row = patient("doctor.attempts", query.fetch_optional(tx)).await.and_then(one)?;
-    let task = |check, count, example: Option<String>| Found {
+    let task = |check, count, example: Option<String>| Finding {
         check,
         count,
         example: example.as_deref().map(task_id),
@@ -88,8 +91,11 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
 }
 
 /// What each attempt costs, and that there is a task of it.
-pub(super) async fn usage(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let percent = percent(tx, "attempt", how.sample).await?;
+pub(super) async fn usage(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let percent = percent(tx, "attempt", options.sample).await?;
     let query = sqlx::query!(
         r#"with sample as materialized (
                 select a.tenant_id, a.task_id, a.ended_at,
@@ -106,16 +112,16 @@ pub(super) async fn usage(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found
             select (select count(*) from sample s where s.wrong) as "wrong!", (select min(s.task_id::text) from sample s where s.wrong) as of,
                 (select count(*) from orphan) as "orphans!", (select min(o.task_id::text) from orphan o) as orphan"#,
         percent,
-        i64::from(how.sample)
+        i64::from(options.sample)
     );
     let row = patient("doctor.usage", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
-        Found {
+        Finding {
             check: Check::UsageWrong,
             count: row.wrong,
             example: row.of.as_deref().map(task_id),
         },
-        Found {
+        Finding {
             check: Check::AttemptWithoutTask,
             count: row.orphans,
             example: row.orphan.as_deref().map(task_id),

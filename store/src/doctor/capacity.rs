@@ -1,16 +1,16 @@
 //! What is granted on each executor against what it has.
 
+use super::Check;
 use super::tasks::task_id;
-use super::{Found, one};
+use super::{Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use sqlx::PgConnection;
 
 pub(super) const CHECKS: [Check; 2] = [Check::CapacityExceeded, Check::PortsOverlap];
 
 /// The sum of the live leases of each session, in each dimension; and their ports.
-pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn check(tx: &mut PgConnection) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(s.executor_id || ': ' || d.granted || ' of ' || d.capacity || ' ' || d.dimension) as example
             from (
@@ -36,8 +36,8 @@ pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError
     );
     let ports = patient("doctor.ports", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
-        Found { check: Check::CapacityExceeded, count: sums.count, example: sums.example },
-        Found {
+        Finding { check: Check::CapacityExceeded, count: sums.count, example: sums.example },
+        Finding {
             check: Check::PortsOverlap,
             count: ports.count,
             example: ports.example.as_deref().map(task_id),

@@ -3,23 +3,26 @@
 //! Due times and leases are decided by the database's clock alone, so an offset breaks none; but ids are made by this one, and
 //! what people read in logs.
 
-use super::{Found, Look, one};
+use super::Check;
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use domain::time::Timestamp;
 use runtime::clock::wall;
 use sqlx::PgConnection;
 use std::time::Duration;
 
-pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn check(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
     let asked = wall();
     let query = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#);
     let told = patient("doctor.clock", query.fetch_optional(tx)).await.and_then(one)?;
     let apart = apart(asked, told, wall());
-    let count = i64::from(apart > how.clocks);
+    let count = i64::from(apart > options.clocks);
     let example = Some(format!("{:.3} s apart", apart.as_secs_f64()));
-    Ok(vec![Found { check: Check::ClockOffset, count, example }])
+    Ok(vec![Finding { check: Check::ClockOffset, count, example }])
 }
 
 /// How far the clocks are apart at least: what was told was so at some moment between the question and the answer.

@@ -1,28 +1,31 @@
 //! Executors that give back what they are given, and pools with room in which nothing is placed.
 
+use super::Check;
 use super::tasks::task_id;
-use super::{Found, Look, one};
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// Executors whose resource manager gives them probes at most.
-pub(super) async fn quarantined(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn quarantined(tx: &mut PgConnection) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(s.executor_id || ' of pool ' || s.pool) as example from executor_session s
             where s.ended_at is null and s.quarantined_at is not null and s.expires_at > now()"#
     );
     let row = patient("doctor.quarantined", query.fetch_optional(tx)).await.and_then(one)?;
-    Ok(vec![Found { check: Check::ExecutorsQuarantined, count: row.count, example: row.example }])
+    Ok(vec![Finding { check: Check::ExecutorsQuarantined, count: row.count, example: row.example }])
 }
 
 /// Tasks that were handed out, now or before, and have been due for long, in a pool that has room for them and in which nobody has
 /// placed anything for as long. What a limit keeps back is left out.
-pub(super) async fn stalled(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let made_before = runtime::clock::wall() - how.overdue;
+pub(super) async fn stalled(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let made_before = runtime::clock::wall() - options.overdue;
     let query = sqlx::query!(
         r#"select coalesce(sum(w.tasks), 0)::bigint as "count!", min(w.example) as example
             from pool p
@@ -46,12 +49,12 @@ pub(super) async fn stalled(tx: &mut PgConnection, how: &Look) -> Result<Vec<Fou
                             and r.disk_mib <= l.disk and r.iops <= l.iops and r.ports <= l.ports
                             and u.stopped is distinct from 'limits' limit 1000)) t) w
             where p.paused_at is null and l.free > 0 and l.placed < now() - $1 * interval '1 millisecond'"#,
-        millis(how.overdue) as f64,
+        millis(options.overdue) as f64,
         Uuid::from_u128(
             (made_before.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80
         )
     );
     let row = patient("doctor.stalled", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);
-    Ok(vec![Found { check: Check::PlacementStalled, count: row.count, example }])
+    Ok(vec![Finding { check: Check::PlacementStalled, count: row.count, example }])
 }

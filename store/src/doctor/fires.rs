@@ -1,10 +1,10 @@
 //! Schedules against the clock, and fires against schedules and tasks.
 
+use super::Check;
 use super::attempts::percent;
-use super::{Found, Look, one};
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use domain::id::ScheduleId;
 use domain::time::millis;
 use sqlx::PgConnection;
@@ -14,8 +14,11 @@ pub(super) const SCHEDULES: [Check; 3] =
 pub(super) const FIRES: [Check; 3] = [Check::FireWithoutTask, Check::FireDoubled, Check::FireEarly];
 
 /// Schedules that stand still.
-pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let overdue = millis(how.overdue) as f64;
+pub(super) async fn schedules(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let overdue = millis(options.overdue) as f64;
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(s.id::text) as example
             from schedule_shard h cross join lateral (
@@ -44,7 +47,7 @@ pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<F
     );
     let row =
         patient("doctor.schedule_without_due", query.fetch_optional(tx)).await.and_then(one)?;
-    let found = |check, count, example: Option<String>| Found {
+    let found = |check, count, example: Option<String>| Finding {
         check,
         count,
         example: example.as_deref().map(schedule_id),
@@ -57,8 +60,11 @@ pub(super) async fn schedules(tx: &mut PgConnection, how: &Look) -> Result<Vec<F
 }
 
 /// The ledger of the last day: a sample.
-pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let percent = percent(tx, "schedule_fire", how.sample).await?;
+pub(super) async fn check(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let percent = percent(tx, "schedule_fire", options.sample).await?;
     let query = sqlx::query!(
         r#"with sample as materialized (
                 select f.tenant_id, f.schedule_id, f.due_at, f.fired_at, f.task_id, f.kind
@@ -81,10 +87,10 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                 (select count(*) from doubled) as "doubled!", (select min(d.schedule_id::text) from doubled d) as of_doubled,
                 (select count(*) from early) as "early!", (select min(e.schedule_id::text) from early e) as of_early"#,
         percent,
-        i64::from(how.sample)
+        i64::from(options.sample)
     );
     let row = patient("doctor.fires", query.fetch_optional(tx)).await.and_then(one)?;
-    let found = |check, count, example: Option<String>| Found {
+    let found = |check, count, example: Option<String>| Finding {
         check,
         count,
         example: example.as_deref().map(schedule_id),

@@ -1,10 +1,10 @@
 //! Leases and the sessions they are of.
 
+use super::Check;
 use super::tasks::task_id;
-use super::{Found, Look, one};
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
 
@@ -17,8 +17,11 @@ pub(super) const CHECKS: [Check; 5] = [
 ];
 
 /// Costs what is leased, never the backlog.
-pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let overdue = millis(how.overdue) as f64;
+pub(super) async fn check(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let overdue = millis(options.overdue) as f64;
     let query = sqlx::query!(
         r#"with lease as materialized (
                 select t.id, t.state, t.session_id, t.assignment, t.wake_at from task t
@@ -42,7 +45,7 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
         overdue
     );
     let row = patient("doctor.leases", query.fetch_optional(&mut *tx)).await.and_then(one)?;
-    let task = |check, count, example: Option<String>| Found {
+    let task = |check, count, example: Option<String>| Finding {
         check,
         count,
         example: example.as_deref().map(task_id),
@@ -58,6 +61,6 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
         task(Check::RunningPastEnd, row.running, row.runs),
         task(Check::CancellingPastEnd, row.cancelling, row.cancels),
         task(Check::AssignmentDoubled, row.doubled, row.double),
-        Found { check: Check::SessionsLapsed, count: lapsed.count, example: lapsed.example },
+        Finding { check: Check::SessionsLapsed, count: lapsed.count, example: lapsed.example },
     ])
 }

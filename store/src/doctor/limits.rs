@@ -1,15 +1,15 @@
 //! Limits that nobody can work with. The checks of their tables keep them out; this is for what came in past them.
 
-use super::{Found, one};
+use super::Check;
+use super::{Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use sqlx::PgConnection;
 
 pub(super) const CHECKS: [Check; 1] = [Check::LimitsMalformed];
 
 /// The ranges are those of `domain::plan`.
-pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn check(tx: &mut PgConnection) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(b.what) as example from (
                 select 'plan ' || p.name as what from plan p
@@ -29,5 +29,5 @@ pub(super) async fn look(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError
             ) b"#
     );
     let row = patient("doctor.limits", query.fetch_optional(tx)).await.and_then(one)?;
-    Ok(vec![Found { check: Check::LimitsMalformed, count: row.count, example: row.example }])
+    Ok(vec![Finding { check: Check::LimitsMalformed, count: row.count, example: row.example }])
 }

@@ -1,11 +1,12 @@
-//! Proves the invariants on a live system: one read-only pass, one snapshot, limited time.
+//! Checks the invariants of a live installation: read-only, in one snapshot, with a time limit.
 //!
-//! For `berth doctor` and for the scheduler, each minute. As `berth_scheduler`, whose policies show all tenants' rows. The rule:
-//! nothing here writes, waits for a lock or runs for long; what cannot be looked at in time is told as such and never as sound.
-//! What is live is looked at whole; of what has ended, a sample of the last day.
+//! `berth doctor` runs it, and the scheduler once a minute, as `berth_scheduler`, whose policies show the rows of all tenants.
+//! Nothing here writes, waits for a lock or runs for long. A check that has no time left is reported as not checked, never as
+//! passed. Live rows are checked completely; of history, a sample of the last day.
 
 mod attempts;
 mod capacity;
+mod check;
 mod clock;
 mod connect;
 mod database;
@@ -13,31 +14,31 @@ mod executors;
 mod fires;
 mod leases;
 mod limits;
-mod look;
 mod owners;
+mod run;
 mod tasks;
 
+pub use check::{Check, CheckOutcome, CheckResult};
 pub use connect::DoctorDb;
-pub use look::{Look, look, pools, unplaceable};
+pub use run::{DoctorOptions, pools, run_checks, unplaceable};
 pub use tasks::Unplaceable;
 
 use crate::StoreError;
-use domain::doctor::{Check, Seen};
 
-/// How often a check found something, and one of them.
-struct Found {
+/// How many rows violate a check, and one of them.
+struct Finding {
     check: Check,
     count: i64,
     example: Option<String>,
 }
 
-impl From<Found> for Seen {
-    fn from(found: Found) -> Self {
-        match u64::try_from(found.count) {
+impl From<Finding> for CheckOutcome {
+    fn from(finding: Finding) -> Self {
+        match u64::try_from(finding.count) {
             Ok(count) if count > 0 => {
-                Self::Found { count, example: found.example.unwrap_or_default() }
+                Self::Failed { count, example: finding.example.unwrap_or_default() }
             }
-            _ => Self::Sound,
+            _ => Self::Passed,
         }
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Handing over takes moments, so that only what is missing for long counts.
 
-use super::{Found, Look, one};
+use super::Check;
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use domain::time::millis;
 use sqlx::PgConnection;
 
@@ -13,7 +13,10 @@ pub(super) const CHECKS: [Check; 3] =
     [Check::BatcherMissing, Check::ShardsUnowned, Check::SchedulesHeld];
 
 /// A batcher writes down how pools stand each second; one that gave its row up leaves no other trace of when.
-pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn check(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select
                 (select count(*) from leadership l where l.role = 'batcher' and l.expires_at < now() - interval '10 seconds'
@@ -25,21 +28,21 @@ pub(super) async fn look(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>
                     select from scheduler_node n where (n.id = s.owner or s.owner is null)
                         and n.expires_at > now() - $1 * interval '1 millisecond')) as shard,
                 berth_schedules_held() as held"#,
-        millis(how.overdue) as f64
+        millis(options.overdue) as f64
     );
     let row = patient("doctor.owners", query.fetch_optional(tx)).await.and_then(one)?;
     Ok(vec![
-        Found {
+        Finding {
             check: Check::BatcherMissing,
             count: row.batcher,
             example: Some("batcher".to_owned()),
         },
-        Found {
+        Finding {
             check: Check::ShardsUnowned,
             count: row.shards,
             example: row.shard.map(|shard| format!("shard {shard}")),
         },
-        Found {
+        Finding {
             check: Check::SchedulesHeld,
             count: i64::from(row.held.is_some()),
             example: row.held,

@@ -1,9 +1,9 @@
 //! Tasks that stand where they should have moved on.
 
-use super::{Found, Look, one};
+use super::Check;
+use super::{DoctorOptions, Finding, one};
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::Check;
 use domain::id::TaskId;
 use domain::time::millis;
 use sqlx::PgConnection;
@@ -13,7 +13,10 @@ pub(super) const WAITING: [Check; 4] =
     [Check::ScheduledOverdue, Check::QueuedStale, Check::RetryingOverdue, Check::ExpiryOverdue];
 
 /// What waits for a time that has long come. `wake_at` of a queued task is when the sweep takes it back.
-pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn waiting(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select t.state::text as "state!", count(*) as "count!", min(t.id::text) as example
             from (
@@ -25,7 +28,7 @@ pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Fou
                 cross join lateral (select h.state, h.id from task h
                     where h.pool = p.name and h.state = 'queued' and h.wake_at < now() - $1 * interval '1 millisecond' offset 0) q
             ) t group by t.state"#,
-        millis(how.overdue) as f64
+        millis(options.overdue) as f64
     );
     let rows = patient("doctor.waiting", query.fetch_all(tx)).await?;
     let check = |state: &str| match state {
@@ -34,7 +37,7 @@ pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Fou
         "retrying" => Check::RetryingOverdue,
         _ => Check::ExpiryOverdue,
     };
-    let found = rows.into_iter().map(|row| Found {
+    let found = rows.into_iter().map(|row| Finding {
         check: check(&row.state),
         count: row.count,
         example: row.example.as_deref().map(task_id),
@@ -43,20 +46,23 @@ pub(super) async fn waiting(tx: &mut PgConnection, how: &Look) -> Result<Vec<Fou
 }
 
 /// What nobody will look at again. Reads all live tasks.
-pub(super) async fn without_wake(tx: &mut PgConnection) -> Result<Vec<Found>, StoreError> {
+pub(super) async fn without_wake(tx: &mut PgConnection) -> Result<Vec<Finding>, StoreError> {
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(t.id::text) as example from task t
             where t.wake_at is null and t.state in ('scheduled', 'queued', 'retrying')"#
     );
     let row = patient("doctor.without_wake", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);
-    Ok(vec![Found { check: Check::TasksWithoutWake, count: row.count, example }])
+    Ok(vec![Finding { check: Check::TasksWithoutWake, count: row.count, example }])
 }
 
 /// Tasks that were never handed out, and are ready since long, in a pool with room for them, where the batcher says that nothing
 /// waits, or has not looked for long. What only waits for spare room is left out.
-pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
-    let made_before = runtime::clock::wall() - how.overdue;
+pub(super) async fn unseen(
+    tx: &mut PgConnection,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
+    let made_before = runtime::clock::wall() - options.overdue;
     let query = sqlx::query!(
         r#"select count(*) as "count!", min(t.id::text) as example
             from pool p
@@ -75,14 +81,14 @@ pub(super) async fn unseen(tx: &mut PgConnection, how: &Look) -> Result<Vec<Foun
             join tenant n on n.id = t.tenant_id and n.state = 'active'
             where p.paused_at is null and l.free > 0
                 and (u.at is null or u.at < now() - $1 * interval '1 millisecond' or u.stopped = 'nothing_waits')"#,
-        millis(how.overdue) as f64,
+        millis(options.overdue) as f64,
         Uuid::from_u128(
             (made_before.timestamp_millis().clamp(0, 1 << 47).unsigned_abs() as u128) << 80
         )
     );
     let row = patient("doctor.unseen", query.fetch_optional(tx)).await.and_then(one)?;
     let example = row.example.as_deref().map(task_id);
-    Ok(vec![Found { check: Check::ReadyUnseen, count: row.count, example }])
+    Ok(vec![Finding { check: Check::ReadyUnseen, count: row.count, example }])
 }
 
 /// Tasks of a pool that fit none of its executors.
@@ -102,7 +108,7 @@ pub struct Unplaceable {
 /// tells; at 10 000 strands looking ends.
 pub(super) async fn unplaceable(
     tx: &mut PgConnection,
-    how: &Look,
+    options: &DoctorOptions,
 ) -> Result<Vec<Unplaceable>, StoreError> {
     let query = sqlx::query!(
         r#"with recursive strand as (
@@ -141,7 +147,7 @@ pub(super) async fn unplaceable(
                         and e.cpu_millis >= s.cpu_millis and e.memory_mib >= s.memory_mib and e.disk_mib >= s.disk_mib
                         and e.iops >= s.iops and e.port_count >= s.ports)
             group by s.pool order by s.pool"#,
-        millis(how.overdue) as f64
+        millis(options.overdue) as f64
     );
     let rows = patient("doctor.unplaceable", query.fetch_all(tx)).await?;
     let pool = rows.into_iter().map(|row| Unplaceable {

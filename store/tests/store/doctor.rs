@@ -1,14 +1,14 @@
 //! What the doctor finds, and that it finds nothing where all is well.
 
 use crate::support::{Firing, Leader, Owned, World, config, new_schedule};
-use domain::doctor::{Check, Seen};
 use domain::id::{NodeId, TenantId};
 use domain::task::State;
 use runtime::clock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use store::TenantScope;
-use store::doctor::{DoctorDb, Look, Unplaceable, look, unplaceable};
+use store::doctor::{Check, CheckOutcome};
+use store::doctor::{DoctorDb, DoctorOptions, Unplaceable, run_checks, unplaceable};
 use store::schedule::{PutAnswer, put};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -23,8 +23,8 @@ struct Busy {
     tenant: TenantId,
 }
 
-fn how() -> Look {
-    Look {
+fn how() -> DoctorOptions {
+    DoctorOptions {
         overdue: Duration::from_secs(60),
         statement: Duration::from_secs(20),
         whole: Duration::from_secs(120),
@@ -84,15 +84,15 @@ impl Busy {
         assert_eq!(written.rows.len(), 1);
     }
 
-    async fn found(&self, how: &Look) -> BTreeMap<Check, (u64, String)> {
-        let lines = look(&self.doctor, how).await.unwrap();
+    async fn found(&self, how: &DoctorOptions) -> BTreeMap<Check, (u64, String)> {
+        let lines = run_checks(&self.doctor, how).await.unwrap();
         let seen: BTreeSet<_> = lines.iter().map(|line| line.check).collect();
         assert_eq!(seen.len(), Check::ALL.len() - 1, "each check but that of the broker, once");
         lines
             .into_iter()
-            .filter_map(|line| match line.seen {
-                Seen::Sound => None,
-                Seen::Found { count, example } => Some((line.check, (count, example))),
+            .filter_map(|line| match line.outcome {
+                CheckOutcome::Passed => None,
+                CheckOutcome::Failed { count, example } => Some((line.check, (count, example))),
                 other => panic!("{}: {other:?}", line.check),
             })
             .collect()
@@ -526,8 +526,11 @@ async fn what_postgres_needs_and_lacks_is_found() {
 
     let mut open = world.owner.begin().await.unwrap();
     sqlx::raw_sql("select 1").execute(&mut *open).await.unwrap();
-    let short =
-        Look { transaction: Duration::from_millis(50), idle: Duration::from_millis(50), ..how() };
+    let short = DoctorOptions {
+        transaction: Duration::from_millis(50),
+        idle: Duration::from_millis(50),
+        ..how()
+    };
     let old = async || {
         let found = busy.found(&short).await;
         found.contains_key(&Check::OldTransaction) && found.contains_key(&Check::IdleInTransaction)
@@ -554,26 +557,31 @@ async fn what_postgres_needs_and_lacks_is_found() {
 async fn a_clock_that_is_off_is_found_and_one_check_that_takes_too_long_spoils_no_other() {
     let busy = Busy::new().await;
     // No clocks agree to less than nothing: what cannot be explained by the way there and back is zero at least.
-    let lines = look(&busy.doctor, &Look { clocks: Duration::ZERO, ..how() }).await.unwrap();
+    let lines =
+        run_checks(&busy.doctor, &DoctorOptions { clocks: Duration::ZERO, ..how() }).await.unwrap();
     let clock = lines.iter().find(|line| line.check == Check::ClockOffset).unwrap();
-    assert!(matches!(clock.seen, Seen::Sound | Seen::Found { .. }));
+    assert!(matches!(clock.outcome, CheckOutcome::Passed | CheckOutcome::Failed { .. }));
     // Somebody holds a table that one check needs.
     let mut holding = busy.world.owner.begin().await.unwrap();
     sqlx::raw_sql("lock table plan in access exclusive mode").execute(&mut *holding).await.unwrap();
     let began = clock::monotonic();
-    let lines = look(&busy.doctor, &how()).await.unwrap();
+    let lines = run_checks(&busy.doctor, &how()).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     for line in lines {
         let is_held = line.check == Check::LimitsMalformed;
         assert_eq!(
-            matches!(line.seen, Seen::NotSeen(_)),
+            matches!(line.outcome, CheckOutcome::NotChecked(_)),
             is_held,
             "{}: {:?}",
             line.check,
-            line.seen
+            line.outcome
         );
     }
     holding.rollback().await.unwrap();
-    let none = look(&busy.doctor, &Look { whole: Duration::ZERO, ..how() }).await.unwrap();
-    assert!(none.iter().all(|line| matches!(line.seen, Seen::NotSeen(_))), "no time is no health");
+    let none =
+        run_checks(&busy.doctor, &DoctorOptions { whole: Duration::ZERO, ..how() }).await.unwrap();
+    assert!(
+        none.iter().all(|line| matches!(line.outcome, CheckOutcome::NotChecked(_))),
+        "no time is no health"
+    );
 }

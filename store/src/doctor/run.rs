@@ -1,16 +1,17 @@
-//! One pass over all checks.
+//! Runs all checks.
 //!
-//! Each part runs under a savepoint and a time limit of its own: one that takes too long, or fails, is told as not seen, and the
-//! others are looked at all the same.
+//! Each group of checks runs in a savepoint and with a time limit of its own. If it fails or takes too long, its checks are
+//! reported as not checked, and the other groups still run.
 
 use super::connect::DoctorDb;
 use super::tasks::Unplaceable;
 use super::{
-    Found, attempts, capacity, clock, database, executors, fires, leases, limits, owners, tasks,
+    Check, CheckOutcome, CheckResult, Finding, attempts, capacity, clock, database, executors,
+    fires, leases, limits, owners, tasks,
 };
 use crate::StoreError;
 use crate::statement::patient;
-use domain::doctor::{Check, Line, Seen};
+
 use domain::id::PoolName;
 use domain::time::millis;
 use runtime::clock::monotonic;
@@ -22,35 +23,35 @@ use std::time::Duration;
 /// More pools than an installation has.
 const MOST_POOLS: i64 = 1000;
 
-/// How closely is looked, and for how long.
+/// Thresholds of the checks, and the time that they may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
-    /// What should have happened so long ago, and has not, is a finding.
+pub struct DoctorOptions {
+    /// How far past its time something may be before it is overdue.
     pub overdue: Duration,
-    /// The longest that one statement may run.
+    /// Time limit of one statement.
     pub statement: Duration,
-    /// When so much time is used up no further part is begun.
+    /// After this time no further group of checks starts.
     pub whole: Duration,
-    /// Rows of each table of history that are looked at, about; where there are fewer, all.
+    /// Approximate number of rows to sample of each history table.
     pub sample: u32,
-    /// Transactions open for longer are findings.
+    /// Longest age of an open transaction.
     pub transaction: Duration,
-    /// Transactions without a statement for longer are findings.
+    /// Longest time that a transaction may be idle.
     pub idle: Duration,
-    /// Tables with more dead rows than this, and more than live ones, are findings, where none were cleaned up for `unvacuumed`.
+    /// Dead rows that a table may have, beyond its live rows, when it was not vacuumed for `unvacuumed`.
     pub dead_rows: i64,
     /// See `dead_rows`.
     pub unvacuumed: Duration,
-    /// Clocks further apart are a finding.
+    /// Largest offset between clocks.
     pub clocks: Duration,
-    /// Days ahead of which there must be partitions.
+    /// Days ahead for which partitions must exist.
     pub days_ahead: u16,
 }
 
-impl Look {
-    /// For a person who asks: up to half a minute.
+impl DoctorOptions {
+    /// For `berth doctor`: takes up to 30 s.
     #[must_use]
-    pub fn of_a_person(limits: &LimitsConfig) -> Self {
+    pub fn interactive(limits: &LimitsConfig) -> Self {
         Self {
             overdue: Duration::from_secs(60),
             statement: Duration::from_secs(10),
@@ -68,22 +69,22 @@ impl Look {
         }
     }
 
-    /// For each minute, beside everything else: a few seconds at most.
+    /// For the scheduler's run once a minute: takes a few seconds at most.
     #[must_use]
-    pub fn of_a_minute(limits: &LimitsConfig) -> Self {
+    pub fn background(limits: &LimitsConfig) -> Self {
         Self {
             statement: Duration::from_secs(2),
             whole: Duration::from_secs(6),
-            // Ten times as many took two cores for a quarter of a second, and every task in it waited.
+            // A larger sample delays the tasks that run beside it.
             sample: 500,
-            ..Self::of_a_person(limits)
+            ..Self::interactive(limits)
         }
     }
 }
 
-/// Checks that one function answers for, together.
+/// Checks that one function runs together.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum Group {
     Waiting,
     Unwoken,
     Unseen,
@@ -104,8 +105,8 @@ enum Part {
     Clock,
 }
 
-impl Part {
-    /// What is live first: a finding there is urgent.
+impl Group {
+    /// Live rows first: a failure there is urgent.
     const ALL: [Self; 18] = [
         Self::Waiting,
         Self::Stalled,
@@ -150,43 +151,50 @@ impl Part {
         }
     }
 
-    async fn look(self, tx: &mut PgConnection, how: &Look) -> Result<Vec<Found>, StoreError> {
+    async fn run(
+        self,
+        tx: &mut PgConnection,
+        options: &DoctorOptions,
+    ) -> Result<Vec<Finding>, StoreError> {
         match self {
-            Self::Waiting => tasks::waiting(tx, how).await,
+            Self::Waiting => tasks::waiting(tx, options).await,
             Self::Unwoken => tasks::without_wake(tx).await,
-            Self::Unseen => tasks::unseen(tx, how).await,
-            Self::Unplaceable => Ok(found(tasks::unplaceable(tx, how).await?)),
-            Self::Stalled => executors::stalled(tx, how).await,
+            Self::Unseen => tasks::unseen(tx, options).await,
+            Self::Unplaceable => Ok(found(tasks::unplaceable(tx, options).await?)),
+            Self::Stalled => executors::stalled(tx, options).await,
             Self::Quarantined => executors::quarantined(tx).await,
-            Self::Leases => leases::look(tx, how).await,
-            Self::Capacity => capacity::look(tx).await,
-            Self::Attempts => attempts::look(tx, how).await,
-            Self::Usage => attempts::usage(tx, how).await,
-            Self::Schedules => fires::schedules(tx, how).await,
-            Self::Fires => fires::look(tx, how).await,
-            Self::Owners => owners::look(tx, how).await,
-            Self::Limits => limits::look(tx).await,
-            Self::Bloat => database::bloat(tx, how).await,
-            Self::Transactions => database::transactions(tx, how).await,
-            Self::Partitions => database::partitions(tx, how).await,
-            Self::Clock => clock::look(tx, how).await,
+            Self::Leases => leases::check(tx, options).await,
+            Self::Capacity => capacity::check(tx).await,
+            Self::Attempts => attempts::check(tx, options).await,
+            Self::Usage => attempts::usage(tx, options).await,
+            Self::Schedules => fires::schedules(tx, options).await,
+            Self::Fires => fires::check(tx, options).await,
+            Self::Owners => owners::check(tx, options).await,
+            Self::Limits => limits::check(tx).await,
+            Self::Bloat => database::bloat(tx, options).await,
+            Self::Transactions => database::transactions(tx, options).await,
+            Self::Partitions => database::partitions(tx, options).await,
+            Self::Clock => clock::check(tx, options).await,
         }
     }
 }
 
-/// Looks at all that the database can tell; in the order of [`Check::ALL`], without [`Check::QueueArguments`].
+/// Runs every check of the database and returns the results in the order of [`Check::ALL`], without [`Check::QueueArguments`].
 ///
 /// # Errors
-/// When the database cannot be reached, or is lost on the way.
-pub async fn look(db: &DoctorDb, how: &Look) -> Result<Vec<Line>, StoreError> {
+/// When the database cannot be reached, or the connection is lost.
+pub async fn run_checks(
+    db: &DoctorDb,
+    options: &DoctorOptions,
+) -> Result<Vec<CheckResult>, StoreError> {
     let began = monotonic();
-    let mut lines = Vec::with_capacity(Check::ALL.len());
+    let mut results = Vec::with_capacity(Check::ALL.len());
     let mut tx = db.begin().await?;
-    for part in Part::ALL {
-        let found = if began.elapsed() >= how.whole {
+    for group in Group::ALL {
+        let found = if began.elapsed() >= options.whole {
             Err("there was no time left".to_owned())
         } else {
-            match seen(&mut tx, part, how).await {
+            match run_group(&mut tx, group, options).await {
                 Ok(found) => Ok(found),
                 // The connection is gone, and what was seen says nothing any more.
                 Err(error @ (StoreError::Unavailable(_) | StoreError::Busy)) => return Err(error),
@@ -194,17 +202,20 @@ pub async fn look(db: &DoctorDb, how: &Look) -> Result<Vec<Line>, StoreError> {
                 Err(error) => Err(ErrorChain(&error).to_string()),
             }
         };
-        lines.extend(
-            part.checks().iter().map(|check| Line { check: *check, seen: of(*check, &found) }),
+        results.extend(
+            group
+                .checks()
+                .iter()
+                .map(|check| CheckResult { check: *check, outcome: outcome(*check, &found) }),
         );
     }
     patient("doctor.end", tx.rollback()).await?;
-    lines.sort_by_key(|line| line.check);
-    Ok(lines)
+    results.sort_by_key(|result| result.check);
+    Ok(results)
 }
 
-fn found(unplaceable: Vec<Unplaceable>) -> Vec<Found> {
-    let found = |of_pool: Unplaceable| Found {
+fn found(unplaceable: Vec<Unplaceable>) -> Vec<Finding> {
+    let found = |of_pool: Unplaceable| Finding {
         check: Check::TasksUnplaceable,
         count: i64::try_from(of_pool.tasks).unwrap_or(i64::MAX),
         example: Some(match of_pool.short_of {
@@ -219,31 +230,38 @@ fn found(unplaceable: Vec<Unplaceable>) -> Vec<Found> {
 ///
 /// # Errors
 /// When the database cannot answer, or takes longer for it than `how` allows.
-pub async fn unplaceable(db: &DoctorDb, how: &Look) -> Result<Vec<Unplaceable>, StoreError> {
+pub async fn unplaceable(
+    db: &DoctorDb,
+    options: &DoctorOptions,
+) -> Result<Vec<Unplaceable>, StoreError> {
     let mut tx = db.begin().await?;
-    settle(&mut tx, how.statement).await?;
-    let found = tasks::unplaceable(&mut tx, how).await;
+    settle(&mut tx, options.statement).await?;
+    let found = tasks::unplaceable(&mut tx, options).await;
     patient("doctor.end", tx.rollback()).await?;
     found
 }
 
-fn of(check: Check, found: &Result<Vec<Found>, String>) -> Seen {
+fn outcome(check: Check, found: &Result<Vec<Finding>, String>) -> CheckOutcome {
     match found {
-        Err(why) => Seen::NotSeen(why.clone()),
+        Err(why) => CheckOutcome::NotChecked(why.clone()),
         Ok(found) => {
             let mine = found.iter().filter(|found| found.check == check && found.count > 0);
             let count = mine.clone().map(|found| found.count).sum();
             let example = mine.clone().find_map(|found| found.example.clone());
-            Found { check, count, example }.into()
+            Finding { check, count, example }.into()
         }
     }
 }
 
-/// Looks at one part, under a savepoint.
-async fn seen(tx: &mut PgConnection, part: Part, how: &Look) -> Result<Vec<Found>, StoreError> {
+/// Runs one group in a savepoint.
+async fn run_group(
+    tx: &mut PgConnection,
+    group: Group,
+    options: &DoctorOptions,
+) -> Result<Vec<Finding>, StoreError> {
     let mut point = patient("doctor.savepoint", tx.begin()).await?;
-    settle(&mut point, how.statement).await?;
-    let found = part.look(&mut point, how).await;
+    settle(&mut point, options.statement).await?;
+    let found = group.run(&mut point, options).await;
     patient("doctor.release", point.rollback()).await?;
     found
 }

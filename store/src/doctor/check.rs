@@ -1,12 +1,24 @@
-//! What `berth doctor` looks at: one name a check, and what to do where it finds something.
+//! The checks of `berth doctor`, their names, and what an operator should do when one fails.
 //!
-//! Used by `store`, which looks, by the scheduler, which does so each minute, and by the command. The names are those of the
-//! metric's label and of the JSON; they do not change their meaning. docs/operations.md lists them.
+//! The names are those in JSON and in the label of the metric; they keep their meaning. docs/operations.md lists them.
 
-use std::fmt;
+use strum::VariantArray;
 
-/// One thing that must hold in a running installation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An invariant of a running installation.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    strum::IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Check {
     /// No task is `scheduled` long after its time.
     ScheduledOverdue,
@@ -87,102 +99,24 @@ pub enum Check {
 }
 
 impl Check {
-    /// Every check, in the order in which they are shown.
-    pub const ALL: [Self; 38] = [
-        Self::ScheduledOverdue,
-        Self::QueuedStale,
-        Self::RetryingOverdue,
-        Self::ExpiryOverdue,
-        Self::TasksWithoutWake,
-        Self::ReadyUnseen,
-        Self::TasksUnplaceable,
-        Self::PlacementStalled,
-        Self::ExecutorsQuarantined,
-        Self::LeaseWithoutSession,
-        Self::SessionsLapsed,
-        Self::RunningPastEnd,
-        Self::CancellingPastEnd,
-        Self::AssignmentDoubled,
-        Self::LeasesOverlap,
-        Self::CapacityExceeded,
-        Self::PortsOverlap,
-        Self::AttemptsMissing,
-        Self::AttemptWithoutTask,
-        Self::UsageWrong,
-        Self::TaskEndedTwice,
-        Self::ScheduleOverdue,
-        Self::ScheduleWithoutDue,
-        Self::FireWithoutTask,
-        Self::FireDoubled,
-        Self::FireEarly,
-        Self::BatcherMissing,
-        Self::ShardsUnowned,
-        Self::SchedulesHeld,
-        Self::SchedulesMalformed,
-        Self::LimitsMalformed,
-        Self::Bloat,
-        Self::OldTransaction,
-        Self::IdleInTransaction,
-        Self::PartitionsMissing,
-        Self::PartitionStrays,
-        Self::ClockOffset,
-        Self::QueueArguments,
-    ];
+    /// Every check, in the order of `berth doctor`.
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// Its name in JSON, SQL, metrics and docs.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ScheduledOverdue => "scheduled_overdue",
-            Self::QueuedStale => "queued_stale",
-            Self::RetryingOverdue => "retrying_overdue",
-            Self::ExpiryOverdue => "expiry_overdue",
-            Self::TasksWithoutWake => "tasks_without_wake",
-            Self::ReadyUnseen => "ready_unseen",
-            Self::TasksUnplaceable => "tasks_unplaceable",
-            Self::PlacementStalled => "placement_stalled",
-            Self::ExecutorsQuarantined => "executors_quarantined",
-            Self::LeaseWithoutSession => "lease_without_session",
-            Self::SessionsLapsed => "sessions_lapsed",
-            Self::RunningPastEnd => "running_past_end",
-            Self::CancellingPastEnd => "cancelling_past_end",
-            Self::AssignmentDoubled => "assignment_doubled",
-            Self::LeasesOverlap => "leases_overlap",
-            Self::CapacityExceeded => "capacity_exceeded",
-            Self::PortsOverlap => "ports_overlap",
-            Self::AttemptsMissing => "attempts_missing",
-            Self::AttemptWithoutTask => "attempt_without_task",
-            Self::UsageWrong => "usage_wrong",
-            Self::TaskEndedTwice => "task_ended_twice",
-            Self::ScheduleOverdue => "schedule_overdue",
-            Self::ScheduleWithoutDue => "schedule_without_due",
-            Self::FireWithoutTask => "fire_without_task",
-            Self::FireDoubled => "fire_doubled",
-            Self::FireEarly => "fire_early",
-            Self::BatcherMissing => "batcher_missing",
-            Self::ShardsUnowned => "shards_unowned",
-            Self::SchedulesHeld => "schedules_held",
-            Self::SchedulesMalformed => "schedules_malformed",
-            Self::LimitsMalformed => "limits_malformed",
-            Self::Bloat => "bloat",
-            Self::OldTransaction => "old_transaction",
-            Self::IdleInTransaction => "idle_in_transaction",
-            Self::PartitionsMissing => "partitions_missing",
-            Self::PartitionStrays => "partition_strays",
-            Self::ClockOffset => "clock_offset",
-            Self::QueueArguments => "queue_arguments",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
-    /// What to do where it finds something, for an operator.
+    /// What an operator should do when it fails.
     #[must_use]
     pub const fn what_to_do(self) -> &'static str {
         match self {
             Self::ScheduledOverdue | Self::RetryingOverdue | Self::ExpiryOverdue => {
-                "is a scheduler up? Look at its tick `due`: berth_tick_last_success_timestamp_seconds{tick=\"due\"} and its log"
+                "is a scheduler up? DoctorOptions at its tick `due`: berth_tick_last_success_timestamp_seconds{tick=\"due\"} and its log"
             }
             Self::QueuedStale => {
-                "the sweep does not run: is a scheduler up? Look at its tick `stale_hints` and its log"
+                "the sweep does not run: is a scheduler up? DoctorOptions at its tick `stale_hints` and its log"
             }
             Self::TasksWithoutWake => {
                 "nobody looks at these tasks again: cancel them, or set `wake_at = now()` as the owner; and report it"
@@ -206,7 +140,7 @@ impl Check {
                 "the reaper does not run: is a resource manager up? Its attempts run again once it does"
             }
             Self::RunningPastEnd | Self::CancellingPastEnd => {
-                "its session is to be fenced: is the resource manager that owns it up? Look at its tick `reap`, and at the executor"
+                "its session is to be fenced: is the resource manager that owns it up? DoctorOptions at its tick `reap`, and at the executor"
             }
             Self::AssignmentDoubled | Self::LeasesOverlap => {
                 "two leases where one may be: keep the database as it is, stop the executor named, and report it"
@@ -258,37 +192,31 @@ impl Check {
     }
 }
 
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// What a check saw.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// It holds.
-    Sound,
-    /// It does not.
-    Found {
-        /// How often: at least 1.
+pub enum CheckOutcome {
+    /// The invariant holds.
+    Passed,
+    /// Some rows violate it.
+    Failed {
+        /// How many: at least 1.
         count: u64,
-        /// One of them: an id, or a few words.
+        /// One of them: an id, or a short description.
         example: String,
     },
-    /// There is nothing to look at here, and why.
-    NotHere(String),
-    /// It could not be looked at, and why.
-    NotSeen(String),
+    /// It does not apply to this installation; the reason.
+    NotApplicable(String),
+    /// It could not be run; the reason.
+    NotChecked(String),
 }
 
-/// A check and what it saw.
+/// A check and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Which.
+pub struct CheckResult {
+    /// The check.
     pub check: Check,
-    /// What it saw.
-    pub seen: Seen,
+    /// Its outcome.
+    pub outcome: CheckOutcome,
 }
 
 #[cfg(test)]
@@ -296,7 +224,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const DOC: &str = include_str!("../../docs/operations.md");
+    const DOC: &str = include_str!("../../../docs/operations.md");
 
     #[test]
     fn every_check_has_a_name_of_its_own_and_is_in_the_docs() {
