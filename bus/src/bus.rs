@@ -9,7 +9,7 @@ use crate::hint::HintBatch;
 use crate::in_process::InProcess;
 use crate::outcome::{ConnectionState, PublishOutcome};
 use crate::queues::QueuesSeen;
-use crate::rabbit::{Acting, Broker, Settings};
+use crate::rabbit::{Broker, Settings};
 use crate::topic::Topic;
 use crate::wakeups::{Raised, Wakeups};
 use domain::id::PoolName;
@@ -76,13 +76,11 @@ impl Bus {
         })
     }
 
-    /// Publishes batches of hints to a pool, many at a time; one outcome each, in their order.
+    /// Publishes batches of hints to a pool's queue, one message per batch; returns one outcome per batch, in their order.
     ///
-    /// Takes at most `bus.publish_timeout`, and answers at once while there is no connection or the
-    /// broker is blocked. A batch that comes alone and is small goes past the broker to a consumer that is known to take it, and is answered
-    /// when that has acked it; where it does not within 400 ms, another one is asked or the broker, and it may arrive
-    /// twice. It may arrive in parts. May be called from many tasks at once; dropping it half way leaves it
-    /// open what was published.
+    /// Takes at most `bus.publish_timeout`, and returns at once while there is no connection or the
+    /// broker is blocked. May be called from many tasks at once. If
+    /// the future is dropped before it is ready, any number of them may have been published.
     pub async fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.publish(pool, &batches).await,
@@ -90,7 +88,7 @@ impl Bus {
         }
     }
 
-    /// Consumes a pool's hints, with at most `prefetch` (1 upwards) messages from the broker on hand without an ack.
+    /// Consumes a pool's hints, with at most `prefetch` messages delivered and not settled (0 counts as 1).
     #[must_use]
     pub fn consume(&self, pool: &PoolName, prefetch: u16) -> HintConsumer {
         let prefetch = prefetch.max(1);
@@ -101,21 +99,19 @@ impl Bus {
         HintConsumer::new(source, self.inner.shutdown.clone())
     }
 
-    /// Wakes whoever listens to `topic`. Never waits and never fails; may be lost. Call it after
-    /// the commit it tells of.
+    /// Wakes every listener of `topic` in all processes. Never waits and never fails; may be lost. Call it after the commit
+    /// that made the work visible.
+    ///
+    /// Listeners in this process are woken at once. Over RabbitMQ the message to the others is published at once, unless the
+    /// last one was less than `bus.wake_interval` ago; wake-ups of one topic until then are one message.
     pub fn wake(&self, topic: Topic) {
-        self.wake_for(topic, 1);
-    }
-
-    /// The same, where there is work for it on so many tasks: where that is plenty, wake-ups are rarer.
-    pub fn wake_for(&self, topic: Topic, tasks: usize) {
         match &self.inner.carrier {
-            Carrier::Rabbit(broker) => broker.wake(topic, tasks),
+            Carrier::Rabbit(broker) => broker.wake(topic),
             Carrier::InProcess(bus) => bus.wake(topic),
         }
     }
 
-    /// Wakes whoever listens to `topic` in this process, and nobody else: where it is known that the one whom it concerns is here.
+    /// Wakes the listeners of `topic` in this process only: for work that no other process can do.
     pub fn wake_here(&self, topic: Topic) {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.wake_here(topic),
@@ -123,34 +119,19 @@ impl Bus {
         }
     }
 
-    /// Whether a wake-up may be lost, and what it tells of must be looked for besides: always, but where one process holds all roles.
+    /// Whether a wake-up may be lost, so that a listener must poll as well: true over RabbitMQ, false in process.
     #[must_use]
     pub fn may_lose_wakeups(&self) -> bool {
         matches!(self.inner.carrier, Carrier::Rabbit(_))
     }
 
-    /// Listens to wake-ups of `topics`. Over RabbitMQ all of them fire once when the connection is
-    /// made, and again after each gap.
+    /// Listens to wake-ups of `topics`. Over RabbitMQ each of them also fires once per subscription, that is when the
+    /// connection is made and each time it is made again.
     #[must_use]
     pub fn wakeups(&self, topics: &[Topic]) -> Wakeups {
-        self.listen(topics.to_vec(), None)
-    }
-
-    /// The same for one topic on which one process acts at a time, which this one is while `acts` says so: then wake-ups come to it past
-    /// the broker, and sooner. Where they find no way they come through the broker.
-    #[must_use]
-    pub fn wakeups_while(
-        &self,
-        topic: Topic,
-        acts: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Wakeups {
-        self.listen(vec![topic], Some(Acting { topic, acts: Box::new(acts) }))
-    }
-
-    fn listen(&self, topics: Vec<Topic>, acting: Option<Acting>) -> Wakeups {
-        let raised = Arc::new(Raised::default());
+        let (topics, raised) = (topics.to_vec(), Arc::new(Raised::default()));
         match &self.inner.carrier {
-            Carrier::Rabbit(broker) => broker.listen(topics.clone(), &raised, acting),
+            Carrier::Rabbit(broker) => broker.listen(topics.clone(), &raised),
             Carrier::InProcess(bus) => bus.listen(topics.clone(), &raised),
         }
         Wakeups { raised, topics }

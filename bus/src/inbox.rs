@@ -34,17 +34,15 @@ impl Inbox {
         }
     }
 
-    /// Takes a delivery in, or sends it back when the reader wants none; says which.
-    pub(crate) fn offer(&self, delivery: Delivery) -> bool {
+    /// Adds a delivery, or requeues it while the reader is paused or gone.
+    pub(crate) fn offer(&self, delivery: Delivery) {
         let mut waiting = self.lock();
         // Under the lock, so that a pause sees either this delivery here or none at all.
-        let wanted = *self.wish.borrow() == Wish::Consume;
-        if wanted {
+        if *self.wish.borrow() == Wish::Consume {
             waiting.push_back(delivery);
             drop(waiting);
             self.arrived.notify_one();
         }
-        wanted
     }
 
     /// The next delivery if one waits.

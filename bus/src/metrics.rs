@@ -20,13 +20,6 @@ static PUBLISHED: LazyLock<CounterVec> = LazyLock::new(|| {
         &["outcome"],
     )
 });
-static DIRECT_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
-    counter(
-        "berth_bus_direct_hints_failed_total",
-        "Tries to send hints past the broker that came to nothing",
-        &["reason"],
-    )
-});
 static LATE_RETURNS: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_late_returns_total",
@@ -86,13 +79,6 @@ static DEAD: LazyLock<CounterVec> = LazyLock::new(|| {
 });
 static WAKES_SENT: LazyLock<CounterVec> =
     LazyLock::new(|| counter("berth_bus_wakes_sent_total", "Wake-ups sent", &["topic"]));
-static WAKES_DIRECT: LazyLock<CounterVec> = LazyLock::new(|| {
-    counter(
-        "berth_bus_wakes_direct_total",
-        "Wake-ups sent to who acts on them, past the broker",
-        &["topic"],
-    )
-});
 static WAKES_LOST: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_wakes_lost_total",
@@ -121,10 +107,6 @@ pub(crate) fn published(outcomes: &[PublishOutcome]) {
     for outcome in outcomes {
         PUBLISHED.with(&[outcome.as_str()]).inc();
     }
-}
-
-pub(crate) fn direct_hint_failed(reason: &str) -> Counter {
-    DIRECT_FAILED.with(&[reason])
 }
 
 pub(crate) fn late_returns() -> Counter {
@@ -159,10 +141,6 @@ pub(crate) fn dead(reason: &str, pool: &str) -> Counter {
 
 pub(crate) fn wake_sent(topic: Topic) -> Counter {
     WAKES_SENT.with(&[topic.as_str()])
-}
-
-pub(crate) fn wake_direct(topic: Topic) -> Counter {
-    WAKES_DIRECT.with(&[topic.as_str()])
 }
 
 pub(crate) fn wake_lost(topic: Topic) -> Counter {

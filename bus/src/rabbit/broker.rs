@@ -11,7 +11,7 @@ use super::link::Link;
 use super::publisher::Publisher;
 use super::queue_look;
 use super::settings::Settings;
-use super::wake_receiver::{Acting, WakeReceiver};
+use super::wake_receiver::WakeReceiver;
 use super::wake_sender::WakeSender;
 use crate::hint::HintBatch;
 use crate::inbox::Inbox;
@@ -42,7 +42,7 @@ impl Broker {
         let link = Link::new("publish", settings.clone());
         let healer = Healer::new(tasks.clone(), shutdown.clone());
         let publisher = Publisher::new(link.clone(), settings.publish_timeout, healer);
-        let wakes = WakeSender::new();
+        let wakes = WakeSender::new(settings.wake_interval);
         let consuming = OnceLock::new();
         let listeners = Listeners::default();
         let broker =
@@ -75,8 +75,8 @@ impl Broker {
     pub(crate) fn consume(&self, pool: &PoolName, prefetch: u16) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new());
         let (link, pool) = (self.consuming().clone(), pool.clone());
-        let (inbox_of, listener) = (Arc::clone(&inbox), watch::Sender::new(None));
-        let receiver = Arc::new(HintReceiver { link, pool, prefetch, inbox: inbox_of, listener });
+        let receiver = HintReceiver { link, pool, prefetch, inbox: Arc::clone(&inbox) };
+        let receiver = Arc::new(receiver);
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-consumer", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());
@@ -89,21 +89,21 @@ impl Broker {
         inbox
     }
 
-    pub(crate) fn wake(&self, topic: Topic, tasks: usize) {
-        // Those in this process need not wait for the broker, and do not hear of it from there.
+    pub(crate) fn wake(&self, topic: Topic) {
+        // Listeners in this process are woken without the broker; the message is ignored when it comes back.
         self.wake_here(topic);
-        self.wakes.wake(topic, tasks);
+        self.wakes.wake(topic);
     }
 
     pub(crate) fn wake_here(&self, topic: Topic) {
         self.listeners.raise(topic);
     }
 
-    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>, acting: Option<Acting>) {
+    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
         self.listeners.add(topics.clone(), raised);
-        let (link, raised, own) =
-            (self.consuming().clone(), Arc::downgrade(raised), self.wakes.origin());
-        let receiver = Arc::new(WakeReceiver { link, topics, own, raised, acting });
+        let (link, raised) = (self.consuming().clone(), Arc::downgrade(raised));
+        let own_id = self.wakes.sender_id();
+        let receiver = Arc::new(WakeReceiver { link, topics, own_id, raised });
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-wake-receiver", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());

@@ -66,7 +66,6 @@ struct ToSend {
     number: u64,
     queue: String,
     body: Vec<u8>,
-    properties: BasicProperties,
 }
 
 struct Confirming {
@@ -114,18 +113,15 @@ impl Confirming {
             number,
             queue: job.queue.clone(),
             body,
-            properties: job.properties.clone(),
         }));
     }
 
     fn fill_window(&mut self) {
         while self.confirms.len() < WINDOW {
-            let Some(ToSend { number, queue, body, properties }) = self.to_send.pop_front() else {
-                return;
-            };
+            let Some(ToSend { number, queue, body }) = self.to_send.pop_front() else { return };
             // It may have run out of time while it waited for its turn.
             if self.flight.is_waiting(number) {
-                let properties = properties
+                let properties = BasicProperties::default()
                     .with_delivery_mode(self.delivery_mode)
                     .with_message_id(number.to_string().into());
                 let way = (self.channel.clone(), self.exchange.clone(), queue);

@@ -1,11 +1,9 @@
 //! Consumes one pool's hint queue, across lost connections and deleted queues.
 //!
-//! Started by `Bus::consume`, one background task a consumer. The rule: hints that cannot be acked
-//! any more (their channel is gone) are still handed out, because the row decides; the broker
-//! delivers them again and the claim finds them placed. Lone messages come past the broker from
-//! whoever it introduced ([`super::direct`]).
+//! Started by `Bus::consume`, one background task per consumer. The rule: hints whose channel is gone
+//! cannot be acked any more and are still delivered to the reader, because the row decides; the
+//! broker delivers them again, and that claim is stale.
 
-use super::direct::HintListener;
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::receiving::Receiving;
@@ -50,11 +48,9 @@ enum Ended {
 pub(crate) struct HintReceiver {
     pub(crate) link: Link,
     pub(crate) pool: PoolName,
-    /// Messages on hand without an ack, at most.
+    /// Most messages that are delivered and not settled.
     pub(crate) prefetch: u16,
     pub(crate) inbox: Arc<Inbox>,
-    /// Takes what comes past the broker. It outlives what goes on with the broker: whoever knows it need not look for it anew.
-    pub(crate) listener: watch::Sender<Option<Arc<HintListener>>>,
 }
 
 impl HintReceiver {
@@ -62,7 +58,6 @@ impl HintReceiver {
     pub(crate) async fn run(&self, shutdown: Shutdown) {
         tokio::select! {
             () = self.consume_for_ever() => {}
-            () = self.hear_for_ever() => {}
             () = shutdown.cancelled() => {}
         }
     }
@@ -75,7 +70,6 @@ impl HintReceiver {
                 session = self.link.connected() => session,
                 () = stopped(&mut wish) => return,
             };
-            self.listen(&session);
             match self.consume(&session, &mut wish, &mut backoff).await {
                 Ok(Ended::Stopped) => return,
                 Ok(Ended::SessionOver | Ended::Idle) => {}
@@ -94,34 +88,6 @@ impl HintReceiver {
         }
     }
 
-    /// Opens the socket for what comes past the broker, at the address from which this process reaches it now.
-    fn listen(&self, session: &Session) {
-        let ip = session.hint_ip();
-        if self.listener.borrow().as_ref().map(|listener| listener.ip()) != ip {
-            let open = |ip| HintListener::open(ip, self.pool.clone());
-            self.listener.send_replace(ip.and_then(open));
-        }
-    }
-
-    /// Takes what comes past the broker, also while the broker is away.
-    async fn hear_for_ever(&self) {
-        let mut listener = self.listener.subscribe();
-        loop {
-            let now = listener.borrow_and_update().clone();
-            let hear = async {
-                match &now {
-                    Some(listener) => listener.hear(&self.inbox).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = hear => {}
-                // It lives as long as this.
-                _ = listener.changed() => {}
-            }
-        }
-    }
-
     async fn consume(
         &self,
         session: &Session,
@@ -134,7 +100,7 @@ impl HintReceiver {
             .await?;
         let queue = topology::hint_queue(&session.settings.prefix, &self.pool);
         let (settler, mut settled) = mpsc::unbounded_channel();
-        let mut receiving = Receiving::new(channel, queue, session.limit(), self.prefetch, settler);
+        let mut receiving = Receiving::new(channel, queue, session.limit(), settler);
         let mut batch = Vec::new();
         let mut renew_at = clock::monotonic() + jittered(RENEW_AFTER, 0.3);
         loop {
@@ -148,17 +114,13 @@ impl HintReceiver {
             if now == Wish::Stop && receiving.is_settled() {
                 return Ok(Ended::Stopped);
             }
-            let patience_ends = receiving.patience_ends();
             tokio::select! {
                 _ = settled.recv_many(&mut batch, SETTLE_AT_ONCE) => {}
                 delivery = receiving.next() => match delivery {
                     Some(Ok(delivery)) => {
                         backoff.reset();
                         renew_at = clock::monotonic() + RENEW_AFTER;
-                        let wanted = receiving.accept(&delivery, &self.pool, &self.inbox);
-                        if let Some(listener) = self.listener.borrow().as_ref().filter(|_| wanted) {
-                            listener.introduced(&delivery.properties, clock::monotonic());
-                        }
+                        receiving.accept(&delivery, &self.pool, &self.inbox);
                     }
                     Some(Err(error)) if session.is_connected() => return Err(error.into()),
                     Some(Err(_)) => return Ok(Ended::SessionOver),
@@ -171,7 +133,6 @@ impl HintReceiver {
                 // An error means that the inbox is gone, and with it the reader.
                 changed = wish.changed() => if changed.is_err() { return Ok(Ended::Stopped) },
                 () = session.ended() => return Ok(Ended::SessionOver),
-                () = patience_ends => {}
                 () = clock::sleep_until(renew_at), if now == Wish::Consume && receiving.is_settled() => {
                     receiving.close().await?;
                     return Ok(Ended::Idle);

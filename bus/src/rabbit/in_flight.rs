@@ -5,7 +5,6 @@
 //! `message_id`, because lapin hands a returned message to *some* confirm, not to its own.
 
 use crate::outcome::PublishOutcome;
-use lapin::BasicProperties;
 use std::collections::{BTreeMap, HashSet};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -14,8 +13,6 @@ use tokio::time::Instant;
 pub(crate) struct Job {
     pub(crate) queue: String,
     pub(crate) bodies: Vec<Vec<u8>>,
-    /// Of each of them; what a message needs to be found again comes to it.
-    pub(crate) properties: BasicProperties,
     pub(crate) deadline: Instant,
     pub(crate) reply: oneshot::Sender<Vec<PublishOutcome>>,
 }

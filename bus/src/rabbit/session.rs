@@ -11,7 +11,6 @@ use super::topology;
 use domain::id::PoolName;
 use lapin::{Channel, Connection, ConnectionProperties};
 use std::collections::HashSet;
-use std::net::IpAddr;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -69,16 +68,6 @@ impl Session {
     /// The pool's queue was seen missing: the next `ensure_pool` declares it.
     pub(crate) async fn forget_pool(&self, pool: &PoolName) {
         self.declared.lock().await.remove(pool);
-    }
-
-    /// Where this process may be woken past the broker, if at all.
-    pub(crate) fn wake_ip(&self) -> Option<IpAddr> {
-        self.socket.local_ip().filter(|_| self.settings.direct_wakeups)
-    }
-
-    /// Where this process may be brought hints past the broker, or answered, if at all.
-    pub(crate) fn hint_ip(&self) -> Option<IpAddr> {
-        self.socket.local_ip().filter(|_| self.settings.direct_hints)
     }
 
     pub(crate) fn is_blocked(&self) -> bool {

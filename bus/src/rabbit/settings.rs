@@ -28,9 +28,7 @@ pub(crate) struct Settings {
     pub(crate) hint_ttl: Duration,
     pub(crate) hint_max_length: u32,
     pub(crate) reconnect_max: Duration,
-    pub(crate) direct_wakeups: bool,
-    /// False, too, where the broker is spoken to with TLS: what nobody is to read does not go past it.
-    pub(crate) direct_hints: bool,
+    pub(crate) wake_interval: Duration,
 }
 
 impl Settings {
@@ -54,8 +52,7 @@ impl Settings {
             hint_ttl: config.hint_ttl,
             hint_max_length: config.hint_max_length,
             reconnect_max: config.reconnect_max,
-            direct_wakeups: config.direct_wakeups,
-            direct_hints: config.direct_hints && is_plain,
+            wake_interval: config.wake_interval,
         })
     }
 
@@ -86,7 +83,7 @@ mod tests {
     use super::*;
     use runtime::config::BusKind;
 
-    fn settings(url: &str, direct_hints: bool) -> Settings {
+    fn settings(url: &str) -> Settings {
         let config = BusConfig {
             kind: BusKind::RabbitMq,
             url: url.to_owned().into(),
@@ -101,22 +98,14 @@ mod tests {
             prefetch: 8,
             heartbeat: Duration::from_secs(5),
             reconnect_max: Duration::from_secs(1),
-            direct_wakeups: true,
-            direct_hints,
+            wake_interval: Duration::from_millis(2),
         };
         Settings::from_config(&config).unwrap()
     }
 
     #[test]
-    fn hints_go_past_a_broker_only_where_nothing_is_encrypted_on_the_way_to_it() {
-        assert!(settings("amqp://guest:guest@localhost/%2f", true).direct_hints);
-        assert!(!settings("amqps://guest:guest@localhost/%2f", true).direct_hints);
-        assert!(!settings("amqp://guest:guest@localhost/%2f", false).direct_hints);
-    }
-
-    #[test]
     fn each_host_of_a_url_has_its_turn() {
-        let settings = settings("amqp://guest:gu%2Cest@one,two:5673,three:5674/berth", true);
+        let settings = settings("amqp://guest:gu%2Cest@one,two:5673,three:5674/berth");
         let hosts: Vec<_> = (0..4)
             .map(|turn| settings.uri(turn).authority.clone())
             .map(|authority| (authority.host, authority.port, authority.userinfo.password))

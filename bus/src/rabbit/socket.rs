@@ -10,7 +10,7 @@ use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
 use rustls::ClientConfig;
 use std::io;
-use std::net::{IpAddr, Shutdown, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,12 +22,6 @@ type SecondHandle = Arc<Mutex<Option<TcpStream>>>;
 pub(crate) struct SocketGuard(SecondHandle);
 
 impl SocketGuard {
-    /// This machine's address as the peer sees it, where nothing between them changes it.
-    pub(crate) fn local_ip(&self) -> Option<IpAddr> {
-        let socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        socket.as_ref()?.local_addr().ok().map(|address| address.ip())
-    }
-
     /// Ends the connection now.
     pub(crate) fn shut_down(&self) {
         if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
