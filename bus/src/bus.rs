@@ -1,7 +1,7 @@
-//! The two verbs of the bus, whatever carries them.
+//! The public API of the bus, over either carrier.
 //!
 //! Held by every role; cheap to clone. The rule: nothing here fails in a way that stops a role. A
-//! publish says how it ended, a consumer waits until there is something, a wake-up may be lost.
+//! publish returns its outcome, a consumer waits until there is a message, a wake-up may be lost.
 
 use crate::consumer::{HintConsumer, Source};
 use crate::error::ConnectError;
@@ -22,7 +22,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Hints for resource managers, and wake-ups for everybody.
+/// Hints for resource managers, and wake-ups for all roles.
 #[derive(Clone)]
 pub struct Bus {
     inner: Arc<Inner>,
@@ -33,8 +33,8 @@ struct Inner {
     tasks: TaskGroup,
     shutdown: Shutdown,
     dead_letters: Once,
-    /// The in-process bus's state: it is always there.
-    present: watch::Sender<ConnectionState>,
+    /// State of the in-process bus, which is always connected.
+    in_process_state: watch::Sender<ConnectionState>,
 }
 
 enum Carrier {
@@ -43,14 +43,13 @@ enum Carrier {
 }
 
 impl Bus {
-    /// The bus that `config` asks for. Returns at once: a broker that is away is waited for in the
-    /// background. Must be called within a tokio runtime.
+    /// The bus that `config` asks for. Returns at once and connects in the background. Must be called within a tokio runtime.
     ///
-    /// Give it a `shutdown` that comes after the role has drained: deliveries that are settled
-    /// later than that go back to their queue.
+    /// `shutdown` must come after the role has drained: deliveries that are settled later are
+    /// requeued.
     ///
     /// # Errors
-    /// When `bus.url` is no AMQP URL.
+    /// When `bus.url` is no AMQP URL, or a certificate file cannot be used.
     pub fn connect(
         config: &BusConfig,
         tasks: &TaskGroup,
@@ -71,7 +70,7 @@ impl Bus {
                 tasks: tasks.clone(),
                 shutdown: shutdown.clone(),
                 dead_letters: Once::new(),
-                present: watch::Sender::new(ConnectionState::Connected),
+                in_process_state: watch::Sender::new(ConnectionState::Connected),
             }),
         })
     }
@@ -79,8 +78,8 @@ impl Bus {
     /// Publishes batches of hints to a pool's queue, one message per batch; returns one outcome per batch, in their order.
     ///
     /// Takes at most `bus.publish_timeout`, and returns at once while there is no connection or the
-    /// broker is blocked. May be called from many tasks at once. If
-    /// the future is dropped before it is ready, any number of them may have been published.
+    /// broker is blocked. May be called from many tasks at once. If the future is dropped before it is
+    /// ready, any number of the batches may have been published.
     pub async fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.publish(pool, &batches).await,
@@ -137,8 +136,8 @@ impl Bus {
         Wakeups { raised, topics }
     }
 
-    /// Counts dead hints in `berth_hints_dead_total{reason,pool}` from now on. To be called in
-    /// every process that may do so; each dead message is counted in one of them. Repeating it does nothing.
+    /// Counts dead hints in `berth_hints_dead_total{reason,pool}` from now on. Several processes may call it; each dead
+    /// message is counted in one of them. A second call does nothing.
     pub fn watch_dead_letters(&self) {
         let inner = &self.inner;
         inner.dead_letters.call_once(|| match &inner.carrier {
@@ -152,24 +151,24 @@ impl Bus {
         });
     }
 
-    /// Looks whether the queues of these pools are there and as this release declares them; changes nothing. Takes a few round trips
-    /// a pool.
+    /// Checks that the queues of these pools exist with the arguments that this release declares; changes nothing. Takes a few
+    /// round trips per pool.
     pub async fn queues(&self, pools: &[PoolName]) -> QueuesSeen {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => match broker.queue_faults(pools).await {
-                Ok(faults) => QueuesSeen::Looked(faults),
+                Ok(faults) => QueuesSeen::Checked(faults),
                 Err(fault) => QueuesSeen::Unreachable(ErrorChain(&fault).to_string()),
             },
             Carrier::InProcess(_) => QueuesSeen::NoBroker,
         }
     }
 
-    /// Whether messages can be published now, and every change of it.
+    /// The state of the publishing connection, and every change of it.
     #[must_use]
     pub fn connection(&self) -> watch::Receiver<ConnectionState> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.state(),
-            Carrier::InProcess(_) => self.inner.present.subscribe(),
+            Carrier::InProcess(_) => self.inner.in_process_state.subscribe(),
         }
     }
 

@@ -125,7 +125,7 @@ async fn rights_on_names_with_the_prefix_are_all_that_a_user_needs() {
     let wakeups = rig.bus.wakeups(&[Topic::Batcher]);
     support::heard(&sibling.bus, &wakeups).await;
     let seen = rig.bus.queues(std::slice::from_ref(&rig.pool)).await;
-    assert_eq!(seen, bus::QueuesSeen::Looked(Vec::new()));
+    assert_eq!(seen, bus::QueuesSeen::Checked(Vec::new()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

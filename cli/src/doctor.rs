@@ -66,7 +66,7 @@ async fn queues(config: &BusConfig, pools: &[PoolName]) -> Result<Seen, Failure>
     Ok(match seen {
         QueuesSeen::NoBroker => Seen::NotHere("there is no broker".to_owned()),
         QueuesSeen::Unreachable(why) => Seen::NotSeen(why),
-        QueuesSeen::Looked(faults) => match faults.first() {
+        QueuesSeen::Checked(faults) => match faults.first() {
             None => Seen::Sound,
             Some(first) => Seen::Found { count: faults.len() as u64, example: first.to_string() },
         },

@@ -1,7 +1,7 @@
 //! The active batcher is killed again and again while tasks flow: a task marked `queued` whose hint was never published
 //! is taken back, and another batcher takes over.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, batcher};
+use e2e::{Cluster, Customer, Mix, Oracle, Shape, batcher};
 use runtime::clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

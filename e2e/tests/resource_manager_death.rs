@@ -151,15 +151,16 @@ async fn hints_that_a_frozen_resource_manager_holds_are_placed_by_another() -> a
     for _ in 0..20 {
         submit().await?;
     }
-    let oracle = Oracle::of(&cluster);
     // It is still frozen.
-    oracle.drained(SOON).await?;
+    Oracle::of(&cluster).drained(SOON).await?;
     cluster.process(managers[0])?.cont()?;
     let returned =
         sum(&mut cluster, Role::Scheduler, "berth_scheduler_events_total", &["dispatch_stale"]);
     assert!(returned.await? > 0.0, "the frozen one held no hint");
     assert_eq!(
-        oracle.number("select count(*) from task_history where state <> 'succeeded'").await?,
+        Oracle::of(&cluster)
+            .number("select count(*) from task_history where state <> 'succeeded'")
+            .await?,
         0
     );
     assert_eq!(cluster.panicked(), Vec::<String>::new());

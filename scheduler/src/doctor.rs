@@ -109,7 +109,7 @@ impl DoctorTick {
             Err(_) => Seen::NotSeen("the broker did not answer in time".to_owned()),
             Ok(QueuesSeen::NoBroker) => Seen::NotHere("the bus is in this process".to_owned()),
             Ok(QueuesSeen::Unreachable(why)) => Seen::NotSeen(why),
-            Ok(QueuesSeen::Looked(faults)) => match faults.first() {
+            Ok(QueuesSeen::Checked(faults)) => match faults.first() {
                 None => Seen::Sound,
                 Some(first) => {
                     Seen::Found { count: faults.len() as u64, example: first.to_string() }

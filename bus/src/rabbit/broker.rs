@@ -1,7 +1,7 @@
-//! Everything a process has with RabbitMQ: two links and the tasks on them.
+//! A process's connections to RabbitMQ and the background tasks on them.
 //!
-//! Made by `Bus::connect`. The rule: it is made without waiting, and works as soon as the broker
-//! does. The consuming link is made on first use, because many processes only publish.
+//! Created by `Bus::connect`. The rule: creation does not wait; everything works as soon as the broker
+//! is reachable. The consuming link is created on first use, because many processes only publish.
 
 use super::consumer::HintReceiver;
 use super::dead_letters;
@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::healer::Healer;
 use super::link::Link;
 use super::publisher::Publisher;
-use super::queue_look;
+use super::queue_check;
 use super::settings::Settings;
 use super::wake_receiver::WakeReceiver;
 use super::wake_sender::WakeSender;
@@ -82,7 +82,7 @@ impl Broker {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());
             async move {
                 receiver.run(shutdown).await;
-                // It ended because it should: the supervisor need not start it again.
+                // It ended regularly: the supervisor must not start it again.
                 end.shut_down();
             }
         });
@@ -114,11 +114,11 @@ impl Broker {
         });
     }
 
-    /// What is wrong with the queues of these pools, and with that of the dead.
+    /// Queues of these pools, and the dead-letter queue, that differ from what this release declares.
     pub(crate) async fn queue_faults(&self, pools: &[PoolName]) -> Result<Vec<QueueFault>, Fault> {
-        // A connection is told of a moment before there is a session to work with.
+        // The state is `Connected` a moment before there is a session.
         let session = clock::timeout(self.settings.publish_timeout, self.link.connected()).await;
-        queue_look::look(&*session.map_err(|_| Fault::NoSession)?, pools).await
+        queue_check::check_queues(&*session.map_err(|_| Fault::NoSession)?, pools).await
     }
 
     pub(crate) fn watch_dead_letters(&self) {

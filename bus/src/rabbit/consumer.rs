@@ -25,23 +25,23 @@ use tracing::{debug, warn};
 /// The longest wait before a consumer that failed on a live connection tries again.
 const RETRY_MAX: Duration = Duration::from_secs(1);
 const RETRY_FIRST: Duration = Duration::from_millis(100);
-/// A consumer to which nothing comes for so long subscribes anew. When a queue is deleted and
-/// declared again within milliseconds, RabbitMQ can forget its consumers and tell them nothing
-/// (seen with 3.10.8: the channel lists the consumer, the queue does not). Costs an idle pool a few
-/// round trips each time.
+/// A consumer that receives nothing for this long subscribes again. When a queue is deleted and
+/// declared again within milliseconds, RabbitMQ can lose its consumers without a notification (seen
+/// with 3.10.8: the channel lists the consumer, the queue does not). Costs a few round trips each time,
+/// on idle pools only.
 const RENEW_AFTER: Duration = Duration::from_secs(2);
-/// Settlements taken together.
-const SETTLE_AT_ONCE: usize = 1024;
+/// Most settlements that are sent to the broker in one round.
+const SETTLE_BATCH: usize = 1024;
 
 /// Why consuming stopped.
 enum Ended {
-    /// The reader is gone and everything it held is settled.
+    /// The reader is dropped and everything it held is settled.
     Stopped,
     /// The session ended.
     SessionOver,
-    /// The broker cancelled us: the queue is gone.
+    /// The broker cancelled the subscription: the queue was deleted.
     Cancelled,
-    /// Nothing came for a while.
+    /// Nothing arrived for [`RENEW_AFTER`].
     Idle,
 }
 
@@ -54,16 +54,16 @@ pub(crate) struct HintReceiver {
 }
 
 impl HintReceiver {
-    /// Consumes until the reader is gone or the process ends.
+    /// Consumes until the reader is dropped or the process ends.
     pub(crate) async fn run(&self, shutdown: Shutdown) {
         tokio::select! {
-            () = self.consume_for_ever() => {}
+            () = self.consume_forever() => {}
             () = shutdown.cancelled() => {}
         }
     }
 
-    async fn consume_for_ever(&self) {
-        let mut wish = self.inbox.watch();
+    async fn consume_forever(&self) {
+        let mut wish = self.inbox.watch_wish();
         let mut backoff = Backoff::new(RETRY_FIRST, RETRY_MAX);
         loop {
             let session = tokio::select! {
@@ -78,12 +78,12 @@ impl HintReceiver {
                 }
                 Err(fault) => {
                     let (pool, cause) = (&self.pool, ErrorChain(&fault).to_string());
-                    warn!(%pool, cause, "Consuming the hints of pool `{pool}` failed, trying on: {cause}");
+                    warn!(%pool, cause, "Consuming the hints of pool `{pool}` failed, retrying: {cause}");
                     session.give_up_if_silent(&fault);
                     clock::sleep(backoff.pause()).await;
                 }
             }
-            // Whatever it was, the queue may be gone.
+            // In each case the queue may be deleted.
             session.forget_pool(&self.pool).await;
         }
     }
@@ -104,7 +104,7 @@ impl HintReceiver {
         let mut batch = Vec::new();
         let mut renew_at = clock::monotonic() + jittered(RENEW_AFTER, 0.3);
         loop {
-            // The wish first: what goes back must not come straight to us again.
+            // The wish first: what is requeued must not be delivered to this consumer again.
             let now = *wish.borrow_and_update();
             match now {
                 Wish::Consume => receiving.start().await?,
@@ -115,7 +115,7 @@ impl HintReceiver {
                 return Ok(Ended::Stopped);
             }
             tokio::select! {
-                _ = settled.recv_many(&mut batch, SETTLE_AT_ONCE) => {}
+                _ = settled.recv_many(&mut batch, SETTLE_BATCH) => {}
                 delivery = receiving.next() => match delivery {
                     Some(Ok(delivery)) => {
                         backoff.reset();
@@ -130,7 +130,7 @@ impl HintReceiver {
                     }
                     None => return Ok(Ended::SessionOver),
                 },
-                // An error means that the inbox is gone, and with it the reader.
+                // An error means that the inbox is dropped, and with it the reader.
                 changed = wish.changed() => if changed.is_err() { return Ok(Ended::Stopped) },
                 () = session.ended() => return Ok(Ended::SessionOver),
                 () = clock::sleep_until(renew_at), if now == Wish::Consume && receiving.is_settled() => {
@@ -143,6 +143,6 @@ impl HintReceiver {
 }
 
 async fn stopped(wish: &mut watch::Receiver<Wish>) {
-    // An error means that the reader is gone as well.
+    // An error means that the reader is dropped.
     let _ = wish.wait_for(|wish| *wish == Wish::Stop).await;
 }

@@ -14,7 +14,7 @@ mod healer;
 mod in_flight;
 mod link;
 mod publisher;
-mod queue_look;
+mod queue_check;
 mod receiving;
 mod session;
 mod settings;

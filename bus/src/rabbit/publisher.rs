@@ -1,7 +1,7 @@
-//! Publishes batches of hints and answers for each.
+//! Publishes batches of hints and returns an outcome for each.
 //!
-//! Called by the batcher through `Bus::publish`. The rule: every batch is answered within the
-//! publish time limit, whatever the broker does; without a session that is at once.
+//! Called by the batcher through `Bus::publish`. The rule: every batch gets its outcome within
+//! `bus.publish_timeout`, whatever the broker does, and at once while there is no session.
 
 use super::confirming;
 use super::fault::Fault;
@@ -48,7 +48,7 @@ impl Publisher {
         let published = match batches.iter().map(HintBatch::encode).collect::<Result<_, _>>() {
             Ok(bodies) => self.try_publish(pool, bodies, deadline).await,
             Err(error) => {
-                error!(%error, "Hints cannot be written as bytes: {error}");
+                error!(%error, "Hints cannot be encoded: {error}");
                 Err(PublishOutcome::Nacked)
             }
         };

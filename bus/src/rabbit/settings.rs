@@ -1,6 +1,6 @@
-//! What the RabbitMQ side needs to know, checked once when the bus is made.
+//! Settings of the RabbitMQ carrier, checked once when the bus is created.
 //!
-//! Built from `[bus]`. The rule: nothing here is printed, because the URI holds a password.
+//! Built from `[bus]`. The rule: nothing here is logged, because the URI holds a password.
 
 use crate::error::ConnectError;
 use domain::id::NodeId;
@@ -11,18 +11,18 @@ use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time for a TCP connection, for TLS, and for each AMQP handshake.
+/// Timeout of a TCP connection with TLS, and of each AMQP handshake.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Clone)]
 pub(crate) struct Settings {
-    /// One for each host, tried in turn.
+    /// One per host, tried in turn.
     pub(crate) uris: Vec<AMQPUri>,
-    /// For amqps.
+    /// For `amqps://`.
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
-    /// The longest any single await on the broker may take.
+    /// The longest that one await on the broker may take.
     pub(crate) publish_timeout: Duration,
     pub(crate) handshake_limit: Duration,
     pub(crate) hint_ttl: Duration,
@@ -56,18 +56,18 @@ impl Settings {
         })
     }
 
-    /// The host whose `turn` it is. There is always one: a list without any is none.
+    /// The host at `turn`, modulo their number. `urls()` always returns one at least.
     pub(crate) fn uri(&self, turn: usize) -> &AMQPUri {
         &self.uris[turn % self.uris.len().max(1)]
     }
 
-    /// Where to begin: by chance, so that processes spread over the hosts.
-    pub(crate) fn any_turn(&self) -> usize {
+    /// A random first turn, so that processes spread over the hosts.
+    pub(crate) fn random_turn(&self) -> usize {
         NodeId::fresh().uuid().as_u128() as usize % self.uris.len().max(1)
     }
 }
 
-/// Files that are named must be usable, also where nothing is encrypted yet.
+/// Certificate files that are named must be usable, even with a plain `amqp://` URL.
 fn tls(config: &BusConfig, is_plain: bool) -> Result<Option<Arc<ClientConfig>>, ConnectError> {
     let (certificate, key) = config.client_files();
     let identity = Identity::of(certificate, key)?;

@@ -40,12 +40,12 @@ impl WakeReceiver {
     /// Receives until the [`crate::Wakeups`] is dropped or the process ends.
     pub(crate) async fn run(&self, shutdown: Shutdown) {
         tokio::select! {
-            () = self.receive_for_ever() => {}
+            () = self.receive_forever() => {}
             () = shutdown.cancelled() => {}
         }
     }
 
-    async fn receive_for_ever(&self) {
+    async fn receive_forever(&self) {
         let mut backoff = Backoff::new(RETRY.0, RETRY.1);
         while self.raised.strong_count() > 0 {
             let Ok(session) = clock::timeout(CHECK_INTERVAL, self.link.connected()).await else {
@@ -55,7 +55,7 @@ impl WakeReceiver {
                 Ok(()) => backoff.reset(),
                 Err(fault) => {
                     let cause = ErrorChain(&fault).to_string();
-                    warn!(cause, "Wake-ups cannot be received, trying on: {cause}");
+                    warn!(cause, "Wake-ups cannot be received, retrying: {cause}");
                     session.give_up_if_silent(&fault);
                 }
             }
