@@ -1,7 +1,7 @@
-//! The two verbs of the bus, whatever carries them.
+//! The public API of the bus, over either carrier.
 //!
 //! Held by every role; cheap to clone. The rule: nothing here fails in a way that stops a role. A
-//! publish says how it ended, a consumer waits until there is something, a wake-up may be lost.
+//! publish returns its outcome, a consumer waits until there is a message, a wake-up may be lost.
 
 use crate::consumer::{HintConsumer, Source};
 use crate::error::ConnectError;
@@ -9,7 +9,7 @@ use crate::hint::HintBatch;
 use crate::in_process::InProcess;
 use crate::outcome::{ConnectionState, PublishOutcome};
 use crate::queues::QueuesSeen;
-use crate::rabbit::{Acting, Broker, Settings};
+use crate::rabbit::{Broker, Settings};
 use crate::topic::Topic;
 use crate::wakeups::{Raised, Wakeups};
 use domain::id::PoolName;
@@ -22,7 +22,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Hints for resource managers, and wake-ups for everybody.
+/// Hints for resource managers, and wake-ups for all roles.
 #[derive(Clone)]
 pub struct Bus {
     inner: Arc<Inner>,
@@ -33,8 +33,8 @@ struct Inner {
     tasks: TaskGroup,
     shutdown: Shutdown,
     dead_letters: Once,
-    /// The in-process bus's state: it is always there.
-    present: watch::Sender<ConnectionState>,
+    /// State of the in-process bus, which is always connected.
+    in_process_state: watch::Sender<ConnectionState>,
 }
 
 enum Carrier {
@@ -43,14 +43,13 @@ enum Carrier {
 }
 
 impl Bus {
-    /// The bus that `config` asks for. Returns at once: a broker that is away is waited for in the
-    /// background. Must be called within a tokio runtime.
+    /// The bus that `config` asks for. Returns at once and connects in the background. Must be called within a tokio runtime.
     ///
-    /// Give it a `shutdown` that comes after the role has drained: deliveries that are settled
-    /// later than that go back to their queue.
+    /// `shutdown` must come after the role has drained: deliveries that are settled later are
+    /// requeued.
     ///
     /// # Errors
-    /// When `bus.url` is no AMQP URL.
+    /// When `bus.url` is no AMQP URL, or a certificate file cannot be used.
     pub fn connect(
         config: &BusConfig,
         tasks: &TaskGroup,
@@ -71,18 +70,16 @@ impl Bus {
                 tasks: tasks.clone(),
                 shutdown: shutdown.clone(),
                 dead_letters: Once::new(),
-                present: watch::Sender::new(ConnectionState::Connected),
+                in_process_state: watch::Sender::new(ConnectionState::Connected),
             }),
         })
     }
 
-    /// Publishes batches of hints to a pool, many at a time; one outcome each, in their order.
+    /// Publishes batches of hints to a pool's queue, one message per batch; returns one outcome per batch, in their order.
     ///
-    /// Takes at most `bus.publish_timeout`, and answers at once while there is no connection or the
-    /// broker is blocked. A batch that comes alone and is small goes past the broker to a consumer that is known to take it, and is answered
-    /// when that has acked it; where it does not within 400 ms, another one is asked or the broker, and it may arrive
-    /// twice. It may arrive in parts. May be called from many tasks at once; dropping it half way leaves it
-    /// open what was published.
+    /// Takes at most `bus.publish_timeout`, and returns at once while there is no connection or the
+    /// broker is blocked. May be called from many tasks at once. If the future is dropped before it is
+    /// ready, any number of the batches may have been published.
     pub async fn publish(&self, pool: &PoolName, batches: Vec<HintBatch>) -> Vec<PublishOutcome> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.publish(pool, &batches).await,
@@ -90,7 +87,7 @@ impl Bus {
         }
     }
 
-    /// Consumes a pool's hints, with at most `prefetch` (1 upwards) messages from the broker on hand without an ack.
+    /// Consumes a pool's hints, with at most `prefetch` messages delivered and not settled (0 counts as 1).
     #[must_use]
     pub fn consume(&self, pool: &PoolName, prefetch: u16) -> HintConsumer {
         let prefetch = prefetch.max(1);
@@ -101,21 +98,19 @@ impl Bus {
         HintConsumer::new(source, self.inner.shutdown.clone())
     }
 
-    /// Wakes whoever listens to `topic`. Never waits and never fails; may be lost. Call it after
-    /// the commit it tells of.
+    /// Wakes every listener of `topic` in all processes. Never waits and never fails; may be lost. Call it after the commit
+    /// that made the work visible.
+    ///
+    /// Listeners in this process are woken at once. Over RabbitMQ the message to the others is published at once, unless the
+    /// last one was less than `bus.wake_interval` ago; wake-ups of one topic until then are one message.
     pub fn wake(&self, topic: Topic) {
-        self.wake_for(topic, 1);
-    }
-
-    /// The same, where there is work for it on so many tasks: where that is plenty, wake-ups are rarer.
-    pub fn wake_for(&self, topic: Topic, tasks: usize) {
         match &self.inner.carrier {
-            Carrier::Rabbit(broker) => broker.wake(topic, tasks),
+            Carrier::Rabbit(broker) => broker.wake(topic),
             Carrier::InProcess(bus) => bus.wake(topic),
         }
     }
 
-    /// Wakes whoever listens to `topic` in this process, and nobody else: where it is known that the one whom it concerns is here.
+    /// Wakes the listeners of `topic` in this process only: for work that no other process can do.
     pub fn wake_here(&self, topic: Topic) {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.wake_here(topic),
@@ -123,41 +118,26 @@ impl Bus {
         }
     }
 
-    /// Whether a wake-up may be lost, and what it tells of must be looked for besides: always, but where one process holds all roles.
+    /// Whether a wake-up may be lost, so that a listener must poll as well: true over RabbitMQ, false in process.
     #[must_use]
     pub fn may_lose_wakeups(&self) -> bool {
         matches!(self.inner.carrier, Carrier::Rabbit(_))
     }
 
-    /// Listens to wake-ups of `topics`. Over RabbitMQ all of them fire once when the connection is
-    /// made, and again after each gap.
+    /// Listens to wake-ups of `topics`. Over RabbitMQ each of them also fires once per subscription, that is when the
+    /// connection is made and each time it is made again.
     #[must_use]
     pub fn wakeups(&self, topics: &[Topic]) -> Wakeups {
-        self.listen(topics.to_vec(), None)
-    }
-
-    /// The same for one topic on which one process acts at a time, which this one is while `acts` says so: then wake-ups come to it past
-    /// the broker, and sooner. Where they find no way they come through the broker.
-    #[must_use]
-    pub fn wakeups_while(
-        &self,
-        topic: Topic,
-        acts: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Wakeups {
-        self.listen(vec![topic], Some(Acting { topic, acts: Box::new(acts) }))
-    }
-
-    fn listen(&self, topics: Vec<Topic>, acting: Option<Acting>) -> Wakeups {
-        let raised = Arc::new(Raised::default());
+        let (topics, raised) = (topics.to_vec(), Arc::new(Raised::default()));
         match &self.inner.carrier {
-            Carrier::Rabbit(broker) => broker.listen(topics.clone(), &raised, acting),
+            Carrier::Rabbit(broker) => broker.listen(topics.clone(), &raised),
             Carrier::InProcess(bus) => bus.listen(topics.clone(), &raised),
         }
         Wakeups { raised, topics }
     }
 
-    /// Counts dead hints in `berth_hints_dead_total{reason,pool}` from now on. To be called in
-    /// every process that may do so; each dead message is counted in one of them. Repeating it does nothing.
+    /// Counts dead hints in `berth_hints_dead_total{reason,pool}` from now on. Several processes may call it; each dead
+    /// message is counted in one of them. A second call does nothing.
     pub fn watch_dead_letters(&self) {
         let inner = &self.inner;
         inner.dead_letters.call_once(|| match &inner.carrier {
@@ -171,24 +151,24 @@ impl Bus {
         });
     }
 
-    /// Looks whether the queues of these pools are there and as this release declares them; changes nothing. Takes a few round trips
-    /// a pool.
+    /// Checks that the queues of these pools exist with the arguments that this release declares; changes nothing. Takes a few
+    /// round trips per pool.
     pub async fn queues(&self, pools: &[PoolName]) -> QueuesSeen {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => match broker.queue_faults(pools).await {
-                Ok(faults) => QueuesSeen::Looked(faults),
+                Ok(faults) => QueuesSeen::Checked(faults),
                 Err(fault) => QueuesSeen::Unreachable(ErrorChain(&fault).to_string()),
             },
             Carrier::InProcess(_) => QueuesSeen::NoBroker,
         }
     }
 
-    /// Whether messages can be published now, and every change of it.
+    /// The state of the publishing connection, and every change of it.
     #[must_use]
     pub fn connection(&self) -> watch::Receiver<ConnectionState> {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => broker.state(),
-            Carrier::InProcess(_) => self.inner.present.subscribe(),
+            Carrier::InProcess(_) => self.inner.in_process_state.subscribe(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The reading end of a pool's hint queue.
 //!
-//! Held by a resource manager, one a pool. The rule: pause it while its own executors have no room
-//! in the pool, so that hints go to who has; what it was sent ahead goes back by itself.
+//! Held by a resource manager, one per pool. The rule: pause it while the resource manager's executors
+//! have no room in the pool, so that hints go to another one; prefetched messages are requeued.
 
 use crate::delivery::Delivery;
 use crate::in_process;
@@ -9,8 +9,8 @@ use crate::inbox::{Inbox, Wish};
 use runtime::shutdown::Shutdown;
 use std::sync::Arc;
 
-/// Hands out a pool's hints. Survives lost connections and deleted queues. Dropping it ends the
-/// consuming; deliveries that were handed out can still be acked.
+/// Receives a pool's hints. Survives lost connections and deleted queues. Dropping it unsubscribes;
+/// deliveries that it returned can still be acked.
 pub struct HintConsumer {
     source: Source,
     shutdown: Shutdown,
@@ -42,20 +42,20 @@ impl HintConsumer {
         }
     }
 
-    /// The next message if one is at hand: to fill a batch after `next`.
+    /// The next message if one has been prefetched: to fill a batch after `next`.
     pub fn try_next(&mut self) -> Option<Delivery> {
         match &self.source {
-            Source::Rabbit(inbox) => inbox.take(),
+            Source::Rabbit(inbox) => inbox.try_next(),
             Source::InProcess(consumer) => consumer.try_next(),
         }
     }
 
-    /// Stops consuming. From now on `next` hands out nothing; what was sent ahead goes back to the
-    /// queue for others. Deliveries handed out before stay valid. Each pause costs a message that
-    /// goes back one of its 20 returns.
+    /// Stops consuming. From now on `next` returns nothing, and prefetched messages are requeued.
+    /// Earlier deliveries stay valid. Each requeue counts towards the broker's limit of 20 per
+    /// message.
     pub fn pause(&self) {
         match &self.source {
-            Source::Rabbit(inbox) => inbox.wish(Wish::Pause),
+            Source::Rabbit(inbox) => inbox.set_wish(Wish::Pause),
             Source::InProcess(consumer) => consumer.pause(),
         }
     }
@@ -63,7 +63,7 @@ impl HintConsumer {
     /// Consumes again.
     pub fn resume(&self) {
         match &self.source {
-            Source::Rabbit(inbox) => inbox.wish(Wish::Consume),
+            Source::Rabbit(inbox) => inbox.set_wish(Wish::Consume),
             Source::InProcess(consumer) => consumer.resume(),
         }
     }
@@ -72,7 +72,7 @@ impl HintConsumer {
 impl Drop for HintConsumer {
     fn drop(&mut self) {
         if let Source::Rabbit(inbox) = &self.source {
-            inbox.wish(Wish::Stop);
+            inbox.set_wish(Wish::Stop);
         }
     }
 }

@@ -1,15 +1,15 @@
-//! A batch of hints in the hands of a resource manager.
+//! A batch of hints that was delivered to a resource manager.
 //!
 //! The rule: ack it after the placement has committed, never before, and never wait for the run.
-//! A delivery that is dropped without an ack goes back to its queue (or to its sender, where it came past the broker), so that a failed or panicking
-//! tick gives its hints to somebody else at once.
+//! A delivery that is dropped without an ack is requeued, so that another resource manager receives the hints of a failed or
+//! panicking tick at once.
 
 use crate::hint::HintBatch;
 use std::fmt;
 
-/// What ends a delivery: told once whether it is done with.
+/// Ends a delivery at its queue. Called once.
 pub(crate) trait Settle: Send {
-    /// Takes it off the queue.
+    /// Removes it from the queue.
     fn ack(self: Box<Self>);
     /// Puts it back.
     fn requeue(self: Box<Self>);
@@ -40,7 +40,7 @@ impl Delivery {
         self.redelivered
     }
 
-    /// Takes it off the queue. Returns at once; where work comes in numbers the broker hears of several together, within 50 ms.
+    /// Removes it from the queue. Returns at once; acks that are pending at the same time are one AMQP frame.
     ///
     /// If the connection it came on is gone the broker will deliver it again: that is counted
     /// (`berth_bus_late_acks_total`) and harmless, because its tasks are placed and a claim is stale.

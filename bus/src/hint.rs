@@ -9,20 +9,20 @@ use domain::resources::Resources;
 use runtime::trace::TraceContext;
 use serde::{Deserialize, Serialize};
 
-/// The first byte of every message. A resource manager that meets another one drops the message:
-/// the sweep hands those tasks out again, in a form it can read or to a process that can.
+/// The first byte of every message. A resource manager drops a message with another one: the sweep
+/// returns its tasks, and they are dispatched again.
 const FORMAT: u8 = 1;
 
 /// One task that was marked `queued`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
-    /// Whose task it is.
+    /// The tenant that owns the task.
     pub tenant: TenantId,
     /// The task.
     pub task: TaskId,
     /// The epoch under which it was queued; a claim with another epoch is stale.
     pub dispatch_epoch: i32,
-    /// What it needs, so that a batch is placed in memory before anything is read.
+    /// What it needs, so that a batch is placed in memory before any row is read.
     pub resources: Resources,
     /// `run_at + delay_tolerance`, milliseconds since the Unix epoch.
     pub start_deadline_unix_ms: i64,
@@ -33,7 +33,7 @@ pub struct Hint {
 pub struct HintBatch {
     /// The trace of the dispatch that made it.
     pub trace: TraceContext,
-    /// The tasks. An empty batch is legal and means nothing.
+    /// The tasks. An empty batch is legal and has no effect.
     pub hints: Vec<Hint>,
 }
 
@@ -49,13 +49,13 @@ pub enum DecodeError {
         /// Its first byte.
         found: u8,
     },
-    /// The right format, but not what it should hold.
+    /// The right format, but not a batch of hints.
     #[error("the message does not hold a batch of hints")]
     Content(#[source] postcard::Error),
-    /// A whole batch, and then something else.
+    /// A whole batch, followed by other bytes.
     #[error("{count} bytes follow the batch")]
     Trailing {
-        /// How many.
+        /// Number of bytes.
         count: usize,
     },
 }
@@ -64,7 +64,7 @@ impl HintBatch {
     /// The message body.
     ///
     /// # Errors
-    /// Only where memory for the bytes cannot be had.
+    /// Only when memory for the bytes cannot be allocated.
     pub fn encode(&self) -> Result<Vec<u8>, postcard::Error> {
         let mut bytes = Vec::with_capacity(32 + 64 * self.hints.len());
         bytes.push(FORMAT);
@@ -74,7 +74,7 @@ impl HintBatch {
     /// Reads a message body.
     ///
     /// # Errors
-    /// Whatever is not exactly one batch in this process's format.
+    /// When `bytes` are not exactly one batch in this process's format.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         match bytes.split_first() {
             None => Err(DecodeError::Empty),
@@ -82,7 +82,7 @@ impl HintBatch {
                 let ((trace, hints), rest): (([u8; TraceContext::BYTES], Vec<Hint>), _) =
                     postcard::take_from_bytes(content).map_err(DecodeError::Content)?;
                 match rest.len() {
-                    // A trace is for people: a bad one must not cost the hints.
+                    // The trace is for diagnosis only: an invalid one must not lose the hints.
                     0 => Ok(Self {
                         trace: TraceContext::from_bytes(&trace)
                             .unwrap_or_else(|_| TraceContext::generate()),

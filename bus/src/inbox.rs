@@ -1,15 +1,15 @@
-//! The deliveries that wait between a consumer's background task and its reader.
+//! Prefetched deliveries between a consumer's background task and its reader.
 //!
 //! Filled by the RabbitMQ consumer task, emptied by `HintConsumer`. The rule: from the moment
-//! `pause` returns nothing comes out until `resume`, so what the inbox holds then, and what still
-//! arrives, goes back to the queue.
+//! `pause` returns the reader receives nothing until `resume`: what the inbox holds then, and what
+//! still arrives, is requeued.
 
 use crate::delivery::Delivery;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
-/// What the reader wants.
+/// What the reader asked for last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     Consume,
@@ -34,21 +34,19 @@ impl Inbox {
         }
     }
 
-    /// Takes a delivery in, or sends it back when the reader wants none; says which.
-    pub(crate) fn offer(&self, delivery: Delivery) -> bool {
+    /// Adds a delivery, or requeues it while the reader is paused or gone.
+    pub(crate) fn offer(&self, delivery: Delivery) {
         let mut waiting = self.lock();
         // Under the lock, so that a pause sees either this delivery here or none at all.
-        let wanted = *self.wish.borrow() == Wish::Consume;
-        if wanted {
+        if *self.wish.borrow() == Wish::Consume {
             waiting.push_back(delivery);
             drop(waiting);
             self.arrived.notify_one();
         }
-        wanted
     }
 
-    /// The next delivery if one waits.
-    pub(crate) fn take(&self) -> Option<Delivery> {
+    /// The next delivery if there is one.
+    pub(crate) fn try_next(&self) -> Option<Delivery> {
         self.lock().pop_front()
     }
 
@@ -56,15 +54,15 @@ impl Inbox {
     pub(crate) async fn next(&self) -> Delivery {
         loop {
             let arrived = self.arrived.notified();
-            if let Some(delivery) = self.take() {
+            if let Some(delivery) = self.try_next() {
                 return delivery;
             }
             arrived.await;
         }
     }
 
-    /// Changes the wish, and returns everything that waits if it is no longer wanted.
-    pub(crate) fn wish(&self, wish: Wish) {
+    /// Changes the wish; unless it is `Consume`, requeues everything in the inbox.
+    pub(crate) fn set_wish(&self, wish: Wish) {
         let returned = {
             let mut waiting = self.lock();
             self.wish.send_replace(wish);
@@ -73,8 +71,8 @@ impl Inbox {
         drop(returned);
     }
 
-    /// The wish, to be watched by the background task.
-    pub(crate) fn watch(&self) -> watch::Receiver<Wish> {
+    /// The wish, for the background task.
+    pub(crate) fn watch_wish(&self) -> watch::Receiver<Wish> {
         self.wish.subscribe()
     }
 

@@ -1,8 +1,8 @@
-//! How Berth's processes reach each other: hints for resource managers, and wake-ups.
+//! Messages between Berth's processes: hints for resource managers, and wake-ups.
 //!
 //! Row is truth, message is hint. Losing, doubling or reordering everything here costs time, never
 //! a task: a sweep stands behind every hint, a poll behind every wake-up. [`Bus`] is carried by
-//! RabbitMQ, or by memory where one process holds all roles; only this crate knows which.
+//! RabbitMQ, or by memory where one process holds all roles; no other crate depends on which.
 #![warn(missing_docs)]
 
 mod bus;

@@ -1,6 +1,6 @@
-//! What the bus counts.
+//! Metrics of the bus.
 //!
-//! One function a metric, called where the thing happens. Labels are few and bounded: outcomes,
+//! One function per metric, called where the event happens. Labels are few and bounded: outcomes,
 //! topics, links and pools.
 
 use crate::outcome::{ConnectionState, PublishOutcome};
@@ -10,27 +10,20 @@ use runtime::metrics::{
 };
 use std::sync::LazyLock;
 
-/// Hints a message, in powers of two around the usual hundred.
+/// Hints per message, in powers of two around the usual hundred.
 const BATCH_SIZES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 static PUBLISHED: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_publishes_total",
-        "Messages with hints, by how their publish ended",
+        "Messages with hints, by outcome of their publish",
         &["outcome"],
-    )
-});
-static DIRECT_FAILED: LazyLock<CounterVec> = LazyLock::new(|| {
-    counter(
-        "berth_bus_direct_hints_failed_total",
-        "Tries to send hints past the broker that came to nothing",
-        &["reason"],
     )
 });
 static LATE_RETURNS: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_late_returns_total",
-        "Messages that came back after their publish had been answered",
+        "Messages that were returned after their publish had its outcome",
         &[],
     )
 });
@@ -44,7 +37,7 @@ static DELIVERED: LazyLock<CounterVec> = LazyLock::new(|| {
 static HINTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     histogram_with_buckets(
         "berth_bus_message_hints",
-        "Hints a message that arrived",
+        "Hints per message that arrived",
         &["pool"],
         &BATCH_SIZES,
     )
@@ -52,28 +45,28 @@ static HINTS: LazyLock<HistogramVec> = LazyLock::new(|| {
 static UNDECODABLE: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_undecodable_total",
-        "Messages that could not be read and were dropped",
+        "Messages that could not be decoded and were dropped",
         &["pool"],
     )
 });
 static LATE_ACKS: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_late_acks_total",
-        "Deliveries settled after their connection was gone; they come again",
+        "Deliveries settled after their connection was lost; the broker delivers them again",
         &[],
     )
 });
 static CANCELS: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_consumer_cancels_total",
-        "Times the broker ended a consumer, mostly because its queue was deleted",
+        "Times the broker cancelled a consumer, mostly because its queue was deleted",
         &["pool"],
     )
 });
 static REPLACED: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_queues_replaced_total",
-        "Hint queues that had fallen silent and were deleted and declared again",
+        "Hint queues that did not respond and were deleted and declared again",
         &["pool"],
     )
 });
@@ -85,18 +78,11 @@ static DEAD: LazyLock<CounterVec> = LazyLock::new(|| {
     )
 });
 static WAKES_SENT: LazyLock<CounterVec> =
-    LazyLock::new(|| counter("berth_bus_wakes_sent_total", "Wake-ups sent", &["topic"]));
-static WAKES_DIRECT: LazyLock<CounterVec> = LazyLock::new(|| {
-    counter(
-        "berth_bus_wakes_direct_total",
-        "Wake-ups sent to who acts on them, past the broker",
-        &["topic"],
-    )
-});
+    LazyLock::new(|| counter("berth_bus_wakes_sent_total", "Wake-ups published", &["topic"]));
 static WAKES_LOST: LazyLock<CounterVec> = LazyLock::new(|| {
     counter(
         "berth_bus_wakes_lost_total",
-        "Wake-ups that could not be sent; a poll stands behind them",
+        "Wake-ups that could not be published; a poll stands behind them",
         &["topic"],
     )
 });
@@ -121,10 +107,6 @@ pub(crate) fn published(outcomes: &[PublishOutcome]) {
     for outcome in outcomes {
         PUBLISHED.with(&[outcome.as_str()]).inc();
     }
-}
-
-pub(crate) fn direct_hint_failed(reason: &str) -> Counter {
-    DIRECT_FAILED.with(&[reason])
 }
 
 pub(crate) fn late_returns() -> Counter {
@@ -159,10 +141,6 @@ pub(crate) fn dead(reason: &str, pool: &str) -> Counter {
 
 pub(crate) fn wake_sent(topic: Topic) -> Counter {
     WAKES_SENT.with(&[topic.as_str()])
-}
-
-pub(crate) fn wake_direct(topic: Topic) -> Counter {
-    WAKES_DIRECT.with(&[topic.as_str()])
 }
 
 pub(crate) fn wake_lost(topic: Topic) -> Counter {

@@ -1,40 +1,37 @@
 //! How a publish ended.
 //!
-//! Every batch gets exactly one answer, within the publish time limit, whatever the broker does.
-//! Only `Direct` and `Confirmed` mean that it arrived; after any other answer the hint may still be
-//! there, so the caller gives the tasks back and lets the dispatch epoch tell the two apart.
+//! Every batch gets exactly one outcome, within the publish time limit, whatever the broker does.
+//! Only `Confirmed` means that it arrived. After any other outcome the hint may still be on the queue,
+//! so the caller returns the tasks to `ready`, and the dispatch epoch makes the old hint stale.
 
-/// The answer to one batch.
+/// The outcome of one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PublishOutcome {
-    /// A resource manager has done with it: it went past the broker.
-    Direct,
-    /// The broker has it on a queue.
+    /// The broker has it on the pool's queue.
     Confirmed,
-    /// There was no queue. It has been declared again; the batch is gone.
+    /// There was no queue. It has been declared again; the batch is lost.
     Returned,
-    /// The broker refused it; also in the first moments of a pool whose queue two processes declare at once.
+    /// The broker refused it. This also happens while two processes declare a new pool's queue at once.
     Nacked,
-    /// No answer within the limit. It may be on the queue.
+    /// No confirm within `bus.publish_timeout`. It may be on the queue.
     TimedOut,
-    /// No connection, or it broke before the answer. It may be on the queue.
+    /// No connection, or it broke before the confirm. It may be on the queue.
     ConnectionLost,
-    /// The broker is out of memory or disk and takes nothing; not sent.
+    /// The broker accepts nothing (memory or disk alarm). It was not sent.
     Blocked,
 }
 
 impl PublishOutcome {
-    /// True for [`Self::Direct`] and [`Self::Confirmed`].
+    /// True for [`Self::Confirmed`] only.
     #[must_use]
     pub const fn is_confirmed(self) -> bool {
-        matches!(self, Self::Direct | Self::Confirmed)
+        matches!(self, Self::Confirmed)
     }
 
     /// Its name in logs and metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Direct => "direct",
             Self::Confirmed => "confirmed",
             Self::Returned => "returned",
             Self::Nacked => "nacked",
@@ -45,14 +42,14 @@ impl PublishOutcome {
     }
 }
 
-/// Whether the broker can be reached, as last seen.
+/// The last known state of the connection to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConnectionState {
-    /// Not connected; trying.
+    /// Not connected; trying to connect.
     Connecting,
-    /// Connected, and it takes messages.
+    /// Connected, and the broker accepts messages.
     Connected,
-    /// Connected, but the broker takes no messages (its memory or disk alarm).
+    /// Connected, but the broker accepts no messages (memory or disk alarm).
     Blocked,
     /// Shut down for good.
     Closed,

@@ -1,32 +1,32 @@
-//! What can be wrong with a queue of the broker.
+//! What can be wrong with a queue of the broker, for `berth doctor`.
 
 use std::fmt;
 
-/// A queue that is not as this release declares it.
+/// A queue that differs from what this release declares; the text is its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueueFault {
-    /// There is none of this name. It is declared at the next hint.
+    /// It does not exist. It is declared at the next hint.
     Missing(String),
     /// It was declared with other arguments.
-    Otherwise(String),
+    OtherArguments(String),
 }
 
 impl fmt::Display for QueueFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing(queue) => write!(f, "{queue} is not there"),
-            Self::Otherwise(queue) => write!(f, "{queue} has other arguments"),
+            Self::Missing(queue) => write!(f, "{queue} does not exist"),
+            Self::OtherArguments(queue) => write!(f, "{queue} has other arguments"),
         }
     }
 }
 
-/// What is known of the broker's queues.
+/// Result of a check of the broker's queues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueuesSeen {
-    /// The bus is in this process: there are none.
+    /// The bus is in this process: there are no queues.
     NoBroker,
-    /// All were looked at; these are not as they should be.
-    Looked(Vec<QueueFault>),
-    /// The broker could not be asked, and why.
+    /// All were checked; these differ.
+    Checked(Vec<QueueFault>),
+    /// The broker could not be reached; the text is the cause.
     Unreachable(String),
 }

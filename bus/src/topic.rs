@@ -1,9 +1,9 @@
-//! Wake-up topics: who is told that there may be something to do.
+//! Wake-up topics: which loops may have something to do.
 //!
-//! A wake-up carries no payload and may be lost: each of these loops also looks by itself, at least
-//! every 200 ms. So a lost wake-up costs that long and nothing else.
+//! A wake-up carries no payload and may be lost: each of these loops also polls, at least every
+//! 200 ms. So a lost wake-up costs that long and nothing else.
 
-/// Who to wake.
+/// Which loops to wake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Topic {
     /// The scheduler's batcher: tasks became ready, or capacity rose.
@@ -38,7 +38,7 @@ impl Topic {
         Self::ALL.into_iter().find(|topic| topic.as_str() == name)
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Its index in [`Self::ALL`].
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
@@ -60,6 +60,6 @@ mod tests {
             assert_eq!(topic.index(), place);
             assert_eq!(topic.bit(), 1 << place);
         }
-        assert_eq!(Topic::from_name("nobody"), None);
+        assert_eq!(Topic::from_name("unknown"), None);
     }
 }

@@ -1,8 +1,7 @@
 //! The receiving end of wake-ups.
 //!
-//! Held by a loop that also looks by itself from time to time. The rule: wake-ups coalesce. Any
-//! number of them while the loop is busy are one, because the loop takes no input from them: it
-//! looks at the database and makes it right.
+//! Held by a loop that also polls. The rule: wake-ups coalesce. Any number of them while the loop is
+//! busy are one, because the loop takes no input from them: it reads the database.
 
 use crate::metrics;
 use crate::topic::Topic;
@@ -10,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::Notify;
 
-/// What arrived and was not taken yet; shared with whoever raises it.
+/// Wake-ups that arrived and were not received by the loop yet.
 #[derive(Debug, Default)]
 pub(crate) struct Raised {
     each: [Arc<Notify>; Topic::ALL.len()],
@@ -20,7 +19,7 @@ pub(crate) struct Raised {
 }
 
 impl Raised {
-    /// Wakes who waits for `topic`, or the next who will.
+    /// Wakes the loop that waits for `topic`, or the next one that does.
     pub(crate) fn raise(&self, topic: Topic) {
         metrics::wake_received(topic).inc();
         self.pending.fetch_or(topic.bit(), Ordering::AcqRel);
@@ -29,7 +28,7 @@ impl Raised {
     }
 }
 
-/// Who listens in this process.
+/// All listeners of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners(Mutex<Vec<Listener>>);
 
@@ -40,13 +39,13 @@ struct Listener {
 }
 
 impl Listeners {
-    /// `raised` hears of `topics` from now on, until nobody holds it.
+    /// Adds `raised` as a listener of `topics`, until it is dropped elsewhere.
     pub(crate) fn add(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
         let listener = Listener { topics, raised: Arc::downgrade(raised) };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
-    /// Wakes all who listen to `topic`.
+    /// Wakes all listeners of `topic`.
     pub(crate) fn raise(&self, topic: Topic) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|listener| {
             let Some(raised) = listener.raised.upgrade() else { return false };
@@ -68,7 +67,7 @@ pub struct Wakeups {
 impl Wakeups {
     /// Fires on each wake-up of `topic`; to be given to a tick driver. Never fires for a topic that was not asked for.
     ///
-    /// Use either this or [`Self::next`] for a topic: each is told on its own.
+    /// Use either this or [`Self::next`] for a topic: each of them receives every wake-up.
     #[must_use]
     pub fn notify(&self, topic: Topic) -> Arc<Notify> {
         Arc::clone(&self.raised.each[topic.index()])
@@ -78,7 +77,7 @@ impl Wakeups {
     pub async fn next(&self) -> Topic {
         loop {
             let any = self.raised.any.notified();
-            if let Some(topic) = self.take() {
+            if let Some(topic) = self.take_pending() {
                 return topic;
             }
             any.await;
@@ -91,7 +90,7 @@ impl Wakeups {
         &self.topics
     }
 
-    fn take(&self) -> Option<Topic> {
+    fn take_pending(&self) -> Option<Topic> {
         let pending = self.raised.pending.load(Ordering::Acquire);
         let topic = Topic::ALL.into_iter().find(|topic| pending & topic.bit() != 0)?;
         self.raised.pending.fetch_and(!topic.bit(), Ordering::AcqRel);

@@ -110,7 +110,6 @@ async fn rights_on_names_with_the_prefix_are_all_that_a_user_needs() {
     let url = format!("amqp://limited:secret@127.0.0.1:{}/%2f", broker.port());
     let mut config = support::config(BusKind::RabbitMq, &url, "berth");
     config.heartbeat = Duration::from_secs(5);
-    config.direct_wakeups = false;
     config.hint_ttl = Duration::from_millis(200);
     let rig = Rig::over(config);
     assert!(rig.bus.wait_connected(SOON).await);
@@ -126,7 +125,7 @@ async fn rights_on_names_with_the_prefix_are_all_that_a_user_needs() {
     let wakeups = rig.bus.wakeups(&[Topic::Batcher]);
     support::heard(&sibling.bus, &wakeups).await;
     let seen = rig.bus.queues(std::slice::from_ref(&rig.pool)).await;
-    assert_eq!(seen, bus::QueuesSeen::Looked(Vec::new()));
+    assert_eq!(seen, bus::QueuesSeen::Checked(Vec::new()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

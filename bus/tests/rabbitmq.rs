@@ -120,7 +120,7 @@ async fn a_waiting_consumer_survives_its_queue() {
 
 #[tokio::test]
 async fn a_message_nobody_can_read_is_dropped_and_counted() {
-    let rig = Carrier::RabbitMq.rig(|config| config.direct_hints = false).await;
+    let rig = Carrier::RabbitMq.rig(|_| {}).await;
     let good = batch(1);
     rig.publish(vec![]).await;
     let mut consumer = rig.consume(2);
@@ -186,33 +186,27 @@ async fn a_wake_up_of_this_process_comes_at_once_and_not_again_from_the_broker()
 }
 
 #[tokio::test]
-async fn a_wake_up_leaves_on_the_thread_that_raises_it() {
-    let rig = Carrier::RabbitMq.rig(|_| {}).await;
+async fn a_wake_up_goes_at_once_and_those_within_the_interval_go_as_one() {
+    let interval = Duration::from_millis(500);
+    let rig = Carrier::RabbitMq.rig(|config| config.wake_interval = interval).await;
+    let sender = rig.sibling().await;
     let wakeups = rig.bus.wakeups(&[Topic::Batcher, Topic::Output]);
-    let (config, (heard, hears)) = (rig.config.clone(), std::sync::mpsc::channel::<()>());
-    let sender = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let sender = runtime.block_on(async {
-            let sender = Rig::over(config);
-            assert!(sender.bus.wait_connected(SOON).await);
-            while hears.try_recv().is_err() {
-                sender.bus.wake(Topic::Batcher);
-                // Longer than the pause between two wake-ups.
-                clock::sleep(Duration::from_millis(50)).await;
-            }
-            sender
-        });
-        // Nothing of its runtime moves from here on.
-        sender.bus.wake(Topic::Output);
-        let _ended = hears.recv();
-        runtime.shutdown_background();
-    });
+    support::heard(&sender.bus, &wakeups).await;
+    // The interval of the last one, and the one that is pending then.
+    while clock::timeout(2 * interval, wakeups.next()).await.is_ok() {}
+
+    let first = clock::monotonic();
+    sender.bus.wake(Topic::Output);
     let next = || clock::timeout(SOON, wakeups.next());
-    assert_eq!(next().await.unwrap(), Topic::Batcher);
-    heard.send(()).unwrap();
-    while next().await.expect("it waits for another thread") != Topic::Output {}
-    drop(heard);
-    sender.join().unwrap();
+    assert_eq!(next().await.unwrap(), Topic::Output);
+    assert!(first.elapsed() < interval, "it waited {:?}", first.elapsed());
+    for _ in 0..10 {
+        sender.bus.wake(Topic::Output);
+    }
+    assert_eq!(next().await.unwrap(), Topic::Output);
+    assert!(first.elapsed() >= interval, "the second followed after {:?}", first.elapsed());
+    let more = clock::timeout(2 * interval, wakeups.next()).await;
+    assert!(more.is_err(), "ten wake-ups within the interval were more than one message");
 }
 
 #[tokio::test]
@@ -243,23 +237,21 @@ async fn a_reset_connection_is_replaced_and_open_deliveries_come_again() {
     rig.until_confirmed().await;
 }
 
-/// Acks of many hints wait for others to go with, and not for ever.
 #[tokio::test]
-async fn an_ack_that_may_wait_is_told_though_no_other_follows() {
+async fn an_ack_reaches_the_broker_though_no_other_follows() {
     let (rig, proxy) = behind_a_proxy().await;
     let mut consumer = rig.consume(10);
     rig.publish(vec![batch(100)]).await;
     next(&mut consumer).await.ack();
-    // Ten times as long as it may wait.
-    clock::sleep(Duration::from_millis(500)).await;
-    // So that it cannot be told any more, were it not.
+    clock::sleep(Duration::from_millis(200)).await;
+    // From here on an ack that was not sent is lost.
     proxy.set(Mode::Reset);
     until("the connection is lost", || metric("berth_bus_connections_lost_total", &[]) >= 1.0)
         .await;
     proxy.set(Mode::Pass);
     rig.until_confirmed().await;
     let other = next(&mut consumer).await;
-    assert!(!other.redelivered(), "what was acked came again");
+    assert!(!other.redelivered(), "what was acked was delivered again");
     other.ack();
 }
 

@@ -67,7 +67,7 @@ async fn queues(config: &BusConfig, pools: &[PoolName]) -> Result<CheckOutcome, 
     Ok(match seen {
         QueuesSeen::NoBroker => CheckOutcome::NotApplicable("there is no broker".to_owned()),
         QueuesSeen::Unreachable(why) => CheckOutcome::NotChecked(why),
-        QueuesSeen::Looked(faults) => match faults.first() {
+        QueuesSeen::Checked(faults) => match faults.first() {
             None => CheckOutcome::Passed,
             Some(first) => {
                 CheckOutcome::Failed { count: faults.len() as u64, example: first.to_string() }

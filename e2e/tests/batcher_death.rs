@@ -1,9 +1,8 @@
 //! The active batcher is killed again and again while tasks flow: a task marked `queued` whose hint was never published
 //! is taken back, and another batcher takes over.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, batcher, sum};
+use e2e::{Cluster, Customer, Mix, Oracle, Shape, batcher};
 use runtime::clock;
-use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use testkit::ledger::Ledger;
@@ -74,31 +73,6 @@ async fn kills(tasks: usize, over: Duration) -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_task_stays_queued_when_batchers_die() -> anyhow::Result<()> {
     kills(1500, Duration::from_secs(14)).await
-}
-
-/// How many wake-ups of the batcher have gone past the broker.
-async fn direct(cluster: &mut Cluster) -> anyhow::Result<f64> {
-    sum(cluster, Role::Api, "berth_bus_wakes_direct_total", &["batcher"]).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_next_batcher_is_woken_past_the_broker_as_the_one_before_was() -> anyhow::Result<()> {
-    let mut cluster = Cluster::start(Shape::default()).await?;
-    let customer = Customer::sign_up(&cluster, "acme").await?;
-    let noop = json!({ "run": { "noop": {} } });
-    for term in 1..=3 {
-        let (before, began) = (direct(&mut cluster).await?, clock::monotonic());
-        let mut task = 0;
-        while direct(&mut cluster).await? < before + 5.0 {
-            task += 1;
-            customer.submit_until_answered(&noop, &format!("{term}-{task}")).await?;
-            anyhow::ensure!(began.elapsed() < Duration::from_secs(20), "not in term {term}");
-        }
-        let at = batcher(&mut cluster).await?;
-        cluster.kill9(at)?;
-        cluster.launch(at)?;
-    }
-    Ok(())
 }
 
 mod chaos {

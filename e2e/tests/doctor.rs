@@ -60,7 +60,7 @@ async fn the_doctor_says_what_is_wrong_what_to_do_and_where_it_could_not_look() 
                     .is_some_and(|what| what.contains("drain"))
                 && of(&page, "queue_arguments")["example"]
                     .as_str()
-                    .is_some_and(|what| what.ends_with("hints.nowhere is not there"))
+                    .is_some_and(|what| what.ends_with("hints.nowhere does not exist"))
         })
     };
     testkit::poll::until("both are found", std::time::Duration::from_secs(60), found).await?;

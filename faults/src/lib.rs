@@ -76,14 +76,13 @@ const fn kills_only(name: &'static str, of: Operation) -> Point {
 }
 
 /// All points, in the order of a task's life.
-pub const POINTS: [Point; 21] = [
+pub const POINTS: [Point; 20] = [
     point("api.submit.before_insert", Operation::Submit),
     point("api.submit.after_commit", Operation::Submit),
     point("scheduler.fire.before_commit", Operation::Fire),
     point("scheduler.fire.committed", Operation::Fire),
     point("scheduler.due.committed", Operation::Dispatch),
     point("scheduler.batcher.marked", Operation::Dispatch),
-    point("bus.hints.brought", Operation::Dispatch),
     point("bus.hints.sent", Operation::Dispatch),
     point("scheduler.batcher.published", Operation::Dispatch),
     point("resource_manager.claim.delivered", Operation::Place),

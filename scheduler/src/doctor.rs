@@ -113,7 +113,7 @@ impl DoctorTick {
                 CheckOutcome::NotApplicable("the bus is in this process".to_owned())
             }
             Ok(QueuesSeen::Unreachable(why)) => CheckOutcome::NotChecked(why),
-            Ok(QueuesSeen::Looked(faults)) => match faults.first() {
+            Ok(QueuesSeen::Checked(faults)) => match faults.first() {
                 None => CheckOutcome::Passed,
                 Some(first) => {
                     CheckOutcome::Failed { count: faults.len() as u64, example: first.to_string() }

@@ -156,8 +156,7 @@ impl Loops {
             settings.clone(),
             self.tasks.clone(),
         )));
-        let leader = Arc::clone(&self.leader);
-        let wakeups = self.bus.wakeups_while(Topic::Batcher, move || leader.epoch().is_some());
+        let wakeups = self.bus.wakeups(&[Topic::Batcher]);
         let policy = TickPolicy {
             backoff_max: Duration::from_secs(1),
             ..TickPolicy::every(settings.tick_max)

@@ -4,13 +4,13 @@ use bus::{Bus, Topic};
 use domain::task::State;
 use store::task::submit::SubmitAnswer;
 
-/// How many tasks of a group are work for whom.
+/// What a group of stored tasks is work for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Work {
-    /// May start now.
-    ready: usize,
-    /// Are due before those who look for them by themselves would see them.
-    soon: usize,
+    /// Some may start now.
+    ready: bool,
+    /// Some are due before the scheduler's next poll.
+    soon: bool,
 }
 
 impl Work {
@@ -18,8 +18,8 @@ impl Work {
         let mut work = Self::default();
         for answer in answers {
             if let SubmitAnswer::Created(created) = answer {
-                work.ready += usize::from(created.state == State::Ready);
-                work.soon += usize::from(created.is_due_soon());
+                work.ready |= created.state == State::Ready;
+                work.soon |= created.is_due_soon();
             }
         }
         work
@@ -27,11 +27,11 @@ impl Work {
 
     /// To be called after the commit.
     pub(crate) fn wake(self, bus: &Bus) {
-        if self.ready > 0 {
-            bus.wake_for(Topic::Batcher, self.ready);
+        if self.ready {
+            bus.wake(Topic::Batcher);
         }
-        if self.soon > 0 {
-            bus.wake_for(Topic::ShardOwner, self.soon);
+        if self.soon {
+            bus.wake(Topic::ShardOwner);
         }
     }
 }

@@ -123,7 +123,7 @@ impl Chain {
         };
         let (between, pool) = (self.between.clone(), self.pool.clone());
         self.answers.push(Box::pin(async move { between.publish(&pool, vec![batch(1)]).await }));
-        // The broker's answers are not waited for before the claim, as they are not by the batcher: of lone hints some come 50 ms later.
+        // The claim does not wait for the broker's confirm, as the batcher does not.
         let mut claimed = std::pin::pin!(claimed);
         tokio::select! {
             claimed = &mut claimed => return claimed,

@@ -127,8 +127,6 @@ pub(super) fn settings(broker: &TestBroker) -> BusConfig {
         prefetch: 1000,
         heartbeat: Duration::from_secs(5),
         reconnect_max: Duration::from_secs(1),
-        // The broker's part is what is measured.
-        direct_wakeups: false,
-        direct_hints: false,
+        wake_interval: Duration::from_millis(2),
     }
 }

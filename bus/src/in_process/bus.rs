@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-const SWEEP_EVERY: Duration = Duration::from_millis(250);
+const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone)]
 pub(crate) struct InProcess {
@@ -62,9 +62,9 @@ impl InProcess {
         self.shared.listeners.add(topics, raised);
     }
 
-    /// Buries expired messages in time, for the count, until the process ends.
+    /// Drops and counts expired messages until the process ends.
     pub(crate) async fn sweep(self, shutdown: Shutdown) {
-        while shutdown.sleep(SWEEP_EVERY).await {
+        while shutdown.sleep(SWEEP_INTERVAL).await {
             let queues: Vec<_> = self.pools().values().cloned().collect();
             for queue in queues {
                 queue.sweep(clock::monotonic());

@@ -1,7 +1,7 @@
 //! Consumes one pool's queue in memory.
 //!
-//! The rule: nothing is taken ahead. A message leaves the queue when `next` hands it out, at most
-//! `prefetch` of them are out at a time, and so `pause` has nothing to send back.
+//! The rule: nothing is prefetched. A message leaves the queue when `next` returns it, at most
+//! `prefetch` are not settled at a time, and so `pause` has nothing to requeue.
 
 use super::queue::{Message, PoolQueue};
 use crate::delivery::{Delivery, Settle};
@@ -28,7 +28,7 @@ impl Consumer {
         }
         let message = self.queue.pop(clock::monotonic())?;
         self.open.fetch_add(1, Ordering::AcqRel);
-        let redelivered = message.returns > 0;
+        let redelivered = message.requeues > 0;
         metrics::delivered(self.pool.as_str(), message.batch.hints.len(), redelivered);
         let batch = message.batch.clone();
         let held = Held { queue: Arc::clone(&self.queue), open: Arc::clone(&self.open), message };
@@ -38,7 +38,7 @@ impl Consumer {
     pub(crate) async fn next(&self) -> Delivery {
         loop {
             let mut changed = std::pin::pin!(self.queue.changed.notified());
-            // From here on no change is missed, so look now and wait then.
+            // From here on no change is missed: check, then wait.
             changed.as_mut().enable();
             if let Some(delivery) = self.try_next() {
                 return delivery;
@@ -71,6 +71,6 @@ impl Settle for Held {
 
     fn requeue(self: Box<Self>) {
         self.open.fetch_sub(1, Ordering::AcqRel);
-        self.queue.put_back(self.message);
+        self.queue.requeue(self.message);
     }
 }

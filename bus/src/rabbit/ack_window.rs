@@ -7,16 +7,16 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// What became of a delivery.
+/// How a delivery was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Settlement {
-    /// Done with it.
+    /// It is done.
     Ack,
-    /// Not done: another consumer may have it.
+    /// It is not done: the broker may deliver it to another consumer.
     Requeue,
 }
 
-/// What to tell the broker.
+/// One AMQP acknowledgement; the number is the delivery tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     Ack(u64),
@@ -27,14 +27,14 @@ pub(crate) enum Command {
 /// The settled deliveries of one channel. Its tags count up from 1 without gaps.
 #[derive(Debug, Default)]
 pub(crate) struct AckWindow {
-    /// Everything up to this tag is settled, and the broker knows.
+    /// Everything up to this tag is settled at the broker.
     floor: u64,
-    /// Settled tags above the floor; `None` once the broker was told.
+    /// Settled tags above the floor; `None` once the command was taken.
     above: BTreeMap<u64, Option<Settlement>>,
 }
 
 impl AckWindow {
-    /// Notes what became of `tag`. A second word on the same tag is ignored.
+    /// Records how `tag` was settled. A second settlement of the same tag is ignored.
     pub(crate) fn settle(&mut self, tag: u64, settlement: Settlement) {
         if tag <= self.floor {
             return;
@@ -44,7 +44,7 @@ impl AckWindow {
         }
     }
 
-    /// What the broker must be told now, in this order.
+    /// The commands to send to the broker now, in this order.
     pub(crate) fn take_commands(&mut self) -> Vec<Command> {
         let mut commands = Vec::new();
         // Requeues first: a multiple ack sent before one would take its tag along.

@@ -1,7 +1,7 @@
-//! Everything a process has with RabbitMQ: two links and the tasks on them.
+//! A process's connections to RabbitMQ and the background tasks on them.
 //!
-//! Made by `Bus::connect`. The rule: it is made without waiting, and works as soon as the broker
-//! does. The consuming link is made on first use, because many processes only publish.
+//! Created by `Bus::connect`. The rule: creation does not wait; everything works as soon as the broker
+//! is reachable. The consuming link is created on first use, because many processes only publish.
 
 use super::consumer::HintReceiver;
 use super::dead_letters;
@@ -9,9 +9,9 @@ use super::fault::Fault;
 use super::healer::Healer;
 use super::link::Link;
 use super::publisher::Publisher;
-use super::queue_look;
+use super::queue_check;
 use super::settings::Settings;
-use super::wake_receiver::{Acting, WakeReceiver};
+use super::wake_receiver::WakeReceiver;
 use super::wake_sender::WakeSender;
 use crate::hint::HintBatch;
 use crate::inbox::Inbox;
@@ -42,7 +42,7 @@ impl Broker {
         let link = Link::new("publish", settings.clone());
         let healer = Healer::new(tasks.clone(), shutdown.clone());
         let publisher = Publisher::new(link.clone(), settings.publish_timeout, healer);
-        let wakes = WakeSender::new();
+        let wakes = WakeSender::new(settings.wake_interval);
         let consuming = OnceLock::new();
         let listeners = Listeners::default();
         let broker =
@@ -75,35 +75,35 @@ impl Broker {
     pub(crate) fn consume(&self, pool: &PoolName, prefetch: u16) -> Arc<Inbox> {
         let inbox = Arc::new(Inbox::new());
         let (link, pool) = (self.consuming().clone(), pool.clone());
-        let (inbox_of, listener) = (Arc::clone(&inbox), watch::Sender::new(None));
-        let receiver = Arc::new(HintReceiver { link, pool, prefetch, inbox: inbox_of, listener });
+        let receiver = HintReceiver { link, pool, prefetch, inbox: Arc::clone(&inbox) };
+        let receiver = Arc::new(receiver);
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-consumer", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());
             async move {
                 receiver.run(shutdown).await;
-                // It ended because it should: the supervisor need not start it again.
+                // It ended regularly: the supervisor must not start it again.
                 end.shut_down();
             }
         });
         inbox
     }
 
-    pub(crate) fn wake(&self, topic: Topic, tasks: usize) {
-        // Those in this process need not wait for the broker, and do not hear of it from there.
+    pub(crate) fn wake(&self, topic: Topic) {
+        // Listeners in this process are woken without the broker; the message is ignored when it comes back.
         self.wake_here(topic);
-        self.wakes.wake(topic, tasks);
+        self.wakes.wake(topic);
     }
 
     pub(crate) fn wake_here(&self, topic: Topic) {
         self.listeners.raise(topic);
     }
 
-    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>, acting: Option<Acting>) {
+    pub(crate) fn listen(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
         self.listeners.add(topics.clone(), raised);
-        let (link, raised, own) =
-            (self.consuming().clone(), Arc::downgrade(raised), self.wakes.origin());
-        let receiver = Arc::new(WakeReceiver { link, topics, own, raised, acting });
+        let (link, raised) = (self.consuming().clone(), Arc::downgrade(raised));
+        let own_id = self.wakes.sender_id();
+        let receiver = Arc::new(WakeReceiver { link, topics, own_id, raised });
         let (end, shutdown) = self.shutdown.child();
         self.tasks.supervise("bus-wake-receiver", shutdown.clone(), move || {
             let (receiver, end, shutdown) = (Arc::clone(&receiver), end.clone(), shutdown.clone());
@@ -114,11 +114,11 @@ impl Broker {
         });
     }
 
-    /// What is wrong with the queues of these pools, and with that of the dead.
+    /// Queues of these pools, and the dead-letter queue, that differ from what this release declares.
     pub(crate) async fn queue_faults(&self, pools: &[PoolName]) -> Result<Vec<QueueFault>, Fault> {
-        // A connection is told of a moment before there is a session to work with.
+        // The state is `Connected` a moment before there is a session.
         let session = clock::timeout(self.settings.publish_timeout, self.link.connected()).await;
-        queue_look::look(&*session.map_err(|_| Fault::NoSession)?, pools).await
+        queue_check::check_queues(&*session.map_err(|_| Fault::NoSession)?, pools).await
     }
 
     pub(crate) fn watch_dead_letters(&self) {

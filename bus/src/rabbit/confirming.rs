@@ -1,8 +1,8 @@
 //! One channel in confirm mode, with many messages in flight.
 //!
-//! Run by the publisher, once a session. All publishes go through this one task, because only who
-//! sees every confirm can tell which message was returned. The rule: it never waits for a single
-//! message; frames are queued one after the other and confirms are taken as they come.
+//! Run by the publisher, once per session. All publishes go through this one task, because which
+//! message was returned shows only in all confirms together. The rule: it never waits for a single
+//! message; frames are queued one after the other and confirms are received in any order.
 
 use super::fault::{Fault, within};
 use super::in_flight::{Answer, InFlight, Job};
@@ -21,9 +21,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Messages without a confirm, at most. More gains nothing (measured: 1000 is as fast as 4 × 1000).
+/// Most messages without a confirm. More gains nothing (measured: 1000 is as fast as 4 × 1000).
 const WINDOW: usize = 2048;
-/// Time-outs whose confirm still has not come: so many mean that it never will.
+/// Timed-out messages without a confirm at which the connection is given up.
 const GIVE_UP_AT: usize = 1024;
 const TRANSIENT: u8 = 1;
 const PERSISTENT: u8 = 2;
@@ -42,7 +42,7 @@ pub(super) async fn serve(
     let mut work = Confirming {
         channel,
         exchange: topology::hint_exchange(&session.settings.prefix).into(),
-        // A classic queue that takes it to the disk, too, makes its confirm wait for that, and nothing rests on it.
+        // A classic queue confirms a persistent message only when it is on disk, and nothing relies on that.
         delivery_mode: match session.settings.queue_type {
             QueueType::Quorum => PERSISTENT,
             QueueType::Classic => TRANSIENT,
@@ -61,23 +61,22 @@ pub(super) async fn serve(
     result
 }
 
-/// A message that has its number.
-struct ToSend {
+/// A message with its number.
+struct NumberedMessage {
     number: u64,
     queue: String,
     body: Vec<u8>,
-    properties: BasicProperties,
 }
 
 struct Confirming {
     channel: Channel,
     exchange: ShortString,
     flight: InFlight,
-    /// For each message.
+    /// Of each message.
     delivery_mode: u8,
-    to_send: VecDeque<ToSend>,
+    to_send: VecDeque<NumberedMessage>,
     confirms: FuturesUnordered<Confirm>,
-    /// Messages that were answered as timed out and whose confirm is still to come.
+    /// Messages with the outcome `TimedOut` whose confirm is outstanding.
     late: usize,
 }
 
@@ -91,7 +90,7 @@ impl Confirming {
             self.fill_window();
             let deadline = self.flight.next_deadline();
             tokio::select! {
-                Some(first) = self.confirms.next() => self.settle(first)?,
+                Some(first) = self.confirms.next() => self.process_confirms(first)?,
                 job = jobs.recv() => match job {
                     Some(job) => self.admit(job),
                     None => return Ok(()),
@@ -110,22 +109,21 @@ impl Confirming {
     fn admit(&mut self, job: Job) {
         let first = self.flight.admit(job.bodies.len(), job.deadline, job.reply);
         let numbered = (first..).zip(job.bodies);
-        self.to_send.extend(numbered.map(|(number, body)| ToSend {
+        self.to_send.extend(numbered.map(|(number, body)| NumberedMessage {
             number,
             queue: job.queue.clone(),
             body,
-            properties: job.properties.clone(),
         }));
     }
 
     fn fill_window(&mut self) {
         while self.confirms.len() < WINDOW {
-            let Some(ToSend { number, queue, body, properties }) = self.to_send.pop_front() else {
+            let Some(NumberedMessage { number, queue, body }) = self.to_send.pop_front() else {
                 return;
             };
-            // It may have run out of time while it waited for its turn.
+            // Its deadline may have passed while it was queued.
             if self.flight.is_waiting(number) {
-                let properties = properties
+                let properties = BasicProperties::default()
                     .with_delivery_mode(self.delivery_mode)
                     .with_message_id(number.to_string().into());
                 let way = (self.channel.clone(), self.exchange.clone(), queue);
@@ -136,15 +134,15 @@ impl Confirming {
         }
     }
 
-    /// Takes every confirm that is there. Returns are booked before outcomes are given out.
-    fn settle(&mut self, first: (u64, lapin::Result<Confirmation>)) -> Result<(), Fault> {
+    /// Processes every confirm that has arrived: returns first, then outcomes.
+    fn process_confirms(&mut self, first: (u64, lapin::Result<Confirmation>)) -> Result<(), Fault> {
         let mut ended = vec![first];
-        self.take_ended(&mut ended);
+        self.collect_ended(&mut ended);
         // lapin resolves the confirms of a multiple ack one by one, holding a lock, and spreads the
-        // returned messages over them in no order. Taking that lock once means that it is through,
-        // so that what is taken next completes the picture.
+        // returned messages over them in no order. Acquiring that lock once means that it has
+        // finished, so that the confirms received next are the rest of that ack.
         let _ = self.channel.wait_for_confirms().now_or_never();
-        self.take_ended(&mut ended);
+        self.collect_ended(&mut ended);
 
         let mut broken = None;
         let mut answers = Vec::with_capacity(ended.len());
@@ -152,7 +150,7 @@ impl Confirming {
             let (answer, returned) = match result {
                 Ok(Confirmation::Ack(message)) => (Answer::Ack, message),
                 Ok(Confirmation::Nack(message)) => (Answer::Nack, message),
-                // Cannot be without confirm_select; then nothing is known of the message.
+                // Only without confirm_select; then the outcome of the message is unknown.
                 Ok(Confirmation::NotRequested) => (Answer::Lost, None),
                 Err(error) => {
                     broken = Some(error);
@@ -179,14 +177,14 @@ impl Confirming {
         }
     }
 
-    fn take_ended(&mut self, ended: &mut Vec<(u64, lapin::Result<Confirmation>)>) {
+    fn collect_ended(&mut self, ended: &mut Vec<(u64, lapin::Result<Confirmation>)>) {
         while let Some(Some(next)) = self.confirms.next().now_or_never() {
             ended.push(next);
         }
     }
 }
 
-/// A message is on its way, and whether it arrived is not known.
+/// A message was sent, and its confirm has not arrived.
 static SENT: FaultPoint = FaultPoint::new("bus.hints.sent");
 
 /// Queues the frames when first polled; ends with the broker's confirm.
@@ -202,7 +200,7 @@ fn publish(
         let result = match sent {
             Ok(confirm) => match SENT.hit().await {
                 Ok(()) => confirm.await,
-                // As if the answer had been lost on its way.
+                // As if the confirm had been lost.
                 Err(_) => Ok(Confirmation::NotRequested),
             },
             Err(error) => Err(error),

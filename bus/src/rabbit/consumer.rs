@@ -1,11 +1,9 @@
 //! Consumes one pool's hint queue, across lost connections and deleted queues.
 //!
-//! Started by `Bus::consume`, one background task a consumer. The rule: hints that cannot be acked
-//! any more (their channel is gone) are still handed out, because the row decides; the broker
-//! delivers them again and the claim finds them placed. Lone messages come past the broker from
-//! whoever it introduced ([`super::direct`]).
+//! Started by `Bus::consume`, one background task per consumer. The rule: hints whose channel is gone
+//! cannot be acked any more and are still delivered to the reader, because the row decides; the
+//! broker delivers them again, and that claim is stale.
 
-use super::direct::HintListener;
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::receiving::Receiving;
@@ -27,55 +25,51 @@ use tracing::{debug, warn};
 /// The longest wait before a consumer that failed on a live connection tries again.
 const RETRY_MAX: Duration = Duration::from_secs(1);
 const RETRY_FIRST: Duration = Duration::from_millis(100);
-/// A consumer to which nothing comes for so long subscribes anew. When a queue is deleted and
-/// declared again within milliseconds, RabbitMQ can forget its consumers and tell them nothing
-/// (seen with 3.10.8: the channel lists the consumer, the queue does not). Costs an idle pool a few
-/// round trips each time.
+/// A consumer that receives nothing for this long subscribes again. When a queue is deleted and
+/// declared again within milliseconds, RabbitMQ can lose its consumers without a notification (seen
+/// with 3.10.8: the channel lists the consumer, the queue does not). Costs a few round trips each time,
+/// on idle pools only.
 const RENEW_AFTER: Duration = Duration::from_secs(2);
-/// Settlements taken together.
-const SETTLE_AT_ONCE: usize = 1024;
+/// Most settlements that are sent to the broker in one round.
+const SETTLE_BATCH: usize = 1024;
 
 /// Why consuming stopped.
 enum Ended {
-    /// The reader is gone and everything it held is settled.
+    /// The reader is dropped and everything it held is settled.
     Stopped,
     /// The session ended.
     SessionOver,
-    /// The broker cancelled us: the queue is gone.
+    /// The broker cancelled the subscription: the queue was deleted.
     Cancelled,
-    /// Nothing came for a while.
+    /// Nothing arrived for [`RENEW_AFTER`].
     Idle,
 }
 
 pub(crate) struct HintReceiver {
     pub(crate) link: Link,
     pub(crate) pool: PoolName,
-    /// Messages on hand without an ack, at most.
+    /// Most messages that are delivered and not settled.
     pub(crate) prefetch: u16,
     pub(crate) inbox: Arc<Inbox>,
-    /// Takes what comes past the broker. It outlives what goes on with the broker: whoever knows it need not look for it anew.
-    pub(crate) listener: watch::Sender<Option<Arc<HintListener>>>,
 }
 
 impl HintReceiver {
-    /// Consumes until the reader is gone or the process ends.
+    /// Consumes until the reader is dropped or the process ends.
     pub(crate) async fn run(&self, shutdown: Shutdown) {
         tokio::select! {
-            () = self.consume_for_ever() => {}
-            () = self.hear_for_ever() => {}
+            () = self.consume_forever() => {}
             () = shutdown.cancelled() => {}
         }
     }
 
-    async fn consume_for_ever(&self) {
-        let mut wish = self.inbox.watch();
+    async fn consume_forever(&self) {
+        let mut wish = self.inbox.watch_wish();
         let mut backoff = Backoff::new(RETRY_FIRST, RETRY_MAX);
         loop {
             let session = tokio::select! {
                 session = self.link.connected() => session,
                 () = stopped(&mut wish) => return,
             };
-            self.listen(&session);
             match self.consume(&session, &mut wish, &mut backoff).await {
                 Ok(Ended::Stopped) => return,
                 Ok(Ended::SessionOver | Ended::Idle) => {}
@@ -84,41 +78,13 @@ impl HintReceiver {
                 }
                 Err(fault) => {
                     let (pool, cause) = (&self.pool, ErrorChain(&fault).to_string());
-                    warn!(%pool, cause, "Consuming the hints of pool `{pool}` failed, trying on: {cause}");
+                    warn!(%pool, cause, "Consuming the hints of pool `{pool}` failed, retrying: {cause}");
                     session.give_up_if_silent(&fault);
                     clock::sleep(backoff.pause()).await;
                 }
             }
-            // Whatever it was, the queue may be gone.
+            // In each case the queue may be deleted.
             session.forget_pool(&self.pool).await;
-        }
-    }
-
-    /// Opens the socket for what comes past the broker, at the address from which this process reaches it now.
-    fn listen(&self, session: &Session) {
-        let ip = session.hint_ip();
-        if self.listener.borrow().as_ref().map(|listener| listener.ip()) != ip {
-            let open = |ip| HintListener::open(ip, self.pool.clone());
-            self.listener.send_replace(ip.and_then(open));
-        }
-    }
-
-    /// Takes what comes past the broker, also while the broker is away.
-    async fn hear_for_ever(&self) {
-        let mut listener = self.listener.subscribe();
-        loop {
-            let now = listener.borrow_and_update().clone();
-            let hear = async {
-                match &now {
-                    Some(listener) => listener.hear(&self.inbox).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = hear => {}
-                // It lives as long as this.
-                _ = listener.changed() => {}
-            }
         }
     }
 
@@ -134,11 +100,11 @@ impl HintReceiver {
             .await?;
         let queue = topology::hint_queue(&session.settings.prefix, &self.pool);
         let (settler, mut settled) = mpsc::unbounded_channel();
-        let mut receiving = Receiving::new(channel, queue, session.limit(), self.prefetch, settler);
+        let mut receiving = Receiving::new(channel, queue, session.limit(), settler);
         let mut batch = Vec::new();
         let mut renew_at = clock::monotonic() + jittered(RENEW_AFTER, 0.3);
         loop {
-            // The wish first: what goes back must not come straight to us again.
+            // The wish first: what is requeued must not be delivered to this consumer again.
             let now = *wish.borrow_and_update();
             match now {
                 Wish::Consume => receiving.start().await?,
@@ -148,17 +114,13 @@ impl HintReceiver {
             if now == Wish::Stop && receiving.is_settled() {
                 return Ok(Ended::Stopped);
             }
-            let patience_ends = receiving.patience_ends();
             tokio::select! {
-                _ = settled.recv_many(&mut batch, SETTLE_AT_ONCE) => {}
+                _ = settled.recv_many(&mut batch, SETTLE_BATCH) => {}
                 delivery = receiving.next() => match delivery {
                     Some(Ok(delivery)) => {
                         backoff.reset();
                         renew_at = clock::monotonic() + RENEW_AFTER;
-                        let wanted = receiving.accept(&delivery, &self.pool, &self.inbox);
-                        if let Some(listener) = self.listener.borrow().as_ref().filter(|_| wanted) {
-                            listener.introduced(&delivery.properties, clock::monotonic());
-                        }
+                        receiving.accept(&delivery, &self.pool, &self.inbox);
                     }
                     Some(Err(error)) if session.is_connected() => return Err(error.into()),
                     Some(Err(_)) => return Ok(Ended::SessionOver),
@@ -168,10 +130,9 @@ impl HintReceiver {
                     }
                     None => return Ok(Ended::SessionOver),
                 },
-                // An error means that the inbox is gone, and with it the reader.
+                // An error means that the inbox is dropped, and with it the reader.
                 changed = wish.changed() => if changed.is_err() { return Ok(Ended::Stopped) },
                 () = session.ended() => return Ok(Ended::SessionOver),
-                () = patience_ends => {}
                 () = clock::sleep_until(renew_at), if now == Wish::Consume && receiving.is_settled() => {
                     receiving.close().await?;
                     return Ok(Ended::Idle);
@@ -182,6 +143,6 @@ impl HintReceiver {
 }
 
 async fn stopped(wish: &mut watch::Receiver<Wish>) {
-    // An error means that the reader is gone as well.
+    // An error means that the reader is dropped.
     let _ = wish.wait_for(|wish| *wish == Wish::Stop).await;
 }

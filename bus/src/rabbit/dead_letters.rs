@@ -1,8 +1,8 @@
-//! Counts the hints that died in a queue: too old, too many, or returned too often.
+//! Counts hints that were dead-lettered: too old, too many, or requeued too often.
 //!
 //! Started by `Bus::watch_dead_letters`, in any number of processes; each dead message is counted by
-//! one of them. The rule: nothing is done about them. Their tasks are still `queued` in Postgres,
-//! where the sweep finds them; the count says how often that safety net is used.
+//! one of them. The rule: they are only counted. Their tasks are still `queued` in Postgres, where
+//! the sweep finds them.
 
 use super::fault::{Fault, within};
 use super::link::Link;
@@ -27,12 +27,12 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 /// Counts until the process ends.
 pub(crate) async fn watch(link: Link, shutdown: Shutdown) {
     tokio::select! {
-        () = watch_for_ever(&link) => {}
+        () = watch_forever(&link) => {}
         () = shutdown.cancelled() => {}
     }
 }
 
-async fn watch_for_ever(link: &Link) {
+async fn watch_forever(link: &Link) {
     let mut backoff = Backoff::new(RETRY.0, RETRY.1);
     loop {
         let session = link.connected().await;
@@ -40,7 +40,7 @@ async fn watch_for_ever(link: &Link) {
             Ok(()) => backoff.reset(),
             Err(fault) => {
                 let cause = ErrorChain(&fault).to_string();
-                warn!(cause, "Dead hints cannot be counted, trying on: {cause}");
+                warn!(cause, "Dead hints cannot be counted, retrying: {cause}");
                 session.give_up_if_silent(&fault);
             }
         }
@@ -63,7 +63,7 @@ async fn count(session: &Session) -> Result<(), Fault> {
             next = consumer.next() => next,
             () = session.ended() => return Ok(()),
         };
-        // Everything that is there already shares one ack.
+        // All messages that have arrived share one ack.
         let last = loop {
             let tag = match next {
                 Some(Ok(delivery)) => {

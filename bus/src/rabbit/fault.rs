@@ -1,7 +1,7 @@
-//! Why something on the broker did not work: for the log, and to decide what to try next.
+//! Why an operation on the broker failed: for the log, and to decide what to try next.
 //!
-//! Every await on lapin goes through [`within`], because lapin can wait for ever when the broker
-//! goes away at the wrong moment.
+//! Every await on lapin goes through [`within`], because lapin can wait for ever when the connection
+//! breaks at the wrong moment.
 
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 use runtime::error_chain::ErrorChain;
@@ -15,7 +15,7 @@ pub(crate) enum Fault {
     TimedOut(Duration),
     #[error("the broker or the connection to it failed")]
     Amqp(#[from] lapin::Error),
-    /// Brokers that want a certificate and get none close like this, or send an alert that may be lost with the connection.
+    /// A broker that requires a client certificate and gets none closes like this, or sends an alert that may be lost.
     #[error(
         "the broker closed the connection right after TLS was agreed on; where it asks for a certificate of its clients \
          (`verify_peer`), set `bus.client_cert_file` and `bus.client_key_file`"
@@ -26,23 +26,23 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// True where the broker did not answer: what was asked may still be done, later.
+    /// True for a time-out: the broker may still execute the request, later.
     pub(crate) const fn is_timed_out(&self) -> bool {
         matches!(self, Self::TimedOut(_))
     }
 
-    /// True where a queue exists with other arguments than ours.
+    /// True when a queue exists with other arguments.
     pub(crate) fn is_precondition_failed(&self) -> bool {
         self.is(AMQPSoftError::PRECONDITIONFAILED)
     }
 
-    /// True where there is no such queue.
+    /// True when there is no such queue.
     pub(crate) fn is_not_found(&self) -> bool {
         self.is(AMQPSoftError::NOTFOUND)
     }
 
-    /// What it was where the client of a TLS connection showed no certificate.
-    pub(crate) fn of_nameless(self) -> Self {
+    /// The fault of a TLS connection without a client certificate: a close means that one is probably required.
+    pub(crate) fn without_client_certificate(self) -> Self {
         let closed = |error: &io::Error| {
             matches!(
                 error.kind(),
@@ -60,7 +60,7 @@ impl Fault {
         }
     }
 
-    /// The causes, and what to do about them where the connection's security is one.
+    /// The causes; for causes in TLS also what to do.
     pub(crate) fn explained(&self) -> String {
         let cause = ErrorChain(self).to_string();
         match advice(&cause, "bus") {
@@ -76,7 +76,7 @@ impl Fault {
     }
 }
 
-/// Waits for lapin, but not for ever.
+/// Awaits lapin for at most `limit`.
 pub(crate) async fn within<T>(
     limit: Duration,
     work: impl Future<Output = lapin::Result<T>>,

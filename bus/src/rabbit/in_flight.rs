@@ -1,11 +1,10 @@
-//! Which published messages still lack their answer, and whose they are.
+//! Published messages without an outcome, and the calls they belong to.
 //!
 //! Pure bookkeeping of the publisher, one per session. The rule: each job is answered exactly once,
-//! with one outcome a message, at the latest at its deadline. Messages carry their number as
-//! `message_id`, because lapin hands a returned message to *some* confirm, not to its own.
+//! with one outcome per message, at the latest at its deadline. Messages carry their number as
+//! `message_id`, because lapin returns a message with *some* confirm, not with its own.
 
 use crate::outcome::PublishOutcome;
-use lapin::BasicProperties;
 use std::collections::{BTreeMap, HashSet};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -14,8 +13,6 @@ use tokio::time::Instant;
 pub(crate) struct Job {
     pub(crate) queue: String,
     pub(crate) bodies: Vec<Vec<u8>>,
-    /// Of each of them; what a message needs to be found again comes to it.
-    pub(crate) properties: BasicProperties,
     pub(crate) deadline: Instant,
     pub(crate) reply: oneshot::Sender<Vec<PublishOutcome>>,
 }
@@ -27,7 +24,7 @@ struct Waiting {
     reply: oneshot::Sender<Vec<PublishOutcome>>,
 }
 
-/// How a message's own confirm ended, before returns are taken into account.
+/// How a message's own confirm ended, not counting returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Ack,
@@ -38,14 +35,14 @@ pub(crate) enum Answer {
 #[derive(Default)]
 pub(crate) struct InFlight {
     next: u64,
-    /// By the number of a job's first message.
+    /// Key: the number of a job's first message.
     jobs: BTreeMap<u64, Waiting>,
-    /// Came back; their own confirm is still to come.
+    /// Were returned; their own confirm is outstanding.
     returned: HashSet<u64>,
 }
 
 impl InFlight {
-    /// Takes a job in; its messages get the numbers from the answer upwards. An empty one is answered at once.
+    /// Adds a job of `count` messages; returns the number of the first. An empty job is answered at once.
     pub(crate) fn admit(
         &mut self,
         count: usize,
@@ -54,7 +51,7 @@ impl InFlight {
     ) -> u64 {
         let first = self.next;
         if count == 0 {
-            // Nobody waits any more where this fails.
+            // It fails when the caller has stopped waiting.
             let _ = reply.send(Vec::new());
             return first;
         }
@@ -64,7 +61,7 @@ impl InFlight {
         first
     }
 
-    /// True while the message's job waits for it.
+    /// True while the message has no outcome and its job is open.
     pub(crate) fn is_waiting(&self, number: u64) -> bool {
         self.jobs.range(..=number).next_back().is_some_and(|(first, job)| {
             matches!(
@@ -74,12 +71,12 @@ impl InFlight {
         })
     }
 
-    /// A message came back. False if it was answered before.
+    /// A message was returned. False if it had an outcome before.
     pub(crate) fn returned(&mut self, number: u64) -> bool {
         self.is_waiting(number) && self.returned.insert(number)
     }
 
-    /// A message's confirm ended. The outcome it has now, or `None` if it was answered before.
+    /// A message's confirm ended. Its outcome, or `None` if it had one before.
     pub(crate) fn answered(&mut self, number: u64, answer: Answer) -> Option<PublishOutcome> {
         let outcome = match (self.returned.remove(&number), answer) {
             (true, _) => PublishOutcome::Returned,
@@ -101,14 +98,14 @@ impl InFlight {
         Some(outcome)
     }
 
-    /// When the next job must be answered.
+    /// The earliest deadline of all open jobs.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.jobs.values().map(|job| job.deadline).min()
     }
 
-    /// Answers the jobs whose time is over; returns how many messages that left without an answer.
+    /// Answers the jobs whose deadline has passed; returns the number of their messages without a confirm.
     pub(crate) fn expire(&mut self, now: Instant) -> usize {
-        // Jobs are few (one a caller), and one that waited for its queue may be due out of turn.
+        // Jobs are few (one per caller), and not in the order of their deadlines.
         let due: Vec<u64> = self
             .jobs
             .iter()
@@ -118,13 +115,13 @@ impl InFlight {
         due.into_iter().map(|first| self.finish(first, PublishOutcome::TimedOut)).sum()
     }
 
-    /// The session is gone: answers everything; returns how many messages that left without an answer.
+    /// The session has ended: answers all jobs; returns the number of their messages without a confirm.
     pub(crate) fn lose_all(&mut self) -> usize {
         let all: Vec<u64> = self.jobs.keys().copied().collect();
         all.into_iter().map(|first| self.finish(first, PublishOutcome::ConnectionLost)).sum()
     }
 
-    /// Answers a job, with `rest` for what has no outcome; returns how many those were.
+    /// Answers a job, with `rest` for messages without an outcome; returns the number of those.
     fn finish(&mut self, first: u64, rest: PublishOutcome) -> usize {
         let Some(job) = self.jobs.remove(&first) else { return 0 };
         let outcomes: Vec<_> = job.outcomes.into_iter().map(|slot| slot.unwrap_or(rest)).collect();
@@ -133,7 +130,7 @@ impl InFlight {
                 self.returned.remove(&number);
             }
         }
-        // Nobody waits any more where this fails.
+        // It fails when the caller has stopped waiting.
         let _ = job.reply.send(outcomes);
         job.missing
     }

@@ -2,9 +2,9 @@
 //!
 //! The publisher and the consumers have a link each: RabbitMQ stops reading from a connection that
 //! publishes while its memory or disk alarm is on, and acks must not wait behind that. The rule: a
-//! lost session is replaced with jittered back-off, and nobody outside waits on a dead one.
-//! lapin's own recovery is not used: it gives up after some tries, and replays channels whose
-//! unconfirmed messages and open deliveries we want to know as lost.
+//! lost session is replaced with jittered back-off, and no caller waits on a dead one.
+//! lapin's own recovery is not used: it gives up after some attempts, and it replays channels whose
+//! unconfirmed messages and open deliveries must count as lost.
 
 use super::session::Session;
 use super::settings::Settings;
@@ -19,12 +19,12 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
-/// The first pause before connecting again.
+/// The first back-off before connecting again.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
-/// How often a connection is looked at, besides listening to its events.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long the broker may take for a goodbye.
-const GOODBYE: Duration = Duration::from_millis(500);
+/// Interval of checks of a connection, in addition to its events.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// How long closing a connection may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]
 pub(crate) struct Link {
@@ -59,9 +59,9 @@ impl Link {
             if let Some(session) = now.filter(|session| session.is_connected()) {
                 return session;
             }
-            // The sender lives in `self`, so this cannot fail; and the timer finds a session that
-            // was lost while the link has not looked yet.
-            let _ = clock::timeout(LOOK_EVERY, sessions.changed()).await;
+            // The sender lives in `self`, so this cannot fail; the timer finds a session that was
+            // lost while the link has not checked it yet.
+            let _ = clock::timeout(CHECK_INTERVAL, sessions.changed()).await;
         }
     }
 
@@ -69,41 +69,41 @@ impl Link {
         self.shared.state.subscribe()
     }
 
-    /// Connects, watches, connects again; ends with the process.
+    /// Connects, and connects again after each loss; ends with the process.
     pub(crate) async fn run(self, shutdown: Shutdown) {
         let mut backoff = Backoff::new(RETRY_FIRST, self.shared.settings.reconnect_max);
-        let mut complained = false;
-        let mut turn = self.shared.settings.any_turn();
+        let mut has_warned = false;
+        let mut turn = self.shared.settings.random_turn();
         while !shutdown.is_cancelled() {
             match Session::open(self.shared.name, self.shared.settings.clone(), turn).await {
                 Ok(session) => {
                     backoff.reset();
-                    complained = false;
+                    has_warned = false;
                     self.serve(&Arc::new(session), &shutdown).await;
                 }
                 Err(fault) => {
                     metrics::connect_failures(self.shared.name).inc();
                     let (link, cause) = (self.shared.name, fault.explained());
-                    if complained {
-                        debug!(link, cause, "RabbitMQ is still out of reach: {cause}");
+                    if has_warned {
+                        debug!(link, cause, "RabbitMQ is still unreachable: {cause}");
                     } else {
-                        warn!(link, cause, "RabbitMQ is out of reach, trying on: {cause}");
-                        complained = true;
+                        warn!(link, cause, "RabbitMQ is unreachable, retrying: {cause}");
+                        has_warned = true;
                     }
                 }
             }
-            // Another host, where there is one: this one is away, or was left for not answering.
+            // The next host, if there is another: this one is unreachable or did not respond.
             turn = turn.wrapping_add(1);
             shutdown.sleep(backoff.pause()).await;
         }
         self.set_state(ConnectionState::Closed);
     }
 
-    /// Lends the session out until it is lost or the process ends.
+    /// Publishes the session to all users of the link until it is lost or the process ends.
     async fn serve(&self, session: &Arc<Session>, shutdown: &Shutdown) {
         let link = self.shared.name;
         info!(link, "Connected to RabbitMQ");
-        // In this order: who hears that the link is connected publishes at once.
+        // In this order: a caller that sees `Connected` publishes at once.
         self.shared.session.send_replace(Some(Arc::clone(session)));
         self.set_state(ConnectionState::Connected);
         tokio::select! {
@@ -112,25 +112,25 @@ impl Link {
                 metrics::connections_lost(link).inc();
                 self.retire(session, Duration::ZERO).await;
             }
-            () = shutdown.cancelled() => self.retire(session, GOODBYE).await,
+            () = shutdown.cancelled() => self.retire(session, CLOSE_TIMEOUT).await,
         }
     }
 
-    async fn retire(&self, session: &Session, patience: Duration) {
+    async fn retire(&self, session: &Session, close_timeout: Duration) {
         self.set_state(ConnectionState::Connecting);
         self.shared.session.send_replace(None);
-        session.end(patience).await;
+        session.end(close_timeout).await;
     }
 
-    /// Returns when the session is of no more use.
+    /// Returns when the session is no longer usable.
     async fn watch(&self, session: &Session) {
         let mut events = std::pin::pin!(session.events());
         while session.is_connected() {
             tokio::select! {
-                // An event only says when to look; what counts is the state.
+                // An event only triggers a check of the state.
                 Some(_) = events.next() => {}
                 () = session.given_up() => {}
-                () = clock::sleep(LOOK_EVERY) => {}
+                () = clock::sleep(CHECK_INTERVAL) => {}
             }
             if session.is_connected() {
                 self.set_state(if session.is_blocked() {
@@ -151,10 +151,10 @@ impl Link {
         metrics::connection_state(link, state);
         match (before, state) {
             (_, ConnectionState::Blocked) => {
-                warn!(link, "RabbitMQ takes no messages (memory or disk alarm)");
+                warn!(link, "RabbitMQ accepts no messages (memory or disk alarm)");
             }
             (ConnectionState::Blocked, ConnectionState::Connected) => {
-                info!(link, "RabbitMQ takes messages again");
+                info!(link, "RabbitMQ accepts messages again");
             }
             _ => {}
         }

@@ -1,22 +1,20 @@
 //! The bus over RabbitMQ.
 //!
 //! A link keeps a connection; on each session of it the publisher, the consumers and the wake-ups
-//! open channels of their own. Whatever fails is made anew from nothing: the queues are disposable,
-//! and every message is only a hint. Wake-ups of who acts alone, and the hints of lone tasks, go past the broker ([`direct`]).
+//! open channels of their own. Whatever fails is created again: the queues are disposable, and every
+//! message is only a hint.
 
-mod ack_patience;
 mod ack_window;
 mod broker;
 mod confirming;
 mod consumer;
 mod dead_letters;
-mod direct;
 mod fault;
 mod healer;
 mod in_flight;
 mod link;
 mod publisher;
-mod queue_look;
+mod queue_check;
 mod receiving;
 mod session;
 mod settings;
@@ -27,4 +25,3 @@ mod wake_sender;
 
 pub(crate) use broker::Broker;
 pub(crate) use settings::Settings;
-pub(crate) use wake_receiver::Acting;

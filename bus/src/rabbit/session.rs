@@ -1,8 +1,8 @@
-//! One life of a connection: from a finished handshake to its loss.
+//! One connection to the broker, from a finished handshake to its loss.
 //!
-//! Opened by the link, shared by everything that works on it. The rule: whoever finds it unusable
-//! says so with `give_up`; the link then ends it and makes the next one. Nothing is carried over,
-//! because what the broker knew of this one is gone.
+//! Opened by the link, shared by all tasks that work on it. The rule: a task that finds it unusable
+//! calls `give_up`; the link then ends it and opens the next one. No state is carried over, because
+//! the broker drops its own.
 
 use super::fault::{Fault, within};
 use super::settings::Settings;
@@ -11,7 +11,6 @@ use super::topology;
 use domain::id::PoolName;
 use lapin::{Channel, Connection, ConnectionProperties};
 use std::collections::HashSet;
-use std::net::IpAddr;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -20,14 +19,14 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     connection: Connection,
     socket: SocketGuard,
-    /// Pools whose queue was declared in this session and has not been seen missing since.
+    /// Pools whose queue was declared in this session and has not been found missing since.
     declared: Mutex<HashSet<PoolName>>,
     given_up: CancellationToken,
     ended: CancellationToken,
 }
 
 impl Session {
-    /// Connects to the host whose `turn` it is; the broker lists the connection as `berth <name>`.
+    /// Connects to the host at `turn` (modulo their number); the broker lists the connection as `berth <name>`.
     pub(crate) async fn open(name: &str, settings: Settings, turn: usize) -> Result<Self, Fault> {
         let properties =
             ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
@@ -38,9 +37,9 @@ impl Session {
         Ok(Self { settings, connection, socket, declared: Mutex::default(), given_up, ended })
     }
 
-    /// Connects to the first host that answers.
+    /// Connects to the first host that accepts, starting with a random one.
     pub(crate) async fn open_any(name: &str, settings: &Settings) -> Result<Self, Fault> {
-        let first = settings.any_turn();
+        let first = settings.random_turn();
         let mut failed = Fault::NoSession;
         for turn in (0..settings.uris.len()).map(|step| first.wrapping_add(step)) {
             match Self::open(name, settings.clone(), turn).await {
@@ -51,12 +50,12 @@ impl Session {
         Err(failed)
     }
 
-    /// A channel of its own: an error on it closes nothing else.
+    /// Opens a channel. An error on it closes only this channel.
     pub(crate) async fn channel(&self) -> Result<Channel, Fault> {
         within(self.limit(), self.connection.create_channel()).await
     }
 
-    /// Sees to it that the pool has a hint queue. Costs nothing when it was done before.
+    /// Declares the pool's hint queue, unless this session did so before.
     pub(crate) async fn ensure_pool(&self, pool: &PoolName) -> Result<(), Fault> {
         let mut declared = self.declared.lock().await;
         if !declared.contains(pool) {
@@ -66,19 +65,9 @@ impl Session {
         Ok(())
     }
 
-    /// The pool's queue was seen missing: the next `ensure_pool` declares it.
+    /// The pool's queue was found missing: the next `ensure_pool` declares it.
     pub(crate) async fn forget_pool(&self, pool: &PoolName) {
         self.declared.lock().await.remove(pool);
-    }
-
-    /// Where this process may be woken past the broker, if at all.
-    pub(crate) fn wake_ip(&self) -> Option<IpAddr> {
-        self.socket.local_ip().filter(|_| self.settings.direct_wakeups)
-    }
-
-    /// Where this process may be brought hints past the broker, or answered, if at all.
-    pub(crate) fn hint_ip(&self) -> Option<IpAddr> {
-        self.socket.local_ip().filter(|_| self.settings.direct_hints)
     }
 
     pub(crate) fn is_blocked(&self) -> bool {
@@ -89,7 +78,7 @@ impl Session {
         self.connection.status().connected() && !self.given_up.is_cancelled()
     }
 
-    /// The longest any one await on the broker may take.
+    /// The longest that one await on the broker may take.
     pub(crate) fn limit(&self) -> Duration {
         self.settings.publish_timeout
     }
@@ -99,10 +88,10 @@ impl Session {
         self.given_up.cancel();
     }
 
-    /// Gives it up where `fault` is that the broker did not answer.
+    /// Gives it up when `fault` is a time-out.
     ///
-    /// RabbitMQ may still do what it was asked: a consumer that it makes later takes messages for a reader that has long gone
-    /// (seen with 3.10.8, where the queue had no leader when it was asked). Closing the channel does not remove such a consumer;
+    /// RabbitMQ may still execute the request: a consumer that it creates later receives messages that are never read (seen with
+    /// 3.10.8, where the queue had no leader at the time of the request). Closing the channel does not remove such a consumer;
     /// the end of the connection does.
     pub(crate) fn give_up_if_silent(&self, fault: &Fault) {
         if fault.is_timed_out() {
@@ -110,7 +99,7 @@ impl Session {
         }
     }
 
-    /// Waits until somebody gave up on it.
+    /// Waits until a task has given it up.
     pub(crate) async fn given_up(&self) {
         self.given_up.cancelled().await;
     }
@@ -120,17 +109,17 @@ impl Session {
         self.ended.cancelled().await;
     }
 
-    /// What happens on the connection. To be listened to once: a second listener would take from the first.
+    /// Events of the connection. For one listener: a second one would receive events instead of the first.
     pub(crate) fn events(&self) -> impl futures::Stream<Item = lapin::Event> + Send + 'static {
         self.connection.events_listener()
     }
 
-    /// Ends it for everybody, politely if the broker listens and at once if not.
-    pub(crate) async fn end(&self, patience: Duration) {
+    /// Ends it: closes the connection within `close_timeout`, then the socket.
+    pub(crate) async fn end(&self, close_timeout: Duration) {
         self.ended.cancel();
-        if self.connection.status().connected() && !patience.is_zero() {
-            // A broker that does not answer is left without a goodbye.
-            let _ = within(patience, self.connection.close(200, "OK".into())).await;
+        if self.connection.status().connected() && !close_timeout.is_zero() {
+            // A broker that does not respond loses the connection with the socket.
+            let _ = within(close_timeout, self.connection.close(200, "OK".into())).await;
         }
         self.socket.shut_down();
     }

@@ -1,6 +1,6 @@
-//! What the RabbitMQ side needs to know, checked once when the bus is made.
+//! Settings of the RabbitMQ carrier, checked once when the bus is created.
 //!
-//! Built from `[bus]`. The rule: nothing here is printed, because the URI holds a password.
+//! Built from `[bus]`. The rule: nothing here is logged, because the URI holds a password.
 
 use crate::error::ConnectError;
 use domain::id::NodeId;
@@ -11,26 +11,24 @@ use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time for a TCP connection, for TLS, and for each AMQP handshake.
+/// Timeout of a TCP connection with TLS, and of each AMQP handshake.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Clone)]
 pub(crate) struct Settings {
-    /// One for each host, tried in turn.
+    /// One per host, tried in turn.
     pub(crate) uris: Vec<AMQPUri>,
-    /// For amqps.
+    /// For `amqps://`.
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
-    /// The longest any single await on the broker may take.
+    /// The longest that one await on the broker may take.
     pub(crate) publish_timeout: Duration,
     pub(crate) handshake_limit: Duration,
     pub(crate) hint_ttl: Duration,
     pub(crate) hint_max_length: u32,
     pub(crate) reconnect_max: Duration,
-    pub(crate) direct_wakeups: bool,
-    /// False, too, where the broker is spoken to with TLS: what nobody is to read does not go past it.
-    pub(crate) direct_hints: bool,
+    pub(crate) wake_interval: Duration,
 }
 
 impl Settings {
@@ -54,23 +52,22 @@ impl Settings {
             hint_ttl: config.hint_ttl,
             hint_max_length: config.hint_max_length,
             reconnect_max: config.reconnect_max,
-            direct_wakeups: config.direct_wakeups,
-            direct_hints: config.direct_hints && is_plain,
+            wake_interval: config.wake_interval,
         })
     }
 
-    /// The host whose `turn` it is. There is always one: a list without any is none.
+    /// The host at `turn`, modulo their number. `urls()` always returns one at least.
     pub(crate) fn uri(&self, turn: usize) -> &AMQPUri {
         &self.uris[turn % self.uris.len().max(1)]
     }
 
-    /// Where to begin: by chance, so that processes spread over the hosts.
-    pub(crate) fn any_turn(&self) -> usize {
+    /// A random first turn, so that processes spread over the hosts.
+    pub(crate) fn random_turn(&self) -> usize {
         NodeId::fresh().uuid().as_u128() as usize % self.uris.len().max(1)
     }
 }
 
-/// Files that are named must be usable, also where nothing is encrypted yet.
+/// Certificate files that are named must be usable, even with a plain `amqp://` URL.
 fn tls(config: &BusConfig, is_plain: bool) -> Result<Option<Arc<ClientConfig>>, ConnectError> {
     let (certificate, key) = config.client_files();
     let identity = Identity::of(certificate, key)?;
@@ -86,7 +83,7 @@ mod tests {
     use super::*;
     use runtime::config::BusKind;
 
-    fn settings(url: &str, direct_hints: bool) -> Settings {
+    fn settings(url: &str) -> Settings {
         let config = BusConfig {
             kind: BusKind::RabbitMq,
             url: url.to_owned().into(),
@@ -101,22 +98,14 @@ mod tests {
             prefetch: 8,
             heartbeat: Duration::from_secs(5),
             reconnect_max: Duration::from_secs(1),
-            direct_wakeups: true,
-            direct_hints,
+            wake_interval: Duration::from_millis(2),
         };
         Settings::from_config(&config).unwrap()
     }
 
     #[test]
-    fn hints_go_past_a_broker_only_where_nothing_is_encrypted_on_the_way_to_it() {
-        assert!(settings("amqp://guest:guest@localhost/%2f", true).direct_hints);
-        assert!(!settings("amqps://guest:guest@localhost/%2f", true).direct_hints);
-        assert!(!settings("amqp://guest:guest@localhost/%2f", false).direct_hints);
-    }
-
-    #[test]
     fn each_host_of_a_url_has_its_turn() {
-        let settings = settings("amqp://guest:gu%2Cest@one,two:5673,three:5674/berth", true);
+        let settings = settings("amqp://guest:gu%2Cest@one,two:5673,three:5674/berth");
         let hosts: Vec<_> = (0..4)
             .map(|turn| settings.uri(turn).authority.clone())
             .map(|authority| (authority.host, authority.port, authority.userinfo.password))

@@ -1,8 +1,8 @@
-//! Opens the TCP (or TLS) stream under a connection, and keeps a second handle on it.
+//! Opens the TCP (or TLS) stream of a connection, and keeps a second handle on its socket.
 //!
-//! Used by the link. lapin's thread waits for ever on a peer that accepts and then says nothing,
-//! and a dropped connection waits for a close that never comes; shutting the socket down from
-//! outside is the one thing that always ends it, so that an outage leaks neither threads nor sockets.
+//! Used by the session. lapin's thread waits for ever on a peer that accepts and then sends nothing,
+//! and a dropped connection waits for a close that never comes. Shutting the socket down from outside
+//! always ends both, so that an outage leaks neither threads nor sockets.
 
 use super::fault::{Fault, within};
 use lapin::tcp::{AMQPUriTcpExt, RustlsConnector, TLSConfig};
@@ -10,28 +10,22 @@ use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
 use rustls::ClientConfig;
 use std::io;
-use std::net::{IpAddr, Shutdown, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 type SecondHandle = Arc<Mutex<Option<TcpStream>>>;
 
-/// Ends the connection when dropped, or before. Both sides see the end of the stream.
+/// Ends the connection when dropped. Both sides see the end of the stream.
 #[derive(Default)]
 pub(crate) struct SocketGuard(SecondHandle);
 
 impl SocketGuard {
-    /// This machine's address as the peer sees it, where nothing between them changes it.
-    pub(crate) fn local_ip(&self) -> Option<IpAddr> {
-        let socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        socket.as_ref()?.local_addr().ok().map(|address| address.ip())
-    }
-
     /// Ends the connection now.
     pub(crate) fn shut_down(&self) {
         if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // It fails where the peer was first; then it is already what we want.
+            // It fails when the peer closed it first.
             let _ = socket.shutdown(Shutdown::Both);
         }
     }
@@ -49,21 +43,22 @@ fn hold(socket: &impl AsFd, handle: &SecondHandle) -> io::Result<()> {
     Ok(())
 }
 
-/// Connects, with TLS where there is a configuration for it, and shakes hands; `limit` is for each of the two.
+/// Connects, with TLS if `tls` is given, and performs the AMQP handshake; `limit` is for each of the two.
 pub(crate) async fn connect(
     uri: AMQPUri,
     tls: Option<Arc<ClientConfig>>,
     properties: ConnectionProperties,
     limit: Duration,
 ) -> Result<(Connection, SocketGuard), Fault> {
-    let is_nameless = tls.as_ref().is_some_and(|tls| !tls.client_auth_cert_resolver.has_certs());
+    let has_no_certificate =
+        tls.as_ref().is_some_and(|tls| !tls.client_auth_cert_resolver.has_certs());
     let guard = SocketGuard::default();
     // lapin keeps this closure, so it must not hold the guard itself.
     let handle = Arc::clone(&guard.0);
     let reactor = lapin::runtime::default_runtime()?;
     let opener = reactor.clone();
     let open = async move |uri: AMQPUri, _| {
-        // lapin's own TLS knows Mozilla's roots only.
+        // lapin's own TLS trusts Mozilla's roots only.
         let plain = AMQPUri { scheme: AMQPScheme::AMQP, ..uri.clone() };
         let connector = tls.clone().map(RustlsConnector::from);
         let work = async {
@@ -85,7 +80,8 @@ pub(crate) async fn connect(
     };
     let work = Connection::connector(uri, reactor, open, properties);
     let connection = within(limit * 2, work).await;
-    let connection =
-        connection.map_err(|fault| if is_nameless { fault.of_nameless() } else { fault })?;
+    let connection = connection.map_err(|fault| {
+        if has_no_certificate { fault.without_client_certificate() } else { fault }
+    })?;
     Ok((connection, guard))
 }

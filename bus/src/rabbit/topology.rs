@@ -1,10 +1,11 @@
 //! The queues and exchanges Berth uses, and how they are declared.
 //!
 //! Called at the start of each session, and again for a pool whose queue was found missing. The
-//! rule: everything here is disposable. A queue may be deleted at any time; what it held is swept
-//! up from Postgres. An existing queue with other arguments is used as it is, never deleted:
-//! two releases that run side by side would delete each other's. All names begin with the prefix, and nothing goes through the
-//! default exchange: a right on names with that prefix is all that a user of the broker needs.
+//! rule: everything here is disposable. A queue may be deleted at any time; the sweep finds the tasks of
+//! its hints in Postgres. An existing queue with other arguments is used as it is, never deleted:
+//! two releases that run side by side would delete each other's. All names begin with the prefix, and
+//! the default exchange is not used: permissions on names with that prefix are all that a user of the
+//! broker needs.
 
 use super::fault::{Fault, within};
 use super::session::Session;
@@ -17,9 +18,9 @@ use runtime::config::QueueType;
 use std::time::Duration;
 use tracing::warn;
 
-/// Returns before the broker drops a message. Above this it is poison, or everybody is full.
+/// Requeues before the broker dead-letters a message.
 pub(crate) const DELIVERY_LIMIT: u32 = 20;
-/// Dead hints are only counted, so few are kept and not for long.
+/// Dead hints are only counted, so few are kept, and for a short time.
 const DEAD_MAX_LENGTH: u32 = 10_000;
 const DEAD_TTL: Duration = Duration::from_secs(60);
 
@@ -43,22 +44,22 @@ pub(crate) fn wake_exchange(prefix: &str) -> String {
     format!("{prefix}.wake")
 }
 
-/// `berth.wake.<id>`: that of one process, for one life of its connection.
+/// `berth.wake.<id>`: the queue of one receiver on one connection.
 pub(crate) fn wake_queue(prefix: &str, id: NodeId) -> String {
     format!("{prefix}.wake.{}", id.uuid().simple())
 }
 
-/// `berth.hints`: hints go through it to the queue that their routing key names.
+/// `berth.hints`: routes hints to the queue that their routing key names.
 pub(crate) fn hint_exchange(prefix: &str) -> String {
     format!("{prefix}.hints")
 }
 
-/// `berth.dead`: what died in a queue goes through it to the queue of the dead.
+/// `berth.dead`: routes dead-lettered hints to the dead-letter queue.
 fn dead_exchange(prefix: &str) -> String {
     format!("{prefix}.dead")
 }
 
-/// Declares a pool's queue, and the queue its dead go to.
+/// Declares a pool's queue, and the dead-letter queue.
 pub(crate) async fn declare_pool(session: &Session, pool: &PoolName) -> Result<(), Fault> {
     declare_dead(session).await?;
     let settings = &session.settings;
@@ -67,7 +68,7 @@ pub(crate) async fn declare_pool(session: &Session, pool: &PoolName) -> Result<(
     bind(session, hint_exchange(&settings.prefix), &queue).await
 }
 
-/// What a pool's queue is declared with.
+/// The arguments of a pool's queue.
 pub(crate) fn hint_arguments(settings: &Settings) -> FieldTable {
     let mut arguments = table([
         ("x-queue-type", queue_type(settings)),
@@ -76,14 +77,14 @@ pub(crate) fn hint_arguments(settings: &Settings) -> FieldTable {
         ("x-dead-letter-exchange", text(&dead_exchange(&settings.prefix))),
         ("x-dead-letter-routing-key", text(&dead_queue(&settings.prefix))),
     ]);
-    // A classic queue does not count returns: there a hint goes round until it is too old.
+    // A classic queue does not count requeues: there a hint is redelivered until its time to live is over.
     if settings.queue_type == QueueType::Quorum {
         arguments.insert("x-delivery-limit".into(), number(DELIVERY_LIMIT));
     }
     arguments
 }
 
-/// Declares the queue of the dead.
+/// Declares the dead-letter queue.
 pub(crate) async fn declare_dead(session: &Session) -> Result<(), Fault> {
     let settings = &session.settings;
     let queue = dead_queue(&settings.prefix);
@@ -91,7 +92,7 @@ pub(crate) async fn declare_dead(session: &Session) -> Result<(), Fault> {
     bind(session, dead_exchange(&settings.prefix), &queue).await
 }
 
-/// Declares an exchange, and that it passes on to `queue` what has its name as routing key.
+/// Declares an exchange and binds `queue` to it with its name as routing key.
 async fn bind(session: &Session, exchange: String, queue: &str) -> Result<(), Fault> {
     let channel = session.channel().await?;
     let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
@@ -101,12 +102,12 @@ async fn bind(session: &Session, exchange: String, queue: &str) -> Result<(), Fa
     let options = QueueBindOptions::default();
     let work = channel.queue_bind(queue.into(), exchange.into(), queue.into(), options, none());
     within(session.limit(), work).await?;
-    // It is bound; whether the channel closes cleanly changes nothing.
+    // It is bound; whether the channel closes cleanly does not matter.
     let _ = within(session.limit(), channel.close(200, "OK".into())).await;
     Ok(())
 }
 
-/// What the queue of the dead is declared with.
+/// The arguments of the dead-letter queue.
 pub(crate) fn dead_arguments(settings: &Settings) -> FieldTable {
     table([
         ("x-queue-type", queue_type(settings)),
@@ -122,7 +123,7 @@ fn queue_type(settings: &Settings) -> AMQPValue {
     })
 }
 
-/// Declares the exchange of wake-ups. Not durable: after a restart everybody declares it again.
+/// Declares the exchange of wake-ups. Not durable: after a restart of the broker each process declares it again.
 pub(crate) async fn declare_wake(session: &Session, channel: &Channel) -> Result<(), Fault> {
     let exchange = wake_exchange(&session.settings.prefix).into();
     let (options, arguments) = (ExchangeDeclareOptions::default(), FieldTable::default());
@@ -130,7 +131,7 @@ pub(crate) async fn declare_wake(session: &Session, channel: &Channel) -> Result
     within(session.limit(), work).await
 }
 
-/// On a channel of its own, because a mismatch closes the channel.
+/// On its own channel, because a mismatch closes the channel.
 async fn declare_queue(session: &Session, name: &str, arguments: FieldTable) -> Result<(), Fault> {
     let channel = session.channel().await?;
     let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
@@ -146,7 +147,7 @@ async fn declare_queue(session: &Session, name: &str, arguments: FieldTable) -> 
         }
         Err(fault) => return Err(fault),
     }
-    // The queue is there; whether the channel closes cleanly changes nothing.
+    // The queue exists; whether the channel closes cleanly does not matter.
     let _ = within(session.limit(), channel.close(200, "OK".into())).await;
     Ok(())
 }

@@ -86,8 +86,7 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
         prefetch: 8,
         heartbeat: Duration::from_secs(1),
         reconnect_max: Duration::from_millis(500),
-        direct_wakeups: true,
-        direct_hints: true,
+        wake_interval: Duration::from_millis(2),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `[bus]`: the broker, its limits and its patience.
+//! `[bus]`: the broker, limits and timeouts.
 //!
 //! Read by `bus` when it connects.
 
@@ -65,10 +65,9 @@ pub struct BusConfig {
     /// Longest pause between attempts to reconnect.
     #[serde(deserialize_with = "duration")]
     pub reconnect_max: Duration,
-    /// Wake-ups go past the broker where they can.
-    pub direct_wakeups: bool,
-    /// Lone hints go past the broker where they can.
-    pub direct_hints: bool,
+    /// Shortest time between two wake-ups that a process publishes.
+    #[serde(deserialize_with = "duration")]
+    pub wake_interval: Duration,
 }
 
 impl BusConfig {
@@ -124,5 +123,6 @@ impl BusConfig {
         let whole = self.heartbeat.subsec_nanos() == 0;
         checks.rule("bus.heartbeat", whole, "must be whole seconds: AMQP knows no less");
         checks.duration("bus.reconnect_max", self.reconnect_max, ms(100)..=secs(60));
+        checks.duration("bus.wake_interval", self.wake_interval, ms(0)..=ms(100));
     }
 }

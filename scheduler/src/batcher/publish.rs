@@ -1,9 +1,8 @@
 //! Hands a dispatch to the bus, and takes back what did not arrive.
 //!
-//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. The broker answers when a
-//! hint is in its log (and on its disk, unless it was told not to wait for that), which takes as long as the rest of a tick, and a resource
-//! manager when it is placed: the batcher does not wait for either, but looks on. The rule: it is never more than a few dispatches ahead of the answers, so that
-//! a slow broker slows it down.
+//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. A confirm takes as long as
+//! the rest of a tick, so the next tick does not wait for it. The rule: at most [`UNCONFIRMED`] dispatches are without their
+//! outcomes, so that a slow broker slows the batcher down.
 
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
@@ -28,17 +27,15 @@ static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
 /// Hints are with the broker, and what it did not take is not taken back yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
-/// Room for dispatches that wait for their answer: 4 of so many hints and more, or as many small ones as have as many hints. Those may wait for room at
-/// a resource manager, and for one that does not answer.
-const LARGE: u32 = 50;
-const PLACES: usize = 4 * LARGE as usize;
+/// Dispatches whose outcomes are not known yet, at most.
+const UNCONFIRMED: usize = 8;
 
 /// Hands out hints.
 pub(super) struct Publisher {
     db: SchedulerDb,
     bus: Bus,
     tasks: TaskGroup,
-    places: Arc<Semaphore>,
+    unconfirmed: Arc<Semaphore>,
     refused: Arc<AtomicBool>,
 }
 
@@ -46,14 +43,14 @@ pub(super) struct Publisher {
 struct Dispatch {
     pool: PoolName,
     batches: Vec<HintBatch>,
-    /// Given back when the broker has answered, and what it refused is taken back.
-    _place: Option<OwnedSemaphorePermit>,
+    /// Released when all outcomes are known, and what was refused is `ready` again.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Publisher {
     pub(super) fn new(db: SchedulerDb, bus: Bus, tasks: TaskGroup) -> Self {
-        let (places, refused) = (Arc::new(Semaphore::new(PLACES)), Arc::default());
-        Self { db, bus, tasks, places, refused }
+        let (unconfirmed, refused) = (Arc::new(Semaphore::new(UNCONFIRMED)), Arc::default());
+        Self { db, bus, tasks, unconfirmed, refused }
     }
 
     /// Whether the broker has refused anything since this was last asked.
@@ -79,10 +76,9 @@ impl Publisher {
         }
         MARKED.hit().await?;
         let span = info_span!("task.dispatch", %pool, tasks = hints.len());
-        let places = u32::try_from(hints.len()).unwrap_or(LARGE).min(LARGE);
         // It is never closed.
-        let place = Arc::clone(&self.places).acquire_many_owned(places).await.ok();
-        let dispatch = Dispatch { pool: pool.clone(), batches, _place: place };
+        let permit = Arc::clone(&self.unconfirmed).acquire_owned().await.ok();
+        let dispatch = Dispatch { pool: pool.clone(), batches, _permit: permit };
         let (db, bus, refused) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.refused));
         let sending = async move {
             if let Err(error) = dispatch.send(&db, &bus, &refused).await {
