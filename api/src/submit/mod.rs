@@ -1,11 +1,10 @@
 //! Durable submits: nobody is answered before the commit.
 //!
-//! `queue` takes single submits from all requests; `writer` stores whatever waits in one statement, on the threads where `writers` puts it;
-//! `gathering` says when a statement waits for more of them; `group` coalesces equal idempotency keys within it; `pools` knows which pools there are;
-//! `work` wakes who has to do with what was stored.
+//! `queue` holds single submits of all requests; a free `writer` stores all that are queued in one statement, on the threads where
+//! `writers` starts it; `group` coalesces equal idempotency keys within it; `pools` caches which pools there are; `work` wakes the
+//! loops that handle what was stored.
 
 mod failure;
-mod gathering;
 mod group;
 mod outcome;
 mod pools;
