@@ -146,14 +146,11 @@ impl Drop for Place<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::task::{Context, Poll, Waker};
+    use futures::FutureExt;
 
     /// Polled once.
     fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
-        match std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        }
+        future.now_or_never()
     }
 
     #[test]
