@@ -1,7 +1,6 @@
 //! Durable submits: nobody is answered before the commit.
 //!
-//! `queue` holds single submits of all requests; a free `writer` stores all that are queued in one statement, on the threads where
-//! `writers` starts it; `group` coalesces equal idempotency keys within it; `pools` caches which pools there are; `work` wakes the
+//! `queue` holds single submits of all requests; a free `writer` stores all that are queued in one statement; `group` coalesces equal idempotency keys within it; `pools` caches which pools there are; `work` wakes the
 //! loops that handle what was stored.
 
 mod failure;
@@ -11,11 +10,9 @@ mod pools;
 mod queue;
 mod work;
 mod writer;
-mod writers;
 
 pub use outcome::Verdict;
 pub(crate) use pools::Pools;
 pub(crate) use queue::{Intake, queue};
 pub(crate) use work::Work;
-pub(crate) use writer::REPEATS;
-pub(crate) use writers::Writers;
+pub(crate) use writer::{REPEATS, Writer};
