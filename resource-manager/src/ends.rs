@@ -1,8 +1,9 @@
 //! Reports to the batcher how long attempts ran, ten times a second: tenants are charged what they use.
 
 use domain::id::{NodeId, TaskId};
+use parking_lot::Mutex;
 use runtime::tick::TickOutcome;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
@@ -18,11 +19,11 @@ pub(crate) struct Ends(Arc<Mutex<Vec<(TaskId, Duration)>>>);
 impl Ends {
     pub(crate) fn add<'a>(&self, ended: impl Iterator<Item = &'a EndedAttempt>) {
         let ended = ended.map(|e| (e.lease.task, Duration::from_millis(e.ran_ms)));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(ended);
+        self.0.lock().extend(ended);
     }
 
     fn take(&self) -> Vec<(TaskId, Duration)> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock())
     }
 }
 
@@ -43,7 +44,7 @@ impl EndReporter {
         }
         let words = store::attempt_end::words(&ends);
         let seq = {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = self.next.lock();
             // Used up whatever becomes of them: a word that arrived without an answer must not hide another of its number.
             let seq = *next;
             *next += i64::try_from(words.len()).unwrap_or(0);

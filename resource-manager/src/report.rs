@@ -6,9 +6,9 @@ use bus::{Bus, Topic};
 use domain::id::NodeId;
 use domain::placement::Shapes;
 use domain::resources::Resources;
+use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::tick::TickOutcome;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
@@ -31,7 +31,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = self.last.lock().clone();
         if let Some((at, _)) = &last {
             // Not the ticker's pause, which a change ends: under load there is always one.
             clock::sleep_until(*at + self.interval).await;
@@ -47,8 +47,7 @@ impl Reporter {
         }
         // Tasks wait for room only where there was not enough of it.
         let wake = !is_ample(&before, &loads) && is_more(&before, &loads);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((clock::monotonic(), loads));
+        *self.last.lock() = Some((clock::monotonic(), loads));
         if wake {
             self.bus.wake(Topic::Batcher);
         }
