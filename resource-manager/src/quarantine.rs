@@ -3,9 +3,9 @@
 use crate::fleet::Fleet;
 use crate::metrics::QUARANTINED;
 use domain::id::{NodeId, SessionId};
+use parking_lot::Mutex;
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 use store::StoreError;
 use store::connect::RmDb;
 use store::session::quarantine;
@@ -23,7 +23,7 @@ impl Noter {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let now = self.fleet.quarantined();
         QUARANTINED.set(now.len() as f64);
-        let before = self.noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = self.noted.lock().clone();
         let changed: Vec<(SessionId, bool)> = now
             .symmetric_difference(&before)
             .map(|session| (*session, now.contains(session)))
@@ -32,7 +32,7 @@ impl Noter {
             return Ok(TickOutcome::idle(0));
         }
         quarantine(&self.db, self.node, &changed).await?;
-        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        *self.noted.lock() = now;
         Ok(TickOutcome::idle(changed.len() as u64))
     }
 }

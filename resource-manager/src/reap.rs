@@ -7,12 +7,12 @@ use crate::fleet::Fleet;
 use crate::metrics::LAPSED;
 use bus::{Bus, Topic};
 use domain::id::{NodeId, SessionId};
+use parking_lot::Mutex;
 use protocol::Refused;
 use protocol::refused::Reason;
 use runtime::clock::{self, Instant};
 use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
@@ -40,7 +40,7 @@ pub(crate) struct Reaper {
 impl Reaper {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let looked = self.look().await;
-        let mut good_since = self.good_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut good_since = self.good_since.lock();
         match &looked {
             Ok(_) => {
                 good_since.get_or_insert_with(clock::monotonic);
@@ -54,7 +54,7 @@ impl Reaper {
         // Asked in any case: that the database answers is what makes a tick a good one.
         let ours: Vec<SessionId> = self.fleet.sessions().iter().map(|s| s.session).collect();
         let overdue = overdue(&self.db, &ours).await?;
-        let good_since = *self.good_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let good_since = *self.good_since.lock();
         if good_since.is_none_or(|since| since.elapsed() < self.term) {
             // After an outage results wait in the spools: their leases are past the hard end through no fault of theirs.
             return Ok(TickOutcome::idle(0));

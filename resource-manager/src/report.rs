@@ -1,23 +1,20 @@
-//! Tells the batcher what there is to give: soon after it changed, and every second.
+//! Reports to the batcher how much room each pool has: `resource_manager.report_interval` after the last report where something
+//! changed, and every second.
 
 use crate::fleet::Fleet;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
 use domain::placement::Shapes;
 use domain::resources::Resources;
+use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::tick::TickOutcome;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
 use store::load::{PoolReport, report};
 
-/// No two reports within this: the rate of completions hides what is missed meanwhile.
-const APART: Duration = Duration::from_millis(10);
-/// Where there is room for much more than comes and goes, a figure may be this old.
-const APART_WITH_AMPLE_ROOM: Duration = Duration::from_millis(50);
-/// Room is ample where it is this many times what came back, or was taken, since the last report.
+/// Room is ample where it is this many times what came back, or was claimed, since the last report.
 const AMPLE: u64 = 8;
 /// A report is repeated after this, because the batcher forgets old ones.
 const REPEAT: Duration = Duration::from_secs(1);
@@ -27,62 +24,38 @@ pub(crate) struct Reporter {
     pub node: NodeId,
     pub fleet: Fleet,
     pub bus: Bus,
-    pub told: Mutex<Option<(Instant, Vec<PoolReport>)>>,
+    /// Least time between two reports: the rate of completions covers what the batcher misses meanwhile.
+    pub interval: Duration,
+    pub last: Mutex<Option<(Instant, Vec<PoolReport>)>>,
 }
 
 impl Reporter {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some((loads, ample)) = self.due(told.as_ref()).await else {
+        let last = self.last.lock().clone();
+        if let Some((at, _)) = &last {
+            // Not the ticker's pause, which a change ends: under load there is always one.
+            clock::sleep_until(*at + self.interval).await;
+        }
+        let loads = self.fleet.loads();
+        if last.as_ref().is_some_and(|(at, before)| *before == loads && at.elapsed() < REPEAT) {
             return Ok(TickOutcome::idle(0));
-        };
-        let gone = told.iter().flat_map(|(_, before)| gone(before, &loads));
-        let all: Vec<PoolReport> = loads.iter().cloned().chain(gone).collect();
+        }
+        let before = last.map(|(_, before)| before).unwrap_or_default();
+        let all: Vec<PoolReport> = loads.iter().cloned().chain(gone(&before, &loads)).collect();
         if !all.is_empty() {
             report(&self.db, self.node, &all).await?;
         }
-        // Whoever waits for room waits because there was not enough.
-        let wake = !ample && told.is_none_or(|(_, before)| is_more(&before, &loads));
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((clock::monotonic(), loads));
+        // Tasks wait for room only where there was not enough of it.
+        let wake = !is_ample(&before, &loads) && is_more(&before, &loads);
+        *self.last.lock() = Some((clock::monotonic(), loads));
         if wake {
             self.bus.wake(Topic::Batcher);
         }
         Ok(TickOutcome::idle(1))
     }
-
-    /// What is to be reported now, and whether its room is ample; `None` where that was reported a moment ago.
-    ///
-    /// Each change while a report waits is judged anew: room that was ample can be used up and come back before the report is
-    /// due, and whoever waits for it must be woken.
-    async fn due(
-        &self,
-        told: Option<&(Instant, Vec<PoolReport>)>,
-    ) -> Option<(Vec<PoolReport>, bool)> {
-        let Some((at, before)) = told else { return Some((self.fleet.loads(), false)) };
-        let changed = self.fleet.changed();
-        let mut ample = true;
-        loop {
-            let loads = self.fleet.loads();
-            if *before == loads && at.elapsed() < REPEAT {
-                return None;
-            }
-            // What was once short stays so until it is reported.
-            ample &= is_ample(before, &loads);
-            let until = *at + if ample { APART_WITH_AMPLE_ROOM } else { APART };
-            if clock::monotonic() >= until {
-                return Some((loads, ample));
-            }
-            tokio::select! {
-                // Not the ticker's pause, which a change ends: under load there is always one.
-                () = clock::sleep_until(until) => {}
-                () = changed.notified(), if ample => {}
-            }
-        }
-    }
 }
 
-/// Pools whose last executor has left: they have no room any more, and that is told once.
+/// Pools whose last executor has left: they have no room any more, and that is reported once.
 fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
     let left = before.iter().filter(|was| now.iter().all(|is| is.pool != was.pool));
     let nothing = |was: &PoolReport| PoolReport {
@@ -107,7 +80,7 @@ fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
         })
 }
 
-/// True where each pool had, and has, room for many times what came back or was taken in between, and lacks what it lacked.
+/// True where each pool had, and has, room for many times what came back or was claimed in between, and lacks what it lacked.
 fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
     before.len() == now.len()
         && before.iter().zip(now).all(|(before, now)| {
@@ -159,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn room_that_is_taken_is_as_little_ample_as_room_that_came_back() {
+    fn room_that_was_claimed_is_as_little_ample_as_room_that_came_back() {
         assert!(is_ample(&one_pool(100, 0), &one_pool(100, 12)));
         assert!(!is_ample(&one_pool(8, 0), &one_pool(8, 6)));
         assert!(!is_ample(&one_pool(8, 0), &one_pool(2, 0)), "6 of 8 run, and will come back");

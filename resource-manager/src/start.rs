@@ -3,7 +3,7 @@
 //! Called by `cli` and by tests. The rule on shutdown: stop taking hints and give back those in hand, send the executors to
 //! another resource manager, settle what they reported, then close. No attempt is burnt by it.
 
-use crate::ends::{Ends, Teller};
+use crate::ends::{EndReporter, Ends, REPORT_INTERVAL};
 use crate::fleet::Fleet;
 use crate::heartbeat::{Beat, Renewer};
 use crate::place::{PoolWorker, run_workers};
@@ -16,6 +16,7 @@ use crate::stream::{Connections, StreamService};
 use crate::{output, stop};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
+use parking_lot::Mutex;
 use protocol::GoAway;
 use protocol::MAX_MESSAGE_BYTES;
 use protocol::executor_stream_server::ExecutorStreamServer;
@@ -27,7 +28,7 @@ use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use runtime::tick::{TickPolicy, Ticker, Turns};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::RmDb;
 use tokio::net::{TcpListener, TcpStream};
@@ -138,7 +139,7 @@ impl ResourceManager {
         parts.reap();
         parts.tell_stops();
         parts.report();
-        parts.tell_ends();
+        parts.report_ends();
         parts.release_retries();
         parts.note_quarantines();
         parts.health.set_ready(true);
@@ -323,9 +324,10 @@ impl Parts {
             node: self.node,
             fleet: self.fleet.clone(),
             bus: self.bus.clone(),
-            told: Mutex::new(None),
+            interval: self.settings.report_interval,
+            last: Mutex::new(None),
         };
-        // Changes wake it; what is told again is told each second.
+        // Changes wake it; an unchanged report is repeated each second.
         let policy = TickPolicy {
             interval: Duration::from_millis(500),
             ..TickPolicy::every(Duration::from_millis(200))
@@ -368,16 +370,13 @@ impl Parts {
         });
     }
 
-    fn tell_ends(&self) {
+    fn report_ends(&self) {
         let (db, node, ends) = (self.db.clone(), self.node, self.ends.clone());
-        let added = ends.added();
-        let teller = Teller { db, node, ends, next: Mutex::new(1), told: Mutex::new(None) };
-        let ticker = Ticker::new("ends", TickPolicy::every(Duration::from_secs(1)))
-            .wake(added)
-            .health(&self.health);
+        let reporter = EndReporter { db, node, ends, next: Mutex::new(1) };
+        let ticker = Ticker::new("ends", TickPolicy::every(REPORT_INTERVAL)).health(&self.health);
         let shutdown = self.shutdown.clone();
         self.loops.spawn_detached("ends", async move {
-            ticker.run(shutdown, || teller.tick()).await;
+            ticker.run(shutdown, || reporter.tick()).await;
         });
     }
 }

@@ -110,6 +110,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("resource_manager.lease_term", "17s"),
     ("resource_manager.kill_grace", "17s"),
     ("resource_manager.hint_hold", "91ms"),
+    ("resource_manager.report_interval", "91ms"),
     ("resource_manager.claim_batch", "91"),
     ("resource_manager.settle_batch", "91"),
     ("resource_manager.retry_percent_of_first_attempts", "91"),

@@ -44,7 +44,7 @@ fn the_environment_beats_the_file_and_the_file_beats_the_defaults() {
     let config = with_file(file, &[("BERTH_API__WORKERS", "9")]).expect("good settings");
     assert_eq!((config.api.workers, config.api.http_workers()), (9, 9));
     assert_eq!(config.api.max_batch_tasks, 77);
-    assert_eq!(config.api.submit_writers, 2);
+    assert_eq!(config.api.submit_writers, 1);
 }
 
 #[test]

@@ -14,13 +14,14 @@ use domain::access::ScopeSet;
 use domain::id::{TenantId, UserId};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use runtime::error_chain::ErrorChain;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::key::KeyRecord;
@@ -211,7 +212,7 @@ impl<K: Known> Cache<K> {
             return;
         }
         let next = Arc::new(Slot { answer: OnceCell::new_with(Some(answer)), ..next });
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self.generations.lock();
         // A request may have asked later than this, where this took long.
         if generations.young.get(&id).is_none_or(|kept| kept.asked_at < next.asked_at) {
             generations.keep(id, next);
@@ -219,7 +220,7 @@ impl<K: Known> Cache<K> {
     }
 
     fn slot(&self, id: K::Id) -> Arc<Slot<K>> {
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self.generations.lock();
         let kept = generations.young.get(&id).or_else(|| generations.old.get(&id));
         if let Some(slot) = kept.filter(|slot| slot.is_fresh(self.ttl)) {
             return Arc::clone(slot);
@@ -384,7 +385,7 @@ mod tests {
                 Ok(Some(record()))
             })
             .await;
-        let kept = cache.generations.lock().unwrap().young[&id].clone();
+        let kept = cache.generations.lock().young[&id].clone();
         assert!(matches!(kept.answer.get(), Some(Answer::Unknown)));
     }
 
@@ -404,7 +405,7 @@ mod tests {
             let made_up = KeyId::for_test(&bytes);
             cache.get((made_up, None), || async { Ok(None) }).await;
         }
-        let kept = cache.generations.lock().unwrap();
+        let kept = cache.generations.lock();
         assert!(kept.young.len() + kept.old.len() <= 2 * CAPACITY);
     }
 }

@@ -4,8 +4,9 @@
 //! Requests whose peer is not known stand for themselves.
 
 use crate::request::Peer;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 type Peers = Mutex<HashMap<Peer, Arc<Semaphore>>>;
@@ -37,7 +38,7 @@ impl Drop for OfPeer<'_> {
     fn drop(&mut self) {
         drop(self.turn.take());
         let Some(peer) = self.peer else { return };
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.peers.lock();
         if peers.get(&peer).is_some_and(|turns| Arc::strong_count(turns) == 1) {
             peers.remove(&peer);
         }
@@ -61,7 +62,7 @@ impl Line {
     }
 
     fn turns_of(&self, peer: Peer) -> Arc<Semaphore> {
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.peers.lock();
         Arc::clone(peers.entry(peer).or_insert_with(|| Arc::new(Semaphore::new(1))))
     }
 }
@@ -85,6 +86,6 @@ mod tests {
         drop((first, others));
         assert!(futures::poll!(&mut more[0]).is_ready(), "its next one's turn");
         drop(more);
-        assert!(line.peers.lock().unwrap().is_empty(), "forgotten");
+        assert!(line.peers.lock().is_empty(), "forgotten");
     }
 }

@@ -3,9 +3,9 @@
 //! Only for a moment, because a try that is taken back makes room before the time that was told. Bounded: where there are too many
 //! all are forgotten, and Postgres is asked again.
 
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a refusal is remembered.
@@ -28,7 +28,7 @@ impl Refused {
     /// `subject` was told to wait for `wait`.
     pub(super) fn remember(&self, subject: [u8; 32], wait: Duration) {
         let now = monotonic();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         if all.len() >= CAPACITY {
             all.clear();
         }
@@ -39,7 +39,7 @@ impl Refused {
     /// How long `subject` is still to wait, where it was refused a moment ago.
     pub(super) fn wait(&self, subject: &[u8; 32]) -> Option<Duration> {
         let now = monotonic();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let refusal = *all.get(subject)?;
         if refusal.forgotten > now {
             return Some(refusal.until - now);
@@ -66,6 +66,6 @@ mod tests {
             subject[..8].copy_from_slice(&n.to_be_bytes());
             refused.remember(subject, Duration::from_secs(900));
         }
-        assert!(refused.0.lock().unwrap().len() <= CAPACITY);
+        assert!(refused.0.lock().len() <= CAPACITY);
     }
 }

@@ -4,9 +4,9 @@
 //! a minute of "last used".
 
 use super::key::KeyId;
+use parking_lot::Mutex;
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 use store::StoreError;
 
 /// Keys written in one statement.
@@ -19,7 +19,7 @@ pub(crate) struct UsedKeys(Mutex<HashSet<KeyId>>);
 impl UsedKeys {
     /// The key was used now.
     pub(super) fn mark(&self, id: KeyId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        self.0.lock().insert(id);
     }
 
     /// Writes what gathered. On an error the keys of this batch are forgotten: they are used again soon.
@@ -28,8 +28,7 @@ impl UsedKeys {
         F: Fn(Vec<String>) -> Fut,
         Fut: Future<Output = Result<(), StoreError>>,
     {
-        let used: Vec<KeyId> =
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
+        let used: Vec<KeyId> = self.0.lock().drain().collect();
         for batch in used.chunks(BATCH) {
             write(batch.iter().map(KeyId::to_string).collect()).await?;
         }

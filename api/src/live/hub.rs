@@ -6,11 +6,12 @@
 use bus::{Bus, Topic};
 use domain::id::{TaskId, TenantId};
 use futures::StreamExt;
+use parking_lot::Mutex;
 use runtime::clock::{monotonic, sleep};
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
 use store::connect::ApiDb;
@@ -41,7 +42,7 @@ pub(crate) struct Hub {
 impl Hub {
     /// The pulses of a task from now on.
     pub(crate) fn follow(&self, tenant: TenantId, task: TaskId) -> Pulses {
-        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut followed = self.followed.lock();
         let sender = followed.entry((tenant, task)).or_insert_with(|| watch::channel(None).0);
         let mut pulses = sender.subscribe();
         // One that was told to others is news to this one.
@@ -54,7 +55,7 @@ impl Hub {
     pub(crate) async fn run(self, db: ApiDb, bus: Bus, shutdown: Shutdown) {
         let wakeups = bus.wakeups(&[Topic::Output]);
         while !shutdown.is_cancelled() {
-            let idle = self.followed.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+            let idle = self.followed.lock().is_empty();
             tokio::select! {
                 () = shutdown.cancelled() => return,
                 () = self.joined.notified() => {}
@@ -71,7 +72,7 @@ impl Hub {
     async fn look(&self, db: &ApiDb) {
         let mut of_tenant: HashMap<TenantId, Vec<TaskId>> = HashMap::new();
         {
-            let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut followed = self.followed.lock();
             followed.retain(|_, sender| sender.receiver_count() > 0);
             for (tenant, task) in followed.keys() {
                 of_tenant.entry(*tenant).or_default().push(*task);
@@ -98,7 +99,7 @@ impl Hub {
     }
 
     fn tell(&self, tenant: TenantId, found: Vec<Pulse>) {
-        let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        let followed = self.followed.lock();
         for pulse in found {
             if let Some(sender) = followed.get(&(tenant, pulse.task)) {
                 sender.send_if_modified(|known| {

@@ -10,11 +10,12 @@ use super::ledger::{Age, Ledger};
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
+use parking_lot::Mutex;
 use runtime::clock::{monotonic, timeout};
 use runtime::error_chain::ErrorChain;
 use runtime::tasks::TaskGroup;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::CountDb;
 use store::tenant::Holding;
@@ -45,12 +46,6 @@ struct Account {
     counting: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Account {
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Room that was given. Say what became of it; dropped without a word it counts as used until the next count.
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -74,14 +69,14 @@ impl Room {
     /// `stored` of the tasks are new in the backlog.
     pub(crate) fn settle(mut self, stored: u64) {
         self.settled = true;
-        self.account.ledger().settle(self.tasks, stored);
+        self.account.ledger.lock().settle(self.tasks, stored);
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
         if !self.settled {
-            self.account.ledger().settle(self.tasks, self.tasks);
+            self.account.ledger.lock().settle(self.tasks, self.tasks);
         }
     }
 }
@@ -98,7 +93,7 @@ impl Backlog {
     pub(crate) async fn room(&self, caller: &Caller, wanted: u64) -> Result<Room, Problem> {
         let account = self.look(caller).await;
         let (used, tasks) = {
-            let mut ledger = account.ledger();
+            let mut ledger = account.ledger.lock();
             let (used, tasks) = (ledger.backlog(), ledger.admit(wanted, caller.limits()));
             if tasks < wanted && !ledger.is_counted() {
                 ledger.settle(tasks, 0);
@@ -119,7 +114,7 @@ impl Backlog {
         let counted = async {
             loop {
                 let turn = Arc::clone(&account.counting).lock_owned().await;
-                if account.ledger().was_tried_since(asked_at) {
+                if account.ledger.lock().was_tried_since(asked_at) {
                     break;
                 }
                 self.count_beside(caller, &account, turn);
@@ -127,7 +122,7 @@ impl Backlog {
         };
         // Late or not, what is known by then is the answer.
         let _ = timeout(ASKED_WAIT, counted).await;
-        let ledger = account.ledger();
+        let ledger = account.ledger.lock();
         if !ledger.is_counted() {
             return Err(not_counted());
         }
@@ -137,12 +132,12 @@ impl Backlog {
     /// The caller's tenant as it is known, counted anew where that is due. Waited for is only what is worth it.
     async fn look(&self, caller: &Caller) -> Arc<Account> {
         let account = self.account(caller.tenant());
-        let age = account.ledger().age(monotonic());
+        let age = account.ledger.lock().age(monotonic());
         if age != Age::Fresh {
             self.begin_count(caller, &account);
         }
         if age == Age::Gone && timeout(WAIT, account.counting.lock()).await.is_err() {
-            let (now, mut ledger) = (monotonic(), account.ledger());
+            let (now, mut ledger) = (monotonic(), account.ledger.lock());
             // Whoever comes next waits no more.
             if ledger.age(now) == Age::Gone {
                 ledger.failed(now);
@@ -155,7 +150,7 @@ impl Backlog {
     /// each begin one anew, and none would ever end.
     fn begin_count(&self, caller: &Caller, account: &Arc<Account>) {
         let Ok(turn) = Arc::clone(&account.counting).try_lock_owned() else { return };
-        if account.ledger().age(monotonic()) == Age::Fresh {
+        if account.ledger.lock().age(monotonic()) == Age::Fresh {
             return;
         }
         self.count_beside(caller, account, turn);
@@ -171,30 +166,30 @@ impl Backlog {
 
     fn account(&self, tenant: TenantId) -> Arc<Account> {
         let now = monotonic();
-        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = self.accounts.lock();
         if accounts.len() >= TENANTS && !accounts.contains_key(&tenant) {
             let idle = |account: &Arc<Account>| {
-                let used = account.ledger().used_at;
+                let used = account.ledger.lock().used_at;
                 Arc::strong_count(account) == 1
                     && used.is_none_or(|at| now.saturating_duration_since(at) > IDLE)
             };
             accounts.retain(|_, account| !idle(account));
         }
         let account = Arc::clone(accounts.entry(tenant).or_default());
-        account.ledger().used_at = Some(now);
+        account.ledger.lock().used_at = Some(now);
         account
     }
 }
 
 async fn count(db: &CountDb, caller: &Caller, account: &Account) {
-    let counting = account.ledger().begin(monotonic());
+    let counting = account.ledger.lock().begin(monotonic());
     let most = u64::from(caller.limits().backlog) + 1;
     match store::tenant::holding(db, &caller.scope(), most).await {
         Ok(holding) => {
-            account.ledger().counted(counting, monotonic(), holding, caller.limits());
+            account.ledger.lock().counted(counting, monotonic(), holding, caller.limits());
         }
         Err(error) => {
-            account.ledger().failed(monotonic());
+            account.ledger.lock().failed(monotonic());
             let tenant = caller.tenant();
             warn!(tenant.id = %tenant, error = %ErrorChain(&error), "The backlog of `{tenant}` cannot be counted; what is known of it serves");
         }

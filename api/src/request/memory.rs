@@ -6,9 +6,10 @@
 
 use crate::problem::{Code, Problem};
 use domain::id::TenantId;
+use parking_lot::Mutex;
 use runtime::metrics::{Gauge, gauge};
 use runtime::shares::{NoRoom, Share, Shares};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Bytes of one request that are not counted.
 pub(crate) const FREE: usize = 8 * 1024;
@@ -100,7 +101,7 @@ impl std::fmt::Debug for Hold {
 impl Hold {
     /// Bytes, counted or not.
     pub(crate) fn bytes(&self) -> usize {
-        self.lock().bytes
+        self.0.held.lock().bytes
     }
 
     /// Holds `more` bytes. What is more than the share of its holder counts as that: it could never be had otherwise.
@@ -108,7 +109,7 @@ impl Hold {
     /// # Errors
     /// `too_much_in_memory` when its holder has its share, `overloaded` when all is in use; then it holds what it held.
     pub(crate) fn grow(&self, more: usize) -> Result<(), Problem> {
-        let mut held = self.lock();
+        let mut held = self.0.held.lock();
         let bytes = held.bytes.saturating_add(more);
         if bytes > FREE {
             let counted = bytes.min(self.0.most());
@@ -120,7 +121,7 @@ impl Hold {
 
     /// Holds no more than `bytes` from now on.
     pub(crate) fn shrink_to(&self, bytes: usize) {
-        let mut held = self.lock();
+        let mut held = self.0.held.lock();
         if bytes < held.bytes {
             held.bytes = bytes;
             if held.give_back(self.0.most()) {
@@ -142,10 +143,6 @@ impl Hold {
         let held = self.bytes();
         self.shrink_to(bytes);
         self.grow(bytes.saturating_sub(held))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Held> {
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,7 +197,7 @@ impl Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.get_mut();
         if held.share.take().is_some() {
             self.show();
         }

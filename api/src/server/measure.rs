@@ -1,8 +1,9 @@
 //! Counts and times requests, by route.
 
 use actix_web::http::StatusCode;
+use parking_lot::RwLock;
 use runtime::metrics::{Counter, CounterVec, Histogram, counter, histogram};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 static REQUESTS: LazyLock<CounterVec> = LazyLock::new(|| {
@@ -36,7 +37,7 @@ impl Measure {
     pub(super) fn answered(&self, status: StatusCode, took: Duration) {
         self.seconds.observe_duration(took);
         let status = status.as_u16();
-        let known = self.by_status.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.by_status.read();
         if let Some((_, counter)) = known.iter().find(|(s, _)| *s == status) {
             counter.inc();
             return;
@@ -44,6 +45,6 @@ impl Measure {
         drop(known);
         let counter = REQUESTS.with(&[self.route, self.method, &status.to_string()]);
         counter.inc();
-        self.by_status.write().unwrap_or_else(PoisonError::into_inner).push((status, counter));
+        self.by_status.write().push((status, counter));
     }
 }

@@ -10,7 +10,7 @@ use crate::auth::key::KeyError;
 use crate::auth::token::TokenError;
 use crate::auth::{PasswordError, UsedKeys};
 use crate::limit::{NotRedis, keep_up};
-use crate::submit::{Writers, queue};
+use crate::submit::{Writer, queue};
 use crate::unguarded;
 use actix_web::{App, HttpServer};
 use bus::Bus;
@@ -117,7 +117,13 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let (intake, waiting) = queue();
     // Writers end after the last request, not with the shutdown.
     let (stop_writers, writing) = Shutdown::new();
-    let writers = Writers::new(config, &bus, &waiting, (&tasks, &writing))?;
+    let writers = config.api.submit_writers as u32;
+    let db = SubmitDb::connect_for_writers(&config.database, writers)?;
+    let writer = Writer::new(db, bus.clone(), waiting);
+    for _ in 0..writers {
+        let writer = writer.clone();
+        tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
+    }
     let wakeups = bus.clone();
     let parts = Parts {
         api: api.clone(),
@@ -134,7 +140,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let used = (state.authenticator.used(), state.operators.used());
     let mounted = Mounted::new(state);
     let state = mounted.state();
-    let (server, door) = listen(config, mounted, writers)?;
+    let (server, door) = listen(config, mounted)?;
     let addr = door.address();
 
     let metrics = match config.api.metrics_listen {
@@ -165,17 +171,11 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     Ok(Handle { addr, metrics, tasks, grace: grace + Duration::from_secs(5) })
 }
 
-fn listen(
-    config: &Config,
-    mounted: Mounted,
-    writers: Writers,
-) -> Result<(actix_web::dev::Server, Door), StartError> {
+fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
     let (door, listener) = Door::open(address, config.api.write_timeout).map_err(refused)?;
-    // Called by each thread once.
     let bound = HttpServer::new(move || {
-        writers.start_here();
         let mounted = mounted.clone();
         App::new().configure(move |routes| mounted.configure(routes))
     })

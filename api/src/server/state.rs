@@ -141,8 +141,7 @@ impl State {
         let hasher = KeyHasher::new(config.auth.key_hash_secret()?)?;
         let sealer = Sealer::new(&hasher);
         let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
-        let spare = config.database.submit_connections as usize;
-        let storing = spare.saturating_sub(config.api.submit_writers).max(1);
+        let storing = (config.database.submit_connections as usize / 2).max(1);
         let tokens = match config.auth.jwt_keys()? {
             Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
             None => None,

@@ -36,7 +36,7 @@ impl Failure {
         }
     }
 
-    /// What those who wait are told.
+    /// The answer to the requests that wait.
     pub(super) fn problem(&self) -> Problem {
         let code = match self {
             Self::Unknown(_) => Code::OutcomeUnknown,

@@ -1,22 +1,18 @@
 //! Durable submits: nobody is answered before the commit.
 //!
-//! `queue` takes single submits from all requests; `writer` stores whatever waits in one statement, on the threads where `writers` puts it;
-//! `gathering` says when a statement waits for more of them; `group` coalesces equal idempotency keys within it; `pools` knows which pools there are;
-//! `work` wakes who has to do with what was stored.
+//! `queue` holds single submits of all requests; a free `writer` stores all that are queued in one statement; `group` coalesces equal idempotency keys within it; `pools` caches which pools there are; `work` wakes the
+//! loops that handle what was stored.
 
 mod failure;
-mod gathering;
 mod group;
 mod outcome;
 mod pools;
 mod queue;
 mod work;
 mod writer;
-mod writers;
 
 pub use outcome::Verdict;
 pub(crate) use pools::Pools;
 pub(crate) use queue::{Intake, queue};
 pub(crate) use work::Work;
-pub(crate) use writer::REPEATS;
-pub(crate) use writers::Writers;
+pub(crate) use writer::{REPEATS, Writer};

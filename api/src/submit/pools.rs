@@ -4,9 +4,10 @@
 //! forever. While the database is away the last known list serves: pools do not vanish.
 
 use crate::problem::Problem;
+use parking_lot::RwLock;
 use runtime::clock::{Instant, monotonic};
 use runtime::tasks::TaskGroup;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SubmitDb;
 use store::pool::SubmitPool;
@@ -78,7 +79,7 @@ impl Pools {
 
 impl Cached {
     fn known(&self) -> Known {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.read().clone()
     }
 
     async fn ask(&self, known: Known) -> Result<Arc<[SubmitPool]>, Problem> {
@@ -87,7 +88,7 @@ impl Cached {
             (Ok(pools), _) => {
                 let pools: Arc<[SubmitPool]> = pools.into();
                 let fresh = Some((asked_at, Arc::clone(&pools)));
-                *self.known.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+                *self.known.write() = fresh;
                 Ok(pools)
             }
             (Err(_), Some((_, pools))) => Ok(pools),

@@ -1,20 +1,18 @@
 //! Stores groups of single submits. `api.submit_writers` of these run at once.
 //!
-//! A group is whatever arrived while the statement before it was in flight, or a little longer where many come: a lone submit
-//! never waits for company. Nobody is answered before the commit; one bad row fails nobody else; and
-//! where the connection broke during the commit, only those who can be repeated safely are repeated.
+//! Group commit without a timer: a group is what is queued when a writer is free, so a lone submit never waits for others. No
+//! request is answered before the commit; a row that is refused fails no other; and where the connection broke during the commit,
+//! only submits with an idempotency key are repeated.
 
 use super::failure::Failure;
 use super::group::Group;
-use super::queue::{Pending, Queue, Taken};
+use super::queue::{Pending, Queue};
 use super::work::Work;
 use bus::Bus;
 use runtime::fault::{FaultPoint, InjectedFault};
-use runtime::fine_timer::FineTimer;
 use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::connect::SubmitDb;
 use store::task::submit::SubmitAnswer;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// Tries of a group with keys after its connection broke: when Postgres restarts, all connections of the pool are broken
 /// and each is found out once.
@@ -46,26 +44,22 @@ impl Writer {
 
     /// Stores groups until the queue has ended.
     pub(crate) async fn run(self) {
-        let timer = FineTimer::new();
         loop {
-            let Taken { pending, turn } = self.queue.take(&timer).await;
+            let mut pending = self.queue.next_group().await;
             if pending.is_empty() {
                 return;
             }
-            let mut undecided = self.store(Group::of(pending), turn).await;
             // At most one round for each distinct body of a key.
-            while !undecided.is_empty() {
-                undecided = self.store(Group::of(undecided), None).await;
+            while !pending.is_empty() {
+                pending = self.store(Group::of(pending)).await;
             }
         }
     }
 
-    /// Stores one group and answers it; gives back who must be asked about once more.
-    async fn store(&self, group: Group, turn: Option<OwnedSemaphorePermit>) -> Vec<Pending> {
+    /// Stores one group and answers it; returns the submits that only another statement can decide.
+    async fn store(&self, group: Group) -> Vec<Pending> {
         self.sizes.observe(group.tasks.len() as f64);
-        let stored = self.insert(&group).await;
-        drop(turn);
-        match stored {
+        match self.insert(&group).await {
             Ok(answers) => group.answer(answers),
             Err(failure @ Failure::Unknown(_)) => self.repeat(group, &failure).await,
             Err(failure @ Failure::Refused(_)) if group.tasks.len() > 1 => {

@@ -10,8 +10,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use std::io;
-use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncWriteExt, duplex};
 
 /// Has `request` sent with its headers' names `written` like this. Other names are not touched.
@@ -33,7 +33,7 @@ async fn note_of(written: &[String]) -> Option<Extensions> {
     let noted = Mutex::new(None);
     let service = service_fn(|mut read: Request<Incoming>| {
         let note = std::mem::take(read.extensions_mut());
-        *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(note);
+        *noted.lock() = Some(note);
         // No answer: the connection ends here.
         async { Err::<Response<String>, io::Error>(io::ErrorKind::Other.into()) }
     });
@@ -42,5 +42,5 @@ async fn note_of(written: &[String]) -> Option<Extensions> {
         .serve_connection(TokioIo::new(theirs), service)
         .await
         .ok();
-    noted.into_inner().unwrap_or_else(PoisonError::into_inner)
+    noted.into_inner()
 }

@@ -11,11 +11,12 @@ use hickory_resolver::proto::op::Query;
 use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::system_conf::read_system_conf;
 use hickory_resolver::{Hosts, Resolver, TokioResolver};
+use parking_lot::Mutex;
 use runtime::clock;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// What the system says of names.
@@ -76,7 +77,7 @@ impl Names {
             let found = fs::metadata(file).ok()?;
             Some((found.modified().ok()?, found.len()))
         });
-        let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.read.lock();
         if let Some((of, read)) = kept.as_ref()
             && *of == stamp
         {

@@ -5,9 +5,10 @@
 //! of them has. Waiting is free: whose turn has not come has not begun.
 
 use domain::id::TenantId;
+use parking_lot::Mutex;
 use runtime::shares::{NoRoom, Share, Shares};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Cheap to clone.
@@ -59,7 +60,7 @@ impl Turns {
         &self,
         tenant: TenantId,
     ) -> Result<Share<TenantId>, oneshot::Receiver<Share<TenantId>>> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         // Who came first among a tenant's own is first.
         if !waiting.by_tenant.contains_key(&tenant)
             && let Ok(share) = self.shares.acquire(tenant, 1)
@@ -78,7 +79,7 @@ impl Turns {
 
     /// Gives what is free to those whose turn it is.
     fn serve(&self) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let mut unserved = VecDeque::new();
         while let Some(tenant) = waiting.order.pop_front() {
             match self.shares.acquire(tenant, 1) {
@@ -94,10 +95,6 @@ impl Turns {
         while let Some(tenant) = unserved.pop_back() {
             waiting.order.push_front(tenant);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,14 +143,11 @@ impl Drop for Place<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::task::{Context, Poll, Waker};
+    use futures::FutureExt;
 
     /// Polled once.
     fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
-        match std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        }
+        future.now_or_never()
     }
 
     #[test]
@@ -176,7 +170,7 @@ mod tests {
         drop((second, third, of_c));
         drop(now(&mut a4).unwrap());
         assert_eq!(turns.shares.in_use(), 0);
-        assert!(turns.lock().by_tenant.is_empty() && turns.lock().order.is_empty());
+        assert!(turns.waiting.lock().by_tenant.is_empty() && turns.waiting.lock().order.is_empty());
     }
 
     #[test]

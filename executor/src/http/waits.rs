@@ -3,8 +3,8 @@
 //! Written by the exchange, read by whoever ends it. The wait is not the attempt's doing: its timeout does not run
 //! meanwhile, it is not billed, and a cap that ends it then is no failure.
 
+use parking_lot::Mutex;
 use runtime::clock;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[derive(Debug, Default)]
@@ -31,9 +31,9 @@ pub(super) enum Stage {
 impl Waits {
     /// Waits for `turn`.
     pub(super) async fn during<F: Future>(&self, turn: F) -> F::Output {
-        self.lock().since = Some(clock::monotonic());
+        self.0.lock().since = Some(clock::monotonic());
         let turn = turn.await;
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(since) = state.since.take() {
             state.total += since.elapsed();
         }
@@ -42,11 +42,11 @@ impl Waits {
 
     /// A request may be on its way from now on.
     pub(super) fn asks(&self) {
-        self.lock().asked = true;
+        self.0.lock().asked = true;
     }
 
     pub(super) fn stage(&self) -> Stage {
-        let state = *self.lock();
+        let state = *self.0.lock();
         match (state.since, state.asked) {
             (None, _) => Stage::Busy,
             (Some(_), false) => Stage::NotBegun,
@@ -56,11 +56,7 @@ impl Waits {
 
     /// All of it up to now.
     pub(super) fn total(&self) -> Duration {
-        let state = *self.lock();
+        let state = *self.0.lock();
         state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,12 +5,12 @@
 //! marked by locked files that go with the process. A number that any live process has is never given out.
 
 use crate::supervise::all_pids;
+use parking_lot::Mutex;
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Where executors of this machine mark what they have claimed. Root alone may write there.
 const MARKS: &str = "/run/berth-uids";
@@ -70,7 +70,7 @@ impl UidRange {
     /// # Errors
     /// When all of them are in use.
     pub(super) fn claim(&self) -> io::Result<u32> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.free.is_empty() {
             self.claim_block(&mut state)?;
         }
@@ -84,7 +84,7 @@ impl UidRange {
 
     /// Gives it back. No process may have it any more.
     pub(super) fn release(&self, uid: u32) {
-        self.lock().free.push_back(uid);
+        self.state.lock().free.push_back(uid);
     }
 
     fn claim_block(&self, state: &mut State) -> io::Result<()> {
@@ -112,10 +112,6 @@ impl UidRange {
             }
         }
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

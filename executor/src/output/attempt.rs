@@ -5,9 +5,9 @@
 
 use super::flush::HOLD;
 use super::stream::{StreamBuffer, Which};
+use parking_lot::Mutex;
 use protocol::{LeaseKey, OutputChunk};
 use runtime::clock::{self, Instant};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How much of each stream is kept, bytes.
 #[derive(Debug, Clone, Copy)]
@@ -69,19 +69,19 @@ impl AttemptOutput {
 
     /// Bytes written to (stdout, stderr) so far.
     pub(crate) fn totals(&self) -> (u64, u64) {
-        let state = self.lock();
+        let state = self.state.lock();
         (state.stdout.total(), state.stderr.total())
     }
 
     /// True when nothing is left to be sent now.
     pub(crate) fn is_drained(&self) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         state.stdout.pending() + state.stderr.pending() == 0
     }
 
     /// Adds what was read.
     pub(super) fn push(&self, which: Which, data: &[u8]) -> Waiting {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let cut = state.begins_piece(which);
         let (stream, next_seq) = state.stream(which);
         stream.push(data, cut, next_seq);
@@ -90,7 +90,7 @@ impl AttemptOutput {
 
     /// Waits no longer for the rest of a character.
     pub(super) fn release(&self, which: Which) -> Waiting {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let (stream, next_seq) = state.stream(which);
         stream.release(next_seq);
         stream.waiting()
@@ -98,7 +98,7 @@ impl AttemptOutput {
 
     /// Both streams are over: their tails may be sent.
     pub(super) fn finish(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         for which in [Which::Stdout, Which::Stderr] {
             let (stream, next_seq) = state.stream(which);
             stream.finish(next_seq);
@@ -107,12 +107,12 @@ impl AttemptOutput {
 
     /// True the first time, until `take` has emptied it: then it must be queued again.
     pub(super) fn mark_queued(&self) -> bool {
-        !std::mem::replace(&mut self.lock().queued, true)
+        !std::mem::replace(&mut self.state.lock().queued, true)
     }
 
     /// The next chunk of those that wait, in the order of reading. None leaves the queue.
     pub(super) fn take(&self) -> Option<OutputChunk> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let which = match (state.stdout.next_seq(), state.stderr.next_seq()) {
             (Some(out), Some(err)) if err < out => Which::Stderr,
             (None, Some(_)) => Which::Stderr,
@@ -129,10 +129,6 @@ impl AttemptOutput {
             offset: piece.offset,
             data: piece.into_data(),
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

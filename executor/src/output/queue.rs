@@ -4,9 +4,10 @@
 //! turn, so that a flood delays nobody else's lines.
 
 use super::attempt::AttemptOutput;
+use parking_lot::Mutex;
 use protocol::OutputChunk;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ impl OutputQueue {
     /// `output` has something to send now.
     pub(crate) fn add(&self, output: &Arc<AttemptOutput>) {
         if output.mark_queued() {
-            self.due.lock().unwrap_or_else(PoisonError::into_inner).push_back(Arc::clone(output));
+            self.due.lock().push_back(Arc::clone(output));
             self.filled.notify_one();
         }
     }
@@ -38,12 +39,12 @@ impl OutputQueue {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.due.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.due.lock().is_empty()
     }
 
     /// Chunks, one of each attempt in turn, until there are `limit` bytes or one chunk more.
     pub(super) fn take(&self, mut limit: usize) -> Vec<OutputChunk> {
-        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut due = self.due.lock();
         let mut chunks = Vec::new();
         while limit > 0 {
             let Some(output) = due.pop_front() else { break };
@@ -58,6 +59,6 @@ impl OutputQueue {
 
     /// Forgets everything: its leases are over.
     pub(crate) fn clear(&self) {
-        self.due.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.due.lock().clear();
     }
 }

@@ -1,7 +1,7 @@
 //! The thread that writes the spool, and how the agent speaks to it.
 //!
-//! A thread because a sync blocks. Groups are whatever has accumulated while the last sync ran, or a little longer where many come:
-//! a lone result waits for nothing, and ten thousand share a sync.
+//! A thread because a sync blocks. A group is what is queued when the thread is free: a lone result waits for no other, and ten
+//! thousand share a sync.
 
 use super::file::SpoolFile;
 use super::record::ResultKey;
@@ -10,16 +10,10 @@ use runtime::clock;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Most results in one group: bounds the time of one write.
 const MAX_GROUP: usize = 10_000;
-/// Where a group had as many, the next one waits for company: each costs a sync here, a message, and a statement and a sync where it is
-/// settled. That is a thousand and more that end in a second; whoever waits for one end to begin the next comes in fewer.
-const MANY: usize = 16;
-/// From the begin of such a group to that of the next, at least. Room in an executor is free so much later.
-const SPACING: Duration = Duration::from_millis(8);
 
 enum Order {
     Store(ResultKey, protocol::Result),
@@ -88,10 +82,7 @@ impl Spool {
 
 fn write_groups(mut file: SpoolFile, inbox: &Receiver<Order>, written: &UnboundedSender<Written>) {
     let seconds = SPOOL_SECONDS.with(&[]);
-    let mut not_before = clock::monotonic();
     while let Ok(first) = inbox.recv() {
-        thread::sleep(not_before.saturating_duration_since(clock::monotonic()));
-        let woken = clock::monotonic();
         let mut group = Vec::new();
         let mut mend = file.is_broken();
         let mut orders = Some(first).into_iter().chain(inbox.try_iter());
@@ -104,9 +95,6 @@ fn write_groups(mut file: SpoolFile, inbox: &Receiver<Order>, written: &Unbounde
             }
         }
         let keys: Vec<ResultKey> = group.iter().map(|(key, _)| *key).collect();
-        if keys.len() >= MANY {
-            not_before = woken + SPACING;
-        }
         let began = clock::monotonic();
         let done = if keys.is_empty() && !mend { Ok(()) } else { file.append(group) };
         if !keys.is_empty() {
@@ -124,27 +112,22 @@ fn write_groups(mut file: SpoolFile, inbox: &Receiver<Order>, written: &Unbounde
 mod tests {
     use super::super::record::tests::sample;
     use super::*;
-    use runtime::clock::monotonic;
     use tokio::sync::mpsc::unbounded_channel;
 
     #[test]
-    fn many_results_share_a_sync_and_so_do_those_that_come_soon_after() {
+    fn results_that_are_queued_when_the_thread_is_free_share_a_sync() {
         let folder = tempfile::tempdir().unwrap();
         let file = SpoolFile::open(&folder.path().join("spool")).unwrap();
         let ((orders, inbox), (tell, mut written)) = (channel(), unbounded_channel());
-        let store = |count: usize| {
-            for _ in 0..count {
-                let result = sample("done");
-                orders.send(Order::Store(ResultKey::of(&result).unwrap(), result)).unwrap();
-            }
+        let store = || {
+            let result = sample("done");
+            orders.send(Order::Store(ResultKey::of(&result).unwrap(), result)).unwrap();
         };
-        store(MANY);
-        let began = monotonic();
+        (0..16).for_each(|_| store());
         let thread = thread::spawn(move || write_groups(file, &inbox, &tell));
-        assert_eq!(written.blocking_recv().unwrap().keys.len(), MANY);
-        store(1);
-        assert_eq!(written.blocking_recv().unwrap().keys.len(), 1);
-        assert!(began.elapsed() >= SPACING, "it waited for company");
+        assert_eq!(written.blocking_recv().unwrap().keys.len(), 16);
+        store();
+        assert_eq!(written.blocking_recv().unwrap().keys.len(), 1, "a lone one waits for no other");
         drop(orders);
         thread.join().unwrap();
     }

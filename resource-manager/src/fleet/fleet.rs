@@ -8,10 +8,11 @@ use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Node, Shapes, choose};
 use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
+use parking_lot::Mutex;
 use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
 use runtime::clock::{self, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::lease::LeaseKey;
 use store::load::PoolReport;
@@ -91,10 +92,6 @@ impl Fleet {
         self.began.elapsed()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Fires when capacity or leases changed.
     pub(crate) fn changed(&self) -> Arc<Notify> {
         Arc::clone(&self.changed)
@@ -102,14 +99,14 @@ impl Fleet {
 
     /// Fires when room may have appeared in `pool`.
     pub(crate) fn room(&self, pool: &PoolName) -> Arc<Notify> {
-        Arc::clone(self.lock().room.entry(pool.clone()).or_default())
+        Arc::clone(self.inner.lock().room.entry(pool.clone()).or_default())
     }
 
     /// Seats an executor; an older seat of the same session is replaced, and one of an earlier session of it gets nothing more.
     /// `came_back`: it has come without something that it was given.
     pub(crate) fn seat(&self, mut seat: Seat, came_back: bool) {
         let pool = seat.pool.clone();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let mut conduct = inner.conducts.remove(&seat.executor);
         for (session, other) in &mut inner.seats {
             if other.executor == seat.executor {
@@ -136,7 +133,7 @@ impl Fleet {
 
     /// Removes the seat that `stream` made; a newer stream's stays. Its leases live on in the database.
     pub(crate) fn unseat(&self, stream: &Stream) -> Option<Seat> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let ours = inner.seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id);
         let seat = if ours { inner.remove(stream.session) } else { None };
         EXECUTORS.set(inner.seats.len() as f64);
@@ -147,19 +144,19 @@ impl Fleet {
 
     /// True while `stream` is its executor's newest.
     pub(crate) fn knows(&self, stream: &Stream) -> bool {
-        self.lock().seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id)
+        self.inner.lock().seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id)
     }
 
     /// Removes whatever seat `session` has.
     pub(crate) fn remove(&self, session: SessionId) -> Option<Seat> {
-        let seat = self.lock().remove(session);
+        let seat = self.inner.lock().remove(session);
         self.changed.notify_one();
         seat
     }
 
     /// Every connected session with its epoch.
     pub(crate) fn sessions(&self) -> Vec<SessionEpoch> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         inner
             .seats
             .iter()
@@ -169,24 +166,24 @@ impl Fleet {
 
     /// Connected sessions that hold leases.
     pub(crate) fn busy(&self) -> Vec<SessionId> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let busy = inner.seats.iter().filter(|(_, seat)| !seat.leases.is_empty());
         busy.map(|(session, _)| *session).collect()
     }
 
     /// Every stream.
     pub(crate) fn streams(&self) -> Vec<Stream> {
-        self.lock().seats.values().map(|seat| seat.stream.clone()).collect()
+        self.inner.lock().seats.values().map(|seat| seat.stream.clone()).collect()
     }
 
     /// The stream of `session`.
     pub(crate) fn stream(&self, session: SessionId) -> Option<Stream> {
-        self.lock().seats.get(&session).map(|seat| seat.stream.clone())
+        self.inner.lock().seats.get(&session).map(|seat| seat.stream.clone())
     }
 
     /// No more placements on `session`: it drains.
     pub(crate) fn drain(&self, session: SessionId) {
-        if let Some(seat) = self.lock().seats.get_mut(&session) {
+        if let Some(seat) = self.inner.lock().seats.get_mut(&session) {
             seat.accepting = false;
         }
         self.changed.notify_one();
@@ -194,20 +191,20 @@ impl Fleet {
 
     /// True where some executor of `pool` could take a task: a basic one, or one that asks for none of what is used up there.
     pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
-        let (inner, now) = (self.lock(), self.now());
+        let (inner, now) = (self.inner.lock(), self.now());
         inner.seats.values().any(|seat| seat.pool == *pool && seat.slots(now) > 0)
     }
 
     /// Sessions that get probes at most.
     pub(crate) fn quarantined(&self) -> HashSet<SessionId> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let held = inner.seats.iter().filter(|(_, seat)| seat.conduct.is_quarantined());
         held.map(|(session, _)| *session).collect()
     }
 
     /// Gives room to what fits of `hints`, largest first; the places of the placed in `hints` come with them.
     pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<(usize, Placement)> {
-        let (mut inner, now) = (self.lock(), self.now());
+        let (mut inner, now) = (self.inner.lock(), self.now());
         let mut sessions = Vec::new();
         let mut nodes: Vec<Node> = Vec::new();
         for (session, seat) in inner.seats.iter().filter(|(_, seat)| seat.pool == *pool) {
@@ -242,7 +239,7 @@ impl Fleet {
 
     /// A task of `size` was held in vain, or would be: tasks as large are not wanted here until one fits.
     pub(crate) fn lacks(&self, pool: &PoolName, size: Resources) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if !inner.lacks.get(pool).is_some_and(|known| known.covers(size)) {
             inner.lacks.entry(pool.clone()).or_default().add(size);
             drop(inner);
@@ -252,13 +249,13 @@ impl Fleet {
 
     /// True where a task of `size` found no room and does not fit yet: holding another makes no sense.
     pub(crate) fn is_lacking(&self, pool: &PoolName, size: Resources) -> bool {
-        self.lock().lacks.get(pool).is_some_and(|known| known.covers(size))
+        self.inner.lock().lacks.get(pool).is_some_and(|known| known.covers(size))
     }
 
     /// True where some executor takes work of the pool and none would have room for `size` even if it were idle: no wait helps. With
     /// as many sizes lacking as can be remembered a wait does: what is forgotten comes again at once.
     pub(crate) fn can_never_hold(&self, pool: &PoolName, size: Resources) -> bool {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         if inner.lacks.get(pool).is_some_and(|known| known.least().len() == Shapes::MOST) {
             return false;
         }
@@ -269,7 +266,7 @@ impl Fleet {
 
     /// Room that was taken for placements that were not granted goes back.
     pub(crate) fn give_back(&self, placements: &[Placement]) {
-        let (mut inner, now) = (self.lock(), self.now());
+        let (mut inner, now) = (self.inner.lock(), self.now());
         for placement in placements {
             // Another epoch is another seat: it was made from the live leases and knows nothing of this placement.
             if let Some(seat) =
@@ -288,7 +285,7 @@ impl Fleet {
     pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> (Vec<Stream>, Vec<LeaseKey>) {
         grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
         let (mut broken, mut untold) = (Vec::new(), Vec::new());
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
             let Some(first) = of_session.first() else { continue };
             let Some(seat) =
@@ -326,7 +323,7 @@ impl Fleet {
 
     /// A copy of what is known of a lease; marks it as ending, so that a heartbeat does not end it too.
     pub(crate) fn begin_ending(&self, key: LeaseKey) -> Option<HeldLease> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let lease = inner.seats.get_mut(&key.session)?.leases.get_mut(&key.into())?;
         lease.ending = true;
         Some(lease.clone())
@@ -335,6 +332,7 @@ impl Fleet {
     /// The end could not be written: the lease stands as before.
     pub(crate) fn keep(&self, key: LeaseKey) {
         if let Some(lease) = self
+            .inner
             .lock()
             .seats
             .get_mut(&key.session)
@@ -346,7 +344,7 @@ impl Fleet {
 
     /// The executor took these up.
     pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = HeldKey>) {
-        if let Some(seat) = self.lock().seats.get_mut(&session) {
+        if let Some(seat) = self.inner.lock().seats.get_mut(&session) {
             for key in keys {
                 if let Some(lease) = seat.leases.get_mut(&key) {
                     lease.accepted = true;
@@ -358,7 +356,7 @@ impl Fleet {
     /// These leases are over: their room is free again, and how they ended says whether their executor is to have more.
     pub(crate) fn release(&self, ended: impl Iterator<Item = (LeaseKey, Ending)>) {
         let mut pools = HashSet::new();
-        let (mut inner, now) = (self.lock(), self.now());
+        let (mut inner, now) = (self.inner.lock(), self.now());
         for (key, ending) in ended {
             let Some(seat) = inner.seats.get_mut(&key.session) else { continue };
             let Some(lease) = seat.leases.remove(&key.into()) else { continue };
@@ -389,7 +387,7 @@ impl Fleet {
         last_assignment: u64,
         held: &HashSet<HeldKey>,
     ) -> Vec<Released> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let Some(seat) = inner.seats.get_mut(&session) else { return Vec::new() };
         let gone = seat
             .leases
@@ -412,7 +410,7 @@ impl Fleet {
 
     /// What each pool has to give.
     pub(crate) fn loads(&self) -> Vec<PoolReport> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let now = self.now();
         inner.forget_what_fits(now);
         let mut loads: BTreeMap<PoolName, PoolReport> = BTreeMap::new();

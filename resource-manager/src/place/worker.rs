@@ -28,7 +28,6 @@ use store::malformed::tell;
 use store::task::transition::{
     Claim, EndedAttempt, Placed, SessionEpoch, attempt_malformed, not_started, placed, unplaced,
 };
-use tokio::task::yield_now;
 use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
@@ -198,8 +197,6 @@ impl PoolWorker {
             })
             .collect();
         let (broken, untold) = self.fleet.assign(grants);
-        // So that they are written before the broker is told: what it then does can take the processor that an executor waits for.
-        yield_now().await;
         // What was sent cannot fail any more: only a kill makes sense here.
         ASSIGNED.hit().await.ok();
         for (origin, lease, waited_ms) in traced {

@@ -5,8 +5,9 @@
 use crate::metrics::RETRIES;
 use domain::budget::{Ask, Books, BudgetRule, Held, TargetKey};
 use domain::id::TenantId;
+use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The accounts; a cheap handle.
@@ -44,7 +45,7 @@ impl Budgets {
         again: bool,
     ) -> Option<Duration> {
         let (now, key) = (self.now(), TargetKey { tenant, target: Arc::clone(target) });
-        let mut kept = self.kept();
+        let mut kept = self.0.kept.lock();
         let rule = kept.rule;
         kept.books.attempt_ended(&rule, now, &key, how);
         if !again {
@@ -62,21 +63,17 @@ impl Budgets {
     /// Calls `act` with the accounts, this process's share, and the time.
     pub(super) fn with<T>(&self, act: impl FnOnce(&mut Books, &BudgetRule, Duration) -> T) -> T {
         let now = self.now();
-        let mut kept = self.kept();
+        let mut kept = self.0.kept.lock();
         let rule = kept.rule;
         act(&mut kept.books, &rule, now)
     }
 
     /// So many resource managers divide it among them.
     pub(super) fn share(&self, managers: u32) {
-        self.kept().rule = self.0.whole.share(managers);
+        self.0.kept.lock().rule = self.0.whole.share(managers);
     }
 
     fn now(&self) -> Duration {
         self.0.began.elapsed()
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,11 +6,11 @@
 use super::Budgets;
 use crate::metrics::{HELD_TARGETS, OPEN_BREAKERS, RETRIES};
 use bus::{Bus, Topic};
+use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
@@ -93,7 +93,7 @@ impl Releaser {
 }
 
 fn is_due(last: &Mutex<Option<Instant>>, every: Duration) -> bool {
-    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = last.lock();
     let due = last.is_none_or(|at| at.elapsed() >= every);
     if due {
         *last = Some(clock::monotonic());

@@ -6,13 +6,14 @@
 //! calls that were refused.
 
 use crate::metrics::{CONNECTIONS, CONNECTIONS_CLOSED};
+use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::shares::{Share, Shares};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -85,7 +86,7 @@ impl Guest {
     /// It has made a call that was let in: it may stay.
     pub(crate) fn admit(&self) {
         self.0.admitted.store(true, Ordering::Release);
-        self.0.place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.place.lock().take();
     }
 
     fn is_admitted(&self) -> bool {

@@ -29,6 +29,9 @@ pub struct ResourceManagerConfig {
     /// How long a hint is held while there is no room.
     #[serde(deserialize_with = "duration")]
     pub hint_hold: Duration,
+    /// Least time between two reports of free room to the batcher.
+    #[serde(deserialize_with = "duration")]
+    pub report_interval: Duration,
     /// Tasks claimed in one statement.
     pub claim_batch: usize,
     /// Results settled in one statement.
@@ -104,6 +107,7 @@ impl ResourceManagerConfig {
         checks.duration("resource_manager.lease_term", self.lease_term, secs(3)..=secs(300));
         checks.duration("resource_manager.kill_grace", self.kill_grace, secs(0)..=secs(300));
         checks.duration("resource_manager.hint_hold", self.hint_hold, ms(0)..=ms(250));
+        checks.duration("resource_manager.report_interval", self.report_interval, ms(1)..=secs(1));
         checks.number("resource_manager.claim_batch", self.claim_batch, 1..=10_000);
         checks.number("resource_manager.settle_batch", self.settle_batch, 1..=10_000);
         let percent = self.retry_percent_of_first_attempts;

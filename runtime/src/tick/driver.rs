@@ -9,7 +9,6 @@ use super::outcome::{Again, TickOutcome, TickPolicy};
 use crate::backoff::{Backoff, jittered};
 use crate::clock;
 use crate::error_chain::ErrorChain;
-use crate::fine_timer::FineTimer;
 use crate::health::Health;
 use crate::shutdown::Shutdown;
 use crate::tasks::caught;
@@ -28,7 +27,6 @@ pub struct Ticker {
     health: Option<Health>,
     /// Whether the role is ready only while this succeeds.
     needed: bool,
-    fine: bool,
 }
 
 /// Why a tick gave no outcome.
@@ -56,7 +54,7 @@ impl Ticker {
     /// `name` labels metrics, logs and liveness; one name a process.
     #[must_use]
     pub fn new(name: &'static str, policy: TickPolicy) -> Self {
-        Self { name, policy, wake: None, health: None, needed: true, fine: false }
+        Self { name, policy, wake: None, health: None, needed: true }
     }
 
     /// Ticks on each wake-up too. Wake with `notify_one`: it is kept while a tick runs, and many count
@@ -80,12 +78,6 @@ impl Ticker {
         Self { needed: false, ..self.health(health) }
     }
 
-    /// Ends its pauses when they should, where those of others are up to two milliseconds late; see [`FineTimer`].
-    #[must_use]
-    pub fn finely(self) -> Self {
-        Self { fine: true, ..self }
-    }
-
     /// Ticks at once, then again and again until the shutdown.
     pub async fn run<F, Fut, E>(self, shutdown: Shutdown, mut tick: F)
     where
@@ -103,7 +95,6 @@ impl Ticker {
         let measure = Measure::of(self.name);
         let mut backoff = Backoff::new(self.policy.backoff_min, self.policy.backoff_max);
         let mut failures = 0_u64;
-        let fine = self.fine.then(FineTimer::new);
         while !shutdown.is_cancelled() {
             self.forget_wake_up();
             let started = clock::monotonic();
@@ -113,7 +104,7 @@ impl Ticker {
                     measure.succeeded(started.elapsed(), outcome.done);
                     self.healed(&mut failures);
                     backoff.reset();
-                    self.pause(&shutdown, outcome.again, fine.as_ref()).await;
+                    self.pause(&shutdown, outcome.again).await;
                 }
                 Err(failure) => {
                     measure.failed(started.elapsed(), matches!(failure, Failure::Panic(_)));
@@ -168,7 +159,7 @@ impl Ticker {
         }
     }
 
-    async fn pause(&self, shutdown: &Shutdown, again: Again, fine: Option<&FineTimer>) {
+    async fn pause(&self, shutdown: &Shutdown, again: Again) {
         let pause = match again {
             // Lets other tasks of this thread run between two full batches.
             Again::Now => return tokio::task::yield_now().await,
@@ -181,17 +172,11 @@ impl Ticker {
                 None => pending().await,
             }
         };
-        let passed = async {
-            match fine {
-                Some(fine) => fine.until(clock::monotonic() + pause).await,
-                None => clock::sleep(pause).await,
-            }
-        };
         tokio::select! {
             biased;
             () = shutdown.cancelled() => {}
             () = woken => {}
-            () = passed => {}
+            () = clock::sleep(pause) => {}
         }
     }
 

@@ -15,10 +15,11 @@ use crate::submit::{REPEATS, Work};
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView, Warning};
 use actix_web::web::Bytes;
 use domain::plan::Quota;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use store::StoreError;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
@@ -316,7 +317,7 @@ impl Sender {
         let render = |answers: &[SubmitAnswer]| {
             let new = answers.iter().filter(|a| matches!(a, SubmitAnswer::Created(_))).count();
             stored.store(new as u64, Ordering::Relaxed);
-            *work.lock().unwrap_or_else(PoisonError::into_inner) = Work::of(answers);
+            *work.lock() = Work::of(answers);
             render(answers).unwrap_or_else(|problem| {
                 tracing::error!(cause = problem.cause(), "The answer to a batch cannot be written");
                 broken.store(true, Ordering::Relaxed);
@@ -354,7 +355,7 @@ impl Sender {
             return Err(internal());
         }
         if matches!(answer, BatchAnswer::Fresh(_)) {
-            work.into_inner().unwrap_or_else(PoisonError::into_inner).wake(&state.bus);
+            work.into_inner().wake(&state.bus);
         }
         Ok(answer)
     }
