@@ -1,9 +1,9 @@
-//! Hands a dispatch to the bus, and takes back what did not arrive.
+//! Publishes the hints of a dispatch, and takes back those that the broker refused.
 //!
-//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. The broker answers when a
-//! hint is in its log (and on its disk, unless it was told not to wait for that), which takes as long as the rest of a tick, and a resource
-//! manager when it is placed: the batcher does not wait for either, but looks on. The rule: it is never more than a few dispatches ahead of the answers, so that
-//! a slow broker slows it down.
+//! The rows are `queued` and committed by now: if this process dies here the sweep takes them back,
+//! later. The broker confirms a hint when it is in its log, which takes about as long as the rest
+//! of a tick: the next ticks do not wait for it. The rule: the batcher is never more than a few
+//! dispatches ahead of the confirms, so a slow broker slows it down (backpressure).
 
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
@@ -23,22 +23,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 use tracing::{Instrument, debug, error, info_span, warn};
 
-/// Tasks are `queued` and nobody was told.
+/// Tasks are `queued` and no hint is published.
 static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
 /// Hints are with the broker, and what it did not take is not taken back yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
-/// Room for dispatches that wait for their answer: 4 of so many hints and more, or as many small ones as have as many hints. Those may wait for room at
-/// a resource manager, and for one that does not answer.
+/// A dispatch of so many hints or more counts as this many.
 const LARGE: u32 = 50;
-const PLACES: usize = 4 * LARGE as usize;
+/// Hints that may wait for their confirm at a time: of 4 large dispatches, or of more small ones.
+const IN_FLIGHT: usize = 4 * LARGE as usize;
 
-/// Hands out hints.
+/// Publishes hints.
 pub(super) struct Publisher {
     db: SchedulerDb,
     bus: Bus,
     tasks: TaskGroup,
-    places: Arc<Semaphore>,
+    in_flight: Arc<Semaphore>,
     refused: Arc<AtomicBool>,
 }
 
@@ -46,14 +46,14 @@ pub(super) struct Publisher {
 struct Dispatch {
     pool: PoolName,
     batches: Vec<HintBatch>,
-    /// Given back when the broker has answered, and what it refused is taken back.
-    _place: Option<OwnedSemaphorePermit>,
+    /// Released when the broker has answered, and what it refused is taken back.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Publisher {
     pub(super) fn new(db: SchedulerDb, bus: Bus, tasks: TaskGroup) -> Self {
-        let (places, refused) = (Arc::new(Semaphore::new(PLACES)), Arc::default());
-        Self { db, bus, tasks, places, refused }
+        let (in_flight, refused) = (Arc::new(Semaphore::new(IN_FLIGHT)), Arc::default());
+        Self { db, bus, tasks, in_flight, refused }
     }
 
     /// Whether the broker has refused anything since this was last asked.
@@ -61,7 +61,8 @@ impl Publisher {
         self.refused.swap(false, Ordering::AcqRel)
     }
 
-    /// Sends `hints` in messages of `per_message`, in the order of calls. What becomes of them shows in [`Self::was_refused`].
+    /// Sends `hints` in messages of `per_message`, in the order of calls. What becomes of them
+    /// shows in [`Self::was_refused`].
     pub(super) async fn publish(
         &self,
         pool: &PoolName,
@@ -79,10 +80,10 @@ impl Publisher {
         }
         MARKED.hit().await?;
         let span = info_span!("task.dispatch", %pool, tasks = hints.len());
-        let places = u32::try_from(hints.len()).unwrap_or(LARGE).min(LARGE);
+        let permits = u32::try_from(hints.len()).unwrap_or(LARGE).min(LARGE);
         // It is never closed.
-        let place = Arc::clone(&self.places).acquire_many_owned(places).await.ok();
-        let dispatch = Dispatch { pool: pool.clone(), batches, _place: place };
+        let permit = Arc::clone(&self.in_flight).acquire_many_owned(permits).await.ok();
+        let dispatch = Dispatch { pool: pool.clone(), batches, _permit: permit };
         let (db, bus, refused) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.refused));
         let sending = async move {
             if let Err(error) = dispatch.send(&db, &bus, &refused).await {
@@ -94,11 +95,11 @@ impl Publisher {
             }
         };
         let mut sending = Box::pin(sending.instrument(span));
-        // Once here: that hands the messages over, so that they leave in the order of their turns.
+        // Polled once here: that writes the messages, so that they leave in the order of their turns.
         let pending = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending()));
         if pending.await {
             drop(self.tasks.spawn("batcher_hints", sending));
-            // So that they are written before anything else is asked of Postgres.
+            // So that they are sent before the next statement.
             yield_now().await;
         }
         Ok(())

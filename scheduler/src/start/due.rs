@@ -59,7 +59,7 @@ impl Loops {
         // Whoever looks wakes it, and it knows itself when the next is due.
         let policy = TickPolicy { interval: Duration::from_secs(1), ..quick(LOOK) };
         let ticker = Ticker::new("due_release", policy).wake(held.release());
-        let ticker = ticker.health(&self.health).finely();
+        let ticker = ticker.health(&self.health);
         let release = ReleaseTick { db, bus, clock, held };
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("due_release", async move {
