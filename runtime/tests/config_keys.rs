@@ -92,6 +92,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("scheduler.listen", "127.0.0.1:91"),
     ("scheduler.batcher_lease", "2s"),
     ("scheduler.tick_max", "91ms"),
+    ("scheduler.tick_busy", "91ms"),
     ("scheduler.horizon", "91ms"),
     ("scheduler.hint_batch", "91"),
     ("scheduler.sweep_age", "17s"),

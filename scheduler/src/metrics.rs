@@ -9,7 +9,7 @@ pub(crate) static DISPATCHED: LazyLock<CounterVec> = LazyLock::new(|| {
 pub(crate) static STOPPED: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter(
         "berth_batch_stopped_total",
-        "Looks of the batcher at a pool, by what kept it from handing out more",
+        "Ticks of the batcher in a pool, by what kept it from dispatching more",
         &["pool", "reason"],
     )
 });

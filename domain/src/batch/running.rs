@@ -88,10 +88,10 @@ impl Running {
         self.tenants.get(&tenant).filter(|held| held.limit.is_some()).map(|held| held.left())
     }
 
-    /// How many tasks of `tenant` are worth looking at: one more than may start, which tells that some are held back; none where it
+    /// How many tasks of `tenant` are worth reading: one more than may start, which tells that some are held back; none where it
     /// may start nothing.
     #[must_use]
-    pub fn worth_a_look(&self, tenant: TenantId) -> u64 {
+    pub fn worth_reading(&self, tenant: TenantId) -> u64 {
         let held = self.tenants.get(&tenant).copied().unwrap_or_default();
         if held.limit == Some(0) { 0 } else { held.left().saturating_add(1) }
     }
@@ -189,7 +189,7 @@ mod tests {
         running.counted([(tenant(2), 9)]);
         assert!(pick(&mut running, [task(1, 1, 1)]).is_empty());
         assert!(!running.holds_back());
-        let looks = [1, 2, 3].map(|owner| running.worth_a_look(tenant(owner)));
+        let looks = [1, 2, 3].map(|owner| running.worth_reading(tenant(owner)));
         assert_eq!(looks, [0, 2, u64::MAX]);
     }
 

@@ -21,6 +21,9 @@ pub struct SchedulerConfig {
     /// Longest pause between two ticks.
     #[serde(deserialize_with = "duration")]
     pub tick_max: Duration,
+    /// Longest pause between two ticks of the batcher while tasks wait for room.
+    #[serde(deserialize_with = "duration")]
+    pub tick_busy: Duration,
     /// How far ahead of free slots tasks are handed out.
     #[serde(deserialize_with = "duration")]
     pub horizon: Duration,
@@ -42,6 +45,7 @@ impl SchedulerConfig {
     pub(super) fn check(&self, checks: &mut Checks) {
         checks.duration("scheduler.batcher_lease", self.batcher_lease, ms(500)..=secs(4));
         checks.duration("scheduler.tick_max", self.tick_max, ms(5)..=secs(5));
+        checks.duration("scheduler.tick_busy", self.tick_busy, ms(1)..=ms(100));
         checks.duration("scheduler.horizon", self.horizon, ms(0)..=ms(250));
         checks.number("scheduler.hint_batch", self.hint_batch, 1..=100);
         checks.duration("scheduler.sweep_age", self.sweep_age, ms(200)..=secs(300));

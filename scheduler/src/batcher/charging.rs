@@ -1,4 +1,5 @@
-//! Keeps charges true: what attempts took is heard from the resource managers, and asked for where nobody tells.
+//! Corrects charges to what attempts used, as resource managers report it. Attempts whose end is
+//! not reported are looked up.
 
 use domain::batch::Turns;
 use domain::id::NodeId;
@@ -9,39 +10,39 @@ use store::StoreError;
 use store::attempt_end::{hear, untold};
 use store::connect::SchedulerDb;
 
-/// Between two times of listening: estimates are charged meanwhile.
-const LISTEN: Duration = Duration::from_millis(100);
-/// Attempts beyond their estimates that are asked for at a time.
-const ASKED: usize = 200;
+/// Pause between two reads of the reports: estimates are charged meanwhile.
+const READ_PAUSE: Duration = Duration::from_millis(100);
+/// Attempts beyond their estimates that are looked up at a time.
+const LOOKED_UP: usize = 200;
 
-/// What was heard.
+/// How far the reports were read.
 #[derive(Debug, Default)]
 pub(super) struct Charging {
-    heard: HashMap<NodeId, i64>,
-    at: Option<Instant>,
+    cursors: HashMap<NodeId, i64>,
+    read_at: Option<Instant>,
 }
 
 impl Charging {
-    /// Charges the tenants of all pools what their attempts took.
+    /// Charges the tenants of all pools what their attempts used.
     pub(super) async fn update<'a>(
         &mut self,
         db: &SchedulerDb,
         pools: impl Iterator<Item = &'a mut Turns>,
     ) -> Result<(), StoreError> {
-        if self.at.is_some_and(|at| at.elapsed() < LISTEN) {
+        if self.read_at.is_some_and(|at| at.elapsed() < READ_PAUSE) {
             return Ok(());
         }
-        self.at = Some(clock::monotonic());
-        let ends = hear(db, &mut self.heard).await?;
+        self.read_at = Some(clock::monotonic());
+        let ends = hear(db, &mut self.cursors).await?;
         let now = clock::wall();
         let mut pools: Vec<_> = pools.collect();
-        // Before anything that may fail: they are told once.
+        // Before anything that may fail: they are reported once.
         for turns in &mut pools {
             ends.iter().for_each(|(task, used)| turns.ended(*task, *used));
             turns.advance(now);
         }
         for turns in pools {
-            let doubtful = turns.doubtful(now, ASKED);
+            let doubtful = turns.doubtful(now, LOOKED_UP);
             if !doubtful.is_empty() {
                 let untold = untold(db, &doubtful).await?;
                 untold.into_iter().for_each(|(task, used)| turns.ended(task, used));

@@ -9,24 +9,24 @@ use std::collections::HashMap;
 use std::time::Duration;
 use store::load::OwnerLoad;
 
-/// The completion rate follows the last moments: half of it is this old.
+/// Half-life of the moving average of completions.
 const HALF_LIFE: Duration = Duration::from_millis(500);
 
 /// A pool's rate of completions, measured between reports.
 #[derive(Debug, Default)]
 pub(super) struct PoolRate {
-    seen: HashMap<NodeId, u64>,
+    completed: HashMap<NodeId, u64>,
     per_second: f64,
     at: Option<Instant>,
 }
 
-/// What one tick knows of a pool.
+/// The room of a pool as a tick sees it.
 #[derive(Debug, Clone)]
 pub(super) struct PoolView {
     pub load: PoolLoad,
     /// Per dimension the most any executor has.
     pub largest: Resources,
-    /// Per dimension all there is, what tenants' parts are measured by.
+    /// Per dimension the sum over all executors, which the parts of tenants are measured by.
     pub total: Resources,
     /// Resource managers with room.
     pub owners: usize,
@@ -36,46 +36,48 @@ pub(super) struct PoolView {
     pub lacks: Shapes,
 }
 
-/// For as long room that was read is counted on, where there is plenty: resource managers tell of it anew twice in that time.
-const ROOM_AGE: Duration = Duration::from_millis(100);
-/// After half of it, it is read when what waits was handed out, and nobody waits for that.
-const OLD: Duration = Duration::from_millis(50);
+/// Where there is plenty of room, what was read may be this old. Resource managers report twice in
+/// that time.
+const MAX_AGE: Duration = Duration::from_millis(100);
+/// At half of that age it is read again, after a dispatch, when no task waits for it.
+const REFRESH_AGE: Duration = Duration::from_millis(50);
 
-/// What was read of a pool a moment ago, and how much of it is handed out since.
+/// The room that was read a moment ago, less what was dispatched since.
 ///
-/// Room that is taken meanwhile is counted as taken, and none that is given back: so never too much is handed out, but for what an
-/// executor that leaves takes along, as it does between two reports.
+/// Room that comes free meanwhile does not count: so never too much is dispatched, except for the
+/// room of an executor that leaves, as between any two reports.
 #[derive(Debug)]
-pub(super) struct KnownRoom {
+pub(super) struct RoomEstimate {
     view: PoolView,
     read_at: Instant,
     slots: u64,
-    handed_out: u64,
+    dispatched: u64,
 }
 
-impl KnownRoom {
-    /// Where so many `slots` could be handed out.
-    pub(super) const fn read(view: PoolView, read_at: Instant, slots: u64) -> Self {
-        Self { view, read_at, slots, handed_out: 0 }
+impl RoomEstimate {
+    /// `slots`: how many could be dispatched.
+    pub(super) const fn new(view: PoolView, read_at: Instant, slots: u64) -> Self {
+        Self { view, read_at, slots, dispatched: 0 }
     }
 
-    /// So many slots are handed out.
-    pub(super) const fn take(&mut self, slots: u64) {
-        self.handed_out = self.handed_out.saturating_add(slots);
+    /// Subtracts `slots` that were dispatched.
+    pub(super) const fn subtract(&mut self, slots: u64) {
+        self.dispatched = self.dispatched.saturating_add(slots);
     }
 
-    /// It should be read again when nobody waits for it.
+    /// It should be read again when no task waits for it.
     pub(super) fn is_old(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.read_at) >= OLD
+        now.saturating_duration_since(self.read_at) >= REFRESH_AGE
     }
 
-    /// The pool as it is now; `None` where that must be read: it is too long ago, or half of the room is gone.
+    /// The pool as it is now; `None` where it must be read again: it is too old, or half of the room
+    /// is used.
     pub(super) fn view(&self, now: Instant) -> Option<PoolView> {
-        let fresh = now.saturating_duration_since(self.read_at) < ROOM_AGE;
-        let plenty = self.slots > 0 && self.handed_out <= self.slots / 2;
+        let fresh = now.saturating_duration_since(self.read_at) < MAX_AGE;
+        let plenty = self.slots > 0 && self.dispatched <= self.slots / 2;
         (fresh && plenty).then(|| {
             let mut view = self.view.clone();
-            view.load.queued_slots = view.load.queued_slots.saturating_add(self.handed_out);
+            view.load.queued_slots = view.load.queued_slots.saturating_add(self.dispatched);
             view
         })
     }
@@ -91,12 +93,13 @@ impl PoolRate {
         let completed: u64 = loads
             .iter()
             .map(|load| {
-                // An owner seen for the first time, or restarted, adds nothing yet.
-                let before = self.seen.get(&load.owner).copied().unwrap_or(load.completed_slots);
+                // An owner that is new, or restarted, adds nothing yet.
+                let before =
+                    self.completed.get(&load.owner).copied().unwrap_or(load.completed_slots);
                 load.completed_slots.saturating_sub(before)
             })
             .sum();
-        self.seen = loads.iter().map(|load| (load.owner, load.completed_slots)).collect();
+        self.completed = loads.iter().map(|load| (load.owner, load.completed_slots)).collect();
         if let Some(before) = self.at {
             let elapsed = now.saturating_duration_since(before).as_secs_f64().max(1e-6);
             let weight = 1.0 - 0.5f64.powf(elapsed / HALF_LIFE.as_secs_f64());
@@ -112,7 +115,7 @@ impl PoolRate {
             .map(|load| load.total)
             .fold(Resources::default(), Resources::saturating_add);
         let with_room = loads.iter().filter(|load| load.free_slots > 0);
-        // One without any room takes no hints and so finds nothing out; where nobody has room, all count.
+        // One without any room consumes no hints, so its list is not current; where none has room, all count.
         let roomy = |load: &&OwnerLoad| load.free_slots > 0 || free_slots == 0;
         let lacks = loads.iter().filter(roomy).map(|load| load.lacks.clone());
         let lacks = lacks.reduce(|a, b| a.intersection(&b));
@@ -136,7 +139,7 @@ mod tests {
     use super::*;
     use runtime::clock;
 
-    fn room(slots: u64) -> KnownRoom {
+    fn room(slots: u64) -> RoomEstimate {
         let load = OwnerLoad {
             owner: NodeId::fresh(),
             free_slots: slots,
@@ -146,26 +149,26 @@ mod tests {
             lacks: Shapes::default(),
         };
         let now = clock::monotonic();
-        KnownRoom::read(PoolRate::default().view(now, &[load], 3), now, slots)
+        RoomEstimate::new(PoolRate::default().view(now, &[load], 3), now, slots)
     }
 
     #[test]
-    fn what_is_handed_out_is_counted_as_queued_until_it_is_read_again() {
+    fn what_is_dispatched_is_counted_as_queued_until_it_is_read_again() {
         let mut room = room(10);
         let now = room.read_at;
-        let queued = |room: &KnownRoom| room.view(now).map(|view| view.load.queued_slots);
+        let queued = |room: &RoomEstimate| room.view(now).map(|view| view.load.queued_slots);
         assert_eq!(queued(&room), Some(3));
-        room.take(2);
-        room.take(3);
+        room.subtract(2);
+        room.subtract(3);
         assert_eq!(queued(&room), Some(8));
-        room.take(1);
-        assert_eq!(queued(&room), None, "more than half of it is gone");
+        room.subtract(1);
+        assert_eq!(queued(&room), None, "more than half of it is used");
     }
 
     #[test]
     fn no_room_and_old_room_are_read_again() {
         assert!(room(0).view(clock::monotonic()).is_none());
         let known = room(10);
-        assert!(known.view(known.read_at + ROOM_AGE).is_none());
+        assert!(known.view(known.read_at + MAX_AGE).is_none());
     }
 }

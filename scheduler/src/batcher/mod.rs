@@ -1,11 +1,12 @@
-//! The batcher: per pool, how much may go, who goes, and off it goes.
+//! The batcher: per pool, computes how much may go, selects and picks tasks, marks them `queued`
+//! and publishes their hints.
 
 mod backlog;
 mod charging;
 mod load;
+mod next_tick;
 mod pool;
 mod publish;
-mod rest;
 mod standing;
 mod tenants;
 mod tick;

@@ -1,7 +1,7 @@
-//! What the batcher knows of a pool.
+//! The batcher's state of one pool.
 
-use super::backlog::{Backlog, SeenOfTenant};
-use super::load::{KnownRoom, PoolRate, PoolView};
+use super::backlog::{Backlog, TenantSelection};
+use super::load::{PoolRate, PoolView, RoomEstimate};
 use super::standing::Standing;
 use crate::metrics::{COMPLETION_RATE, FREE_SLOTS, QUEUED_SLOTS};
 use domain::batch::{Candidate, Turns, Window, batch_slots};
@@ -12,21 +12,21 @@ use runtime::clock;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::task::{CandidateRow, StrandRows};
+use store::task::{ReadyStrand, ReadyTask};
 use store::turn::{InFlight, in_flight, last};
 
-/// From a turn to the start, or from an end to when it is heard here: a batch waits its horizon in the broker, resource managers
-/// tell ends ten times a second, and are listened to as often.
+/// From a turn to the start, or from an end to its report: a batch waits its horizon in the broker,
+/// resource managers report ends ten times a second, and the reports are read as often.
 const LAG: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(super) struct PoolState {
     pub turns: Turns,
     pub rate: PoolRate,
-    pub room: Option<KnownRoom>,
+    pub room: Option<RoomEstimate>,
     pub backlog: Backlog,
     pub standing: Standing,
-    /// What runs was read, which an earlier batcher has handed out.
+    /// The turns and the running attempts of an earlier batcher were read.
     taken_over: bool,
 }
 
@@ -44,7 +44,7 @@ impl Default for PoolState {
 }
 
 impl PoolState {
-    /// What there is to give, and whether that was read a moment ago and is only reckoned on.
+    /// The room of the pool, and whether that is an estimate from what was read a moment ago.
     pub(super) async fn view(
         &mut self,
         db: &SchedulerDb,
@@ -54,24 +54,24 @@ impl PoolState {
         if let Some(view) = self.room.as_ref().and_then(|room| room.view(clock::monotonic())) {
             return Ok((view, true));
         }
-        Ok((self.read(db, pool, horizon).await?, false))
+        Ok((self.read_room(db, pool, horizon).await?, false))
     }
 
-    /// Reads again what there is to give where that was long ago.
-    pub(super) async fn freshen(
+    /// Reads the room again where that was long ago.
+    pub(super) async fn refresh_room(
         &mut self,
         db: &SchedulerDb,
         pool: &PoolName,
         horizon: Duration,
     ) -> Result<(), StoreError> {
         if self.room.as_ref().is_some_and(|room| room.is_old(clock::monotonic())) {
-            self.read(db, pool, horizon).await?;
+            self.read_room(db, pool, horizon).await?;
         }
         Ok(())
     }
 
-    /// Reads what there is to give.
-    pub(super) async fn read(
+    /// Reads the room of the pool.
+    pub(super) async fn read_room(
         &mut self,
         db: &SchedulerDb,
         pool: &PoolName,
@@ -80,7 +80,7 @@ impl PoolState {
         let (loads, queued) = store::load::read(db, pool).await?;
         let now = clock::monotonic();
         let view = self.rate.view(now, &loads, queued);
-        self.room = Some(KnownRoom::read(view.clone(), now, batch_slots(view.load, horizon)));
+        self.room = Some(RoomEstimate::new(view.clone(), now, batch_slots(view.load, horizon)));
         FREE_SLOTS.with(&[pool.as_str()]).set(view.load.free_slots as f64);
         QUEUED_SLOTS.with(&[pool.as_str()]).set(view.load.queued_slots as f64);
         COMPLETION_RATE.with(&[pool.as_str()]).set(view.load.completed_slots_per_second);
@@ -107,42 +107,43 @@ impl PoolState {
         Ok(())
     }
 
-    /// Takes up what was seen.
-    pub(super) fn see(&mut self, now: Timestamp, seen: Vec<SeenOfTenant>, total: Resources) {
+    /// Replaces the tasks to pick from by those that were read.
+    pub(super) fn offer(&mut self, now: Timestamp, read: Vec<TenantSelection>, total: Resources) {
         self.turns.forget_tasks();
-        for (tenant, strands, others) in seen {
+        for TenantSelection { tenant, strands, is_partial } in read {
             let windows = strands.into_iter().map(|strand| window(strand, total)).collect();
-            self.turns.see(now, tenant, windows, others);
+            self.turns.see(now, tenant, windows, is_partial);
         }
     }
 }
 
-/// The part of the pool that `size` takes; all of it where the pool is smaller, or nobody has told yet how large it is.
+/// The part of the pool that `size` takes; all of it where the pool is smaller, or its size is not
+/// reported yet.
 fn share(size: Resources, total: Resources) -> f64 {
     size.dominant_share(total).min(1.0)
 }
 
-fn window(strand: StrandRows, total: Resources) -> Window {
-    let StrandRows { tenant, key, rows, more_late, more_on_time, .. } = strand;
-    let candidate = |row: CandidateRow| Candidate {
+fn window(strand: ReadyStrand, total: Resources) -> Window {
+    let ReadyStrand { tenant, key, tasks, more_late, more_on_time, .. } = strand;
+    let candidate = |task: ReadyTask| Candidate {
         tenant,
-        task: row.task,
-        due: row.due,
-        start_deadline: row.start_deadline,
-        priority: row.priority,
-        slots: row.slots,
-        share: share(row.resources, total),
-        name: row.name,
-        prepaid: row.prepaid,
-        cap: row.cap,
-        concurrency_key: row.key,
-        spare_until: row.flexible.then(|| Candidate::spare_until(row.due, row.start_deadline)),
+        task: task.task,
+        due: task.due,
+        start_deadline: task.start_deadline,
+        priority: task.priority,
+        slots: task.slots,
+        share: share(task.resources, total),
+        name: task.name,
+        prepaid: task.prepaid,
+        cap: task.cap,
+        concurrency_key: task.key,
+        spare_until: task.flexible.then(|| Candidate::spare_until(task.due, task.start_deadline)),
     };
-    let tasks = rows.into_iter().map(candidate).collect();
+    let tasks = tasks.into_iter().map(candidate).collect();
     Window { key: key.map(|(key, _)| key), tasks, more_late, more_on_time }
 }
 
-/// What runs, as what it was when it was handed out, as far as its charge goes.
+/// A running attempt as the candidate that it was, as far as its charge needs it.
 fn running(attempt: &InFlight, total: Resources) -> Candidate {
     Candidate {
         tenant: attempt.tenant,

@@ -1,8 +1,8 @@
-//! Hands a dispatch to the bus, and takes back what did not arrive.
+//! Publishes the hints of a dispatch, and takes back those that the broker refused.
 //!
-//! The rows are `queued` and committed by now: if this process dies here the sweep does the same, later. A confirm takes as long as
-//! the rest of a tick, so the next tick does not wait for it. The rule: at most [`UNCONFIRMED`] dispatches are without their
-//! outcomes, so that a slow broker slows the batcher down.
+//! The rows are `queued` and committed by now: if this process dies here the sweep takes them back, later. A confirm takes
+//! about as long as the rest of a tick, so the next ticks do not wait for it. The rule: at most [`UNCONFIRMED`] dispatches
+//! are without their outcomes, so a slow broker slows the batcher down (backpressure).
 
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 use tracing::{Instrument, debug, error, info_span, warn};
 
-/// Tasks are `queued` and nobody was told.
+/// Tasks are `queued` and no hint is published.
 static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
 /// Hints are with the broker, and what it did not take is not taken back yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
@@ -30,7 +30,7 @@ static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 /// Dispatches whose outcomes are not known yet, at most.
 const UNCONFIRMED: usize = 8;
 
-/// Hands out hints.
+/// Publishes hints.
 pub(super) struct Publisher {
     db: SchedulerDb,
     bus: Bus,
@@ -58,7 +58,8 @@ impl Publisher {
         self.refused.swap(false, Ordering::AcqRel)
     }
 
-    /// Sends `hints` in messages of `per_message`, in the order of calls. What becomes of them shows in [`Self::was_refused`].
+    /// Sends `hints` in messages of `per_message`, in the order of calls. What becomes of them
+    /// shows in [`Self::was_refused`].
     pub(super) async fn publish(
         &self,
         pool: &PoolName,
@@ -90,11 +91,11 @@ impl Publisher {
             }
         };
         let mut sending = Box::pin(sending.instrument(span));
-        // Once here: that hands the messages over, so that they leave in the order of their turns.
+        // Polled once here: that writes the messages, so that they leave in the order of their turns.
         let pending = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending()));
         if pending.await {
             drop(self.tasks.spawn("batcher_hints", sending));
-            // So that they are written before anything else is asked of Postgres.
+            // So that they are sent before the next statement.
             yield_now().await;
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! What the batcher keeps in the database of where tenants stand.
+//! What the batcher stores about where tenants stand.
 //!
-//! Written about each second: a batcher that takes over goes on from it, and those who wait are told by it when it will be their
-//! turn.
+//! Stored about each second: a batcher that takes over goes on from it, and `explain` reads from it
+//! when the turn of a tenant comes.
 
 use domain::batch::{Running, Turns};
 use domain::id::TenantId;
@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use store::turn::{PoolTurn, TenantTurn};
 
-/// Tenants that are written at a time; of more, those whose turn is next, and of the others some in turn.
+/// Tenants that are stored at a time; of more, those whose turn is next, and some of the others in rotation.
 const MOST: usize = 1000;
 /// What is this old counts half.
 const HALF_LIFE_S: f64 = 3.0;
@@ -17,10 +17,10 @@ const HALF_LIFE_S: f64 = 3.0;
 /// What happened in a pool lately.
 #[derive(Debug)]
 pub(super) struct Standing {
-    /// Tasks that had their turn since the last word, and how many a second before that.
+    /// Tasks that had their turn since the last time, and how many a second before that.
     rates: HashMap<TenantId, (u64, f64)>,
     last: Option<PoolTurn>,
-    /// Where the tenants go on that are written in turn.
+    /// Where the rotation goes on.
     from: usize,
 }
 
@@ -31,18 +31,18 @@ impl Default for Standing {
 }
 
 impl Standing {
-    pub(super) fn handed_out(&mut self, tenants: impl Iterator<Item = TenantId>) {
+    pub(super) fn add_dispatched(&mut self, tenants: impl Iterator<Item = TenantId>) {
         for tenant in tenants {
             self.rates.entry(tenant).or_default().0 += 1;
         }
     }
 
-    pub(super) const fn stopped(&mut self, turn: PoolTurn) {
+    pub(super) const fn set_pool(&mut self, turn: PoolTurn) {
         self.last = Some(turn);
     }
 
-    /// What to write, after `passed` since the last time.
-    pub(super) fn word(
+    /// What to store, `passed` after the last time.
+    pub(super) fn to_store(
         &mut self,
         passed: Duration,
         turns: &Turns,
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_that_waits_for_nothing_but_its_own_limit_is_written_down_as_such() {
+    fn a_tenant_that_waits_for_nothing_but_its_own_limit_is_stored_as_such() {
         let (limited, free) = (TenantId::fresh(), TenantId::fresh());
         let (mut turns, mut running, mut standing) =
             (Turns::default(), Running::default(), Standing::default());
@@ -113,16 +113,16 @@ mod tests {
         let now = Timestamp::default();
         [limited, free].into_iter().for_each(|tenant| turns.offer(now, task(tenant)));
         assert_eq!(turns.pick(now, 9, &mut running).len(), 1);
-        standing.stopped(PoolTurn {
+        standing.set_pool(PoolTurn {
             stopped: StopReason::Limits,
             slots: 1,
             handed_out: 1,
             rate: 0.0,
             free_slots: 1,
         });
-        let (_, told) = standing.word(Duration::from_secs(1), &turns, &running).unwrap();
-        let of_limited: Vec<_> = told.iter().filter(|turn| turn.tenant == limited).collect();
-        assert!(matches!(of_limited[..], [TenantTurn { at_limit: true, .. }]), "{told:?}");
-        assert!(told.iter().all(|turn| turn.at_limit == (turn.tenant == limited)), "{told:?}");
+        let (_, stored) = standing.to_store(Duration::from_secs(1), &turns, &running).unwrap();
+        let of_limited: Vec<_> = stored.iter().filter(|turn| turn.tenant == limited).collect();
+        assert!(matches!(of_limited[..], [TenantTurn { at_limit: true, .. }]), "{stored:?}");
+        assert!(stored.iter().all(|turn| turn.at_limit == (turn.tenant == limited)), "{stored:?}");
     }
 }

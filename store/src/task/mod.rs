@@ -1,6 +1,5 @@
 //! Tasks: submitted, read, chosen, and moved.
 
-mod candidates;
 mod explain;
 mod find;
 mod get;
@@ -9,11 +8,11 @@ mod malformed;
 mod queued;
 mod record;
 mod runs;
+mod select_ready;
 pub mod submit;
 pub mod transition;
 mod wake;
 
-pub use candidates::{CandidateRow, Look, Seen, StrandRows, candidates};
 pub use explain::explain;
 pub use find::{LabelFilter, TaskFilter, find, find_page};
 pub use get::get;
@@ -22,6 +21,7 @@ pub use malformed::malformed_of_pages;
 pub use queued::queued;
 pub use record::TaskRecord;
 pub use runs::add_runs;
+pub use select_ready::{ReadyStrand, ReadyTask, Selection, SelectionQuery, select_ready};
 pub use wake::{DueTask, Woken, due_for_a_look, due_within, stale_hints};
 
 pub(crate) use crate::scoped::{scoped, scoped_read};

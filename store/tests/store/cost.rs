@@ -14,7 +14,7 @@ use store::lease::LeaseKey;
 use store::session::lapse;
 use store::task::submit::{NewTask, insert};
 use store::task::transition::{self, FailedAttempt, SessionEpoch};
-use store::task::{Look, candidates, due_for_a_look};
+use store::task::{SelectionQuery, due_for_a_look, select_ready};
 
 struct Bench {
     world: World,
@@ -158,20 +158,20 @@ async fn cost_of_a_row_on_the_hot_path() {
         let any = domain::resources::Resources::from_dimensions([u32::MAX; 5]);
         bench
             .timed(
-                "candidates",
+                "select_ready",
                 20 * 50,
-                candidates(
+                select_ready(
                     &scheduler,
                     &pool,
-                    Look {
+                    SelectionQuery {
                         after: None,
-                        of_tenant: 4,
-                        strands: 100,
-                        named: &[],
-                        named_strands: 100,
+                        strands_per_tenant: 4,
+                        scanned_strands: 100,
+                        requested: &[],
+                        requested_strands: 100,
                         rows: 4096,
-                        per_strand: 50,
-                        fewer: &[],
+                        rows_per_strand: 50,
+                        tenant_limits: &[],
                         largest: any,
                         lacks: &Shapes::default(),
                     },

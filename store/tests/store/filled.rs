@@ -9,7 +9,7 @@ use domain::resources::Resources;
 use domain::task::{Event, State};
 use std::time::Duration;
 use store::task::transition::{self, SessionEpoch};
-use store::task::{Look, StrandRows, candidates};
+use store::task::{ReadyStrand, SelectionQuery, select_ready};
 use testkit::{fill, settings};
 
 const TEMP_FILES: &str =
@@ -54,21 +54,21 @@ impl Side {
         world.store_ready(self.tenant, 1).await;
         let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
         let (pool, shapes) = ("default".parse().unwrap(), Shapes::default());
-        let look = Look {
+        let query = SelectionQuery {
             after: None,
-            of_tenant: 4,
-            strands: 100,
-            named: &[],
-            named_strands: 100,
+            strands_per_tenant: 4,
+            scanned_strands: 100,
+            requested: &[],
+            requested_strands: 100,
             rows: 4096,
-            per_strand: 50,
-            fewer: &[],
+            rows_per_strand: 50,
+            tenant_limits: &[],
             largest: Resources::from_dimensions([u32::MAX; 5]),
             lacks: &shapes,
         };
         let began = runtime::clock::monotonic();
-        let found = candidates(&world.scheduler, &pool, look).await.unwrap();
-        let of = |strand: &StrandRows| (strand.tenant, strand.rows[0].task);
+        let found = select_ready(&world.scheduler, &pool, query).await.unwrap();
+        let of = |strand: &ReadyStrand| (strand.tenant, strand.tasks[0].task);
         let ready: Vec<_> = found.strands.iter().map(of).collect();
         let marked = world.dispatch(leader, &ready).await;
         let claims: Vec<_> = marked.iter().zip(1..).map(|(m, n)| claim(owned, *m, n)).collect();

@@ -6,7 +6,6 @@
 
 mod access;
 mod actor;
-mod all_dispatched;
 mod audit;
 mod batches;
 mod concurrency;

@@ -1,14 +1,12 @@
 //! Rows that came in past every check: each ends, or is paused, alone.
 
-use crate::all_dispatched;
-use crate::support::{Leader, World, ended, new_schedule};
+use crate::support::{World, ended, new_schedule};
 use domain::id::{NodeId, TenantId};
 use domain::plan::PlanLimits;
 use domain::task::{Event, State};
 use sqlx::{AssertSqlSafe, PgPool};
 use store::TenantScope;
 use store::fire::pause_unsound;
-use store::leadership::LeaderEpoch;
 use store::malformed::Page;
 use store::schedule::{DeleteAnswer, ListLimit, PutAnswer, delete, list, put};
 use store::task::{TaskFilter, due_for_a_look, find, malformed_of_pages, transition};
@@ -16,7 +14,7 @@ use store::task::{TaskFilter, due_for_a_look, find, malformed_of_pages, transiti
 const ALL: Page = Page { from: 0, pages: 1_000_000 };
 
 /// Takes the checks and nulls of a table away.
-pub async fn unguard(world: &World, table: &str) {
+async fn unguard(world: &World, table: &str) {
     world
         .sql(format!(
             "do $$ declare c record; begin
@@ -273,7 +271,7 @@ async fn a_bad_limit_of_a_key_does_not_keep_the_batcher_from_looking() {
         let mut task = crate::support::new_task(tenant);
         task.concurrency_key = Some(domain::batch::ConcurrencyKey("k".into()));
         world.store(task).await;
-        let seen = world.look_at_default().await;
+        let seen = world.select_of_default().await;
         let strand = seen.strands.iter().find(|strand| strand.key.is_some()).unwrap();
         assert_eq!(strand.key.as_ref().unwrap().1, 1, "{running}: the usual limit");
     }
@@ -300,18 +298,18 @@ impl World {
         held
     }
 
-    async fn look_at_default(&self) -> store::task::Seen {
+    async fn select_of_default(&self) -> store::task::Selection {
         use domain::placement::Shapes;
         use domain::resources::Resources;
-        let look = store::task::Look {
+        let query = store::task::SelectionQuery {
             after: None,
-            of_tenant: 8,
-            strands: 100,
-            named: &[],
-            named_strands: 1,
+            strands_per_tenant: 8,
+            scanned_strands: 100,
+            requested: &[],
+            requested_strands: 1,
             rows: 100,
-            per_strand: 100,
-            fewer: &[],
+            rows_per_strand: 100,
+            tenant_limits: &[],
             largest: Resources {
                 cpu_millis: 64_000,
                 memory_mib: 64_000,
@@ -322,17 +320,7 @@ impl World {
             lacks: &Shapes::default(),
         };
         let pool = "default".parse().unwrap();
-        let seen = store::task::candidates(&self.scheduler, &pool, look).await.unwrap();
-        let few = all_dispatched::to_look_at(100, look.largest, look.lacks);
-        let nobody = Leader { node: NodeId::fresh(), epoch: LeaderEpoch(1) };
-        let mut walk = all_dispatched::walk(self, nobody, few).await.unwrap().0.strands;
-        // Of a key the look shows no more than one beyond its limit.
-        for (strand, shown) in walk.iter_mut().zip(&seen.strands) {
-            strand.rows.truncate(shown.rows.len());
-            (strand.more_late, strand.more_on_time) = (shown.more_late, shown.more_on_time);
-        }
-        assert_eq!(walk, seen.strands);
-        seen
+        store::task::select_ready(&self.scheduler, &pool, query).await.unwrap()
     }
 }
 
@@ -342,10 +330,10 @@ async fn times_beyond_all_clocks_are_read_without_a_panic() {
     let tenant = world.tenant().await;
     world.store_ready(tenant, 2).await;
     world.sql("update task set run_at = 'infinity', start_deadline = 'infinity'").await;
-    let seen = world.look_at_default().await;
-    assert_eq!(seen.strands.iter().map(|strand| strand.rows.len()).sum::<usize>(), 2);
+    let seen = world.select_of_default().await;
+    assert_eq!(seen.strands.iter().map(|strand| strand.tasks.len()).sum::<usize>(), 2);
     world.sql("update task set start_deadline = '-infinity'; update task_spec set created_at = 'infinity'").await;
-    world.look_at_default().await;
+    world.select_of_default().await;
     let shown =
         find(&world.api, &TenantScope::new(tenant), &TaskFilter::default(), 10).await.unwrap();
     assert_eq!(shown.len(), 2);

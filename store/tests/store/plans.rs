@@ -1,8 +1,8 @@
 //! Golden plans: every statement reads by index, by a whole key, whatever the planner last saw of the tables.
 //!
-//! The statements are those of the committed query data. Each is planned as the role that runs it, with a generic
-//! plan, twice: while the statistics say that all tables are empty (a plan made then stays while they fill), and with
-//! 200 000 live and 200 000 ended tasks.
+//! The statements are those of the committed query data. Each is planned as the role that runs it,
+//! with a generic plan, twice: while the statistics say that all tables are empty (a plan made then
+//! stays while they fill), and with 200 000 live and 200 000 ended tasks.
 
 use crate::support::World;
 use serde_json::Value;
@@ -26,6 +26,9 @@ const LARGE: [&str; 9] = [
     "schedule",
     "schedule_fire",
 ];
+
+/// The statement from which the batcher chooses.
+const SELECTION: &str = include_str!("../../src/task/select_ready.sql");
 
 /// In the statement that counts a slice of what a tenant holds.
 const SLICE: &str = "-- All of a tenant, up to a slice.";
@@ -70,6 +73,8 @@ fn statements() -> Vec<Statement> {
         .collect()
 }
 
+/// The source files, each with the statement beside it that it reads from a file of its own (`x.rs`
+/// and `x.sql`).
 fn sources() -> Vec<(PathBuf, String)> {
     let root = testkit::settings::workspace().join("store/src");
     let mut folders = vec![root.clone()];
@@ -79,8 +84,9 @@ fn sources() -> Vec<(PathBuf, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                let text = std::fs::read_to_string(&path).unwrap();
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let mut text = std::fs::read_to_string(&path).unwrap();
+                text += &std::fs::read_to_string(path.with_extension("sql")).unwrap_or_default();
                 files.push((path.strip_prefix(&root).unwrap().to_owned(), text));
             }
         }
@@ -88,7 +94,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The roles whose handles a file takes, by its path below the sources; where it takes a transaction, those of its folder.
+/// The roles whose handles a file takes, by its path below the sources; where it takes a
+/// transaction, those of its folder.
 fn roles_of(path: &Path, text: &str) -> Vec<&'static str> {
     let handles = [
         ("ApiDb", "berth_api"),
@@ -224,13 +231,33 @@ fn sorts(node: &Value) -> bool {
     node["Node Type"] == "Sort" || node["Plans"].as_array().into_iter().flatten().any(sorts)
 }
 
+/// What is wrong with the plan of the selection: each read of `task` is of one known row, or of a
+/// range of `task_by_turn` under a limit, in the order of the index. `limited`: a limit stands
+/// above `node`, and nothing in between reads all that is below it.
+fn selection_wrongs(node: &Value, limited: bool, wrong: &mut Vec<String>) {
+    let kind = node["Node Type"].as_str().unwrap();
+    if node["Relation Name"] == "task" && kind != "Tid Scan" {
+        let condition = node["Index Cond"].as_str().unwrap_or_default();
+        if node["Index Name"] != "task_by_turn" || !condition.contains("state = 'ready'") {
+            wrong.push(format!("reads task by {kind} {}: {condition}", node["Index Name"]));
+        }
+        if !limited || !node["Filter"].is_null() {
+            wrong.push(format!("reads more than it shows: {condition} {}", node["Filter"]));
+        }
+    }
+    let passes = matches!(kind, "Subquery Scan" | "Append" | "Result" | "Index Scan" | "Tid Scan");
+    for child in node["Plans"].as_array().into_iter().flatten() {
+        selection_wrongs(child, kind == "Limit" || (limited && passes), wrong);
+    }
+}
+
 async fn check(world: &World, when: &str) {
     let mut pools = BTreeMap::new();
     for role in ["berth_api", "berth_submit", "berth_scheduler", "berth_rm", "berth_admin"] {
         let url = world.database.role_url(role).unwrap();
         pools.insert(role, PgPoolOptions::new().max_connections(1).connect(&url).await.unwrap());
     }
-    let mut planned = 0;
+    let (mut planned, mut selections) = (0, 0);
     let mut all = Vec::new();
     for statement in statements() {
         let mut runs = 0;
@@ -241,6 +268,10 @@ async fn check(world: &World, when: &str) {
             wrongs(&plan, &mut wrong);
             if takes_the_first(&statement.sql) && sorts(&plan) {
                 wrong.push("sorts a backlog to take its first rows".to_owned());
+            }
+            if statement.sql == SELECTION {
+                selections += 1;
+                selection_wrongs(&plan, false, &mut wrong);
             }
             if statement.sql.contains("-- All of a tenant, up to") {
                 wrong.retain(|wrong| !wrong.starts_with("reads all of a tenant in \"task_pkey\""));
@@ -254,6 +285,7 @@ async fn check(world: &World, when: &str) {
     }
     assert!(all.is_empty(), "{}", all.join("\n\n"));
     assert!(planned > 50, "{planned}");
+    assert_eq!(selections, 1, "the batcher selects with one statement");
 }
 
 /// 200 000 live tasks of 100 tenants in all states but leased ones, and as many ended with an attempt each.
@@ -343,7 +375,8 @@ async fn a_page_costs_the_page_however_many_tasks_there_are() {
     testkit::poll::until("the connection's counts are in", Duration::from_secs(20), all_gone)
         .await
         .unwrap();
-    // The rows read through keys by 7 pages of 50: of live tasks, of ended ones, of specs, each page of both at most.
+    // The rows read through keys by 7 pages of 50: of live tasks, of ended ones, of specs, each
+    // page of both at most.
     let tables = "from pg_stat_user_tables where relname ~ '^task'";
     let read = world.number(format!("select sum(idx_tup_fetch)::bigint {tables}")).await;
     assert!(read < 2_500, "{read} rows fetched");

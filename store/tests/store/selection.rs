@@ -13,7 +13,9 @@ use store::audit::By;
 use store::load::{self, PoolReport};
 use store::pool::DispatchPool;
 use store::task::submit::NewTask;
-use store::task::{CandidateRow, Look, Seen, candidates, due_for_a_look, stale_hints, transition};
+use store::task::{
+    ReadyTask, Selection, SelectionQuery, due_for_a_look, select_ready, stale_hints, transition,
+};
 use store::tenant::{Created, NewTenant};
 
 fn pool() -> PoolName {
@@ -24,26 +26,26 @@ fn any_size() -> Resources {
     Resources::from_dimensions([u32::MAX; 5])
 }
 
-fn of_each(per_strand: u64, lacks: &Shapes) -> Look<'_> {
-    Look {
+fn of_each(rows_per_strand: u64, lacks: &Shapes) -> SelectionQuery<'_> {
+    SelectionQuery {
         after: None,
-        of_tenant: 4,
-        strands: 100,
-        named: &[],
-        named_strands: 100,
+        strands_per_tenant: 4,
+        scanned_strands: 100,
+        requested: &[],
+        requested_strands: 100,
         rows: 4096,
-        per_strand,
-        fewer: &[],
+        rows_per_strand,
+        tenant_limits: &[],
         largest: any_size(),
         lacks,
     }
 }
 
-fn rows(seen: &Seen) -> impl Iterator<Item = (TenantId, &CandidateRow)> {
-    seen.strands.iter().flat_map(|strand| strand.rows.iter().map(|row| (strand.tenant, row)))
+fn rows(seen: &Selection) -> impl Iterator<Item = (TenantId, &ReadyTask)> {
+    seen.strands.iter().flat_map(|strand| strand.tasks.iter().map(|row| (strand.tenant, row)))
 }
 
-fn rows_of(seen: &Seen) -> Vec<TaskId> {
+fn rows_of(seen: &Selection) -> Vec<TaskId> {
     rows(seen).map(|(_, row)| row.task).collect()
 }
 
@@ -67,7 +69,7 @@ async fn each_tenant_shows_its_most_urgent_tasks_and_no_more_than_asked() {
     }
     expected.sort_by_key(|(tenant, _)| *tenant);
     let found =
-        candidates(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
+        select_ready(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
     assert!(found.strands.iter().all(|strand| strand.more_on_time && !strand.more_late));
     let found: Vec<_> = rows(&found).map(|(tenant, row)| (tenant, row.task)).collect();
     assert_eq!(found, expected);
@@ -81,10 +83,11 @@ async fn late_tasks_hide_none_that_are_on_time() {
     assert_eq!(late.len(), 5);
     world.sql("update task set start_deadline = now() - interval '1 second'").await;
     let due = world.store_ready(tenant, 2).await;
-    let seen = candidates(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
+    let seen =
+        select_ready(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
     let [strand] = &seen.strands[..] else { panic!("{seen:?}") };
     assert!(strand.more_late && !strand.more_on_time);
-    let found: Vec<_> = strand.rows.iter().map(|row| row.task).collect();
+    let found: Vec<_> = strand.tasks.iter().map(|row| row.task).collect();
     assert_eq!(
         (found.len(), &found[3..]),
         (5, &due.iter().map(|key| key.1).collect::<Vec<_>>()[..])
@@ -92,7 +95,7 @@ async fn late_tasks_hide_none_that_are_on_time() {
 }
 
 #[tokio::test]
-async fn a_look_goes_round_all_strands_and_sees_those_it_is_asked_for() {
+async fn a_scan_reads_all_tenants_in_turn_and_those_that_are_requested() {
     let world = World::new().await;
     let mut tenants = Vec::new();
     for _ in 0..5 {
@@ -105,22 +108,22 @@ async fn a_look_goes_round_all_strands_and_sees_those_it_is_asked_for() {
     let lacks = Shapes::default();
     let (mut after, mut rounds) = (None, Vec::new());
     loop {
-        let look = Look { after, strands: 2, ..of_each(9, &lacks) };
-        let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+        let query = SelectionQuery { after, scanned_strands: 2, ..of_each(9, &lacks) };
+        let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
         rounds.push(seen.strands.iter().map(|strand| strand.tenant).collect::<Vec<_>>());
-        after = seen.next;
+        after = seen.resume_after;
         if after.is_none() {
             break;
         }
     }
     assert_eq!(rounds, [&tenants[..2], &tenants[2..4], &tenants[4..]]);
-    let named = [(tenants[4], None), (tenants[1], None), (TenantId::fresh(), None)];
-    let look = Look { strands: 2, named: &named, ..of_each(1, &lacks) };
-    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let requested = [(tenants[4], None), (tenants[1], None), (TenantId::fresh(), None)];
+    let query = SelectionQuery { scanned_strands: 2, requested: &requested, ..of_each(1, &lacks) };
+    let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let found: Vec<_> = seen.strands.iter().map(|strand| strand.tenant).collect();
     assert_eq!(found, [tenants[0], tenants[1], tenants[4]], "each once, and none without tasks");
-    assert_eq!(seen.next, Some(tenants[1]));
-    assert_eq!(seen.partly.into_keys().collect::<Vec<_>>(), []);
+    assert_eq!(seen.resume_after, Some(tenants[1]));
+    assert_eq!(seen.partial.into_keys().collect::<Vec<_>>(), []);
 }
 
 /// So many ready tasks of `tenant`, in so many strands.
@@ -145,46 +148,51 @@ async fn a_tenant_of_many_strands_hides_no_other_and_shows_all_of_them_in_turn()
         in_strands(&world, tenant, strands, strands).await;
     }
     let lacks = Shapes::default();
-    let look = Look { strands: 6, ..of_each(1, &lacks) };
-    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let query = SelectionQuery { scanned_strands: 6, ..of_each(1, &lacks) };
+    let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let found: Vec<_> = seen.strands.iter().map(|strand| strand.tenant).collect();
     assert_eq!(found, [wide, wide, wide, wide, plain, last]);
-    assert_eq!(seen.next, Some(last));
-    assert_eq!(seen.partly, HashMap::from([(wide, Strand(3)), (last, Strand(0))]));
-    let (mut inside, mut shown) = (seen.partly[&wide], Vec::new());
+    assert_eq!(seen.resume_after, Some(last));
+    assert_eq!(seen.partial, HashMap::from([(wide, Strand(3)), (last, Strand(0))]));
+    let (mut inside, mut shown) = (seen.partial[&wide], Vec::new());
     for _ in 0..4 {
-        let named = [(wide, Some(inside)), (plain, None)];
-        let look = Look { strands: 0, named: &named, named_strands: 9, ..of_each(1, &lacks) };
-        let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+        let requested = [(wide, Some(inside)), (plain, None)];
+        let query = SelectionQuery {
+            scanned_strands: 0,
+            requested: &requested,
+            requested_strands: 9,
+            ..of_each(1, &lacks)
+        };
+        let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
         assert!(seen.strands.iter().any(|strand| strand.tenant == plain));
         shown.extend(seen.strands.iter().filter(|s| s.tenant == wide).map(|s| s.strand.0));
-        inside = seen.partly[&wide];
+        inside = seen.partial[&wide];
     }
     shown.sort_unstable();
     shown.dedup();
     assert_eq!(shown.into_iter().filter(|strand| *strand > 3).count(), 16);
-    let named = [(wide, Some(inside))];
-    let look = Look { named: &named, ..of_each(1, &lacks) };
-    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let requested = [(wide, Some(inside))];
+    let query = SelectionQuery { requested: &requested, ..of_each(1, &lacks) };
+    let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     assert_eq!(seen.strands.iter().filter(|strand| strand.tenant == wide).count(), 20);
-    assert_eq!(seen.partly.into_keys().collect::<Vec<_>>(), [last]);
+    assert_eq!(seen.partial.into_keys().collect::<Vec<_>>(), [last]);
 }
 
 #[tokio::test]
-async fn tenants_have_as_many_rows_of_a_look_however_many_strands_they_have() {
+async fn tenants_have_equal_parts_of_the_rows_however_many_strands_they_have() {
     let world = World::new().await;
     let [many, one] = [world.tenant().await, world.tenant().await];
     in_strands(&world, many, 80, 4).await;
     in_strands(&world, one, 80, 1).await;
     let lacks = Shapes::default();
-    let look = Look { rows: 80, ..of_each(100, &lacks) };
-    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let query = SelectionQuery { rows: 80, ..of_each(100, &lacks) };
+    let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();
     assert_eq!((of(many), of(one)), (40, 40));
 }
 
 #[tokio::test]
-async fn of_a_key_its_limit_is_told_and_one_more_than_may_run_are_read() {
+async fn of_a_key_its_limit_is_shown_and_one_task_more_than_may_run_is_read() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     in_strands(&world, tenant, 30, 3).await;
@@ -193,8 +201,8 @@ async fn of_a_key_its_limit_is_told_and_one_more_than_may_run_are_read() {
     let key = |text: &str| text.parse::<ConcurrencyKey>().unwrap();
     store::concurrency::put(&world.api, &scope, &key("k2"), 4).await.unwrap();
     let seen =
-        candidates(&world.scheduler, &pool(), of_each(100, &Shapes::default())).await.unwrap();
-    let told: Vec<_> = seen.strands.iter().map(|s| (s.key.clone(), s.rows.len())).collect();
+        select_ready(&world.scheduler, &pool(), of_each(100, &Shapes::default())).await.unwrap();
+    let told: Vec<_> = seen.strands.iter().map(|s| (s.key.clone(), s.tasks.len())).collect();
     assert_eq!(told, [(None, 10), (Some((key("k1"), 1)), 2), (Some((key("k2"), 4)), 5)]);
 }
 
@@ -208,12 +216,13 @@ async fn tasks_of_strands_that_collide_have_their_own_key_and_priority() {
         tasks[1].1.0
     );
     world.sql(set).await;
-    let seen = candidates(&world.scheduler, &pool(), of_each(9, &Shapes::default())).await.unwrap();
+    let seen =
+        select_ready(&world.scheduler, &pool(), of_each(9, &Shapes::default())).await.unwrap();
     let [strand] = &seen.strands[..] else { panic!("{seen:?}") };
-    let told = |row: &CandidateRow| {
+    let told = |row: &ReadyTask| {
         (row.key.as_ref().map(ToString::to_string), row.priority.level(), row.flexible)
     };
-    let told: Vec<_> = strand.rows.iter().map(told).collect();
+    let told: Vec<_> = strand.tasks.iter().map(told).collect();
     assert_eq!(told, [(None, 0, false), (Some("other".to_owned()), 3, true)]);
 }
 
@@ -238,9 +247,13 @@ async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candid
     world.make_late(late).await;
     let see = async |pool: &PoolName, largest: Resources, lacks: &[Resources]| {
         let lacks = lacks.iter().copied().collect();
-        let rows = candidates(&world.scheduler, pool, Look { largest, ..of_each(100, &lacks) })
-            .await
-            .unwrap();
+        let rows = select_ready(
+            &world.scheduler,
+            pool,
+            SelectionQuery { largest, ..of_each(100, &lacks) },
+        )
+        .await
+        .unwrap();
         // Ids are in the order in which the tasks were stored; strands are in none.
         let mut tasks = rows_of(&rows);
         tasks.sort_unstable();
@@ -257,13 +270,29 @@ async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candid
 }
 
 #[tokio::test]
+async fn a_late_task_that_expires_for_it_is_no_candidate_unless_it_has_started_before() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let tasks = world.store_ready(tenant, 3).await;
+    let select = async || {
+        let lacks = Shapes::default();
+        rows_of(&select_ready(&world.scheduler, &pool(), of_each(9, &lacks)).await.unwrap()).len()
+    };
+    let late = "start_deadline = now() - interval '1 second', expire_if_late = true";
+    world.sql(format!("update task set {late} where id = '{}'", tasks[1].1.uuid())).await;
+    assert_eq!(select().await, 2);
+    world.sql("update task set first_started_at = now() where expire_if_late").await;
+    assert_eq!(select().await, 3);
+}
+
+#[tokio::test]
 async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let leader = world.lead(NodeId::fresh()).await;
     let tasks = world.store_ready(tenant, 2).await;
     let read = async || {
-        candidates(&world.scheduler, &pool(), of_each(10, &Shapes::default())).await.unwrap()
+        select_ready(&world.scheduler, &pool(), of_each(10, &Shapes::default())).await.unwrap()
     };
     let before = read().await;
     assert!(rows(&before).all(|(_, row)| !row.prepaid));
@@ -456,8 +485,8 @@ async fn of_a_tenant_near_its_limit_fewer_are_read_and_of_a_suspended_one_none()
         world.store_ready(tenant, 5).await;
     }
     let lacks = Shapes::default();
-    let look = Look { fewer: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
-    let seen = candidates(&world.scheduler, &pool(), look).await.unwrap();
+    let query = SelectionQuery { tenant_limits: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
+    let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();
     assert_eq!((of(near), of(none), of(plain)), (2, 0, 4));
 }

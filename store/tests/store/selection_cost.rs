@@ -14,7 +14,7 @@ mod alone {
     use std::time::Duration;
     use store::connect::SchedulerDb;
     use store::task::transition::dispatched;
-    use store::task::{Look, candidates};
+    use store::task::{SelectionQuery, select_ready};
     use testkit::settings::rounds;
 
     /// Ticks. Before them all tenants are gone round once, so that no page is read for the first time.
@@ -73,38 +73,38 @@ mod alone {
                 .collect();
             let pool: PoolName = "default".parse().unwrap();
             let lacks = Shapes::default();
-            let look = Look {
+            let query = SelectionQuery {
                 after: self.after,
-                of_tenant: 4,
-                strands: STRANDS as u64,
-                named: &named,
-                named_strands: 256,
+                strands_per_tenant: 4,
+                scanned_strands: STRANDS as u64,
+                requested: &named,
+                requested_strands: 256,
                 rows: ROWS,
-                per_strand: SLOTS as u64,
-                fewer: &[],
+                rows_per_strand: SLOTS as u64,
+                tenant_limits: &[],
                 largest: Resources::from_dimensions([u32::MAX; 5]),
                 lacks: &lacks,
             };
             let began = clock::monotonic();
             store::load::read(&self.db, &pool).await.unwrap();
             let looked = clock::monotonic();
-            let seen = candidates(&self.db, &pool, look).await.unwrap();
+            let seen = select_ready(&self.db, &pool, query).await.unwrap();
             self.looks.push(looked.elapsed());
             let turns: BTreeSet<_> = named.iter().map(|(tenant, _)| *tenant).collect();
             let picked: Vec<_> = seen
                 .strands
                 .iter()
                 .filter(|strand| turns.contains(&strand.tenant))
-                .filter_map(|strand| Some((strand.tenant, strand.rows.first()?.task)))
+                .filter_map(|strand| Some((strand.tenant, strand.tasks.first()?.task)))
                 .collect();
             let Leader { node, epoch } = self.leader;
             let term = Duration::from_secs(60);
             let marked = dispatched(&self.db, node, epoch, &picked, term).await.unwrap().unwrap();
             self.ticks.push(began.elapsed());
             assert_eq!((picked.len(), marked.len()), (SLOTS, SLOTS));
-            let rows: usize = seen.strands.iter().map(|strand| strand.rows.len()).sum();
+            let rows: usize = seen.strands.iter().map(|strand| strand.tasks.len()).sum();
             assert!(rows as u64 >= ROWS / 2, "{rows} rows");
-            self.after = seen.next;
+            self.after = seen.resume_after;
             let keys = picked.iter().map(|(of, id)| format!("('{}','{}')", of.uuid(), id.uuid()));
             let keys = keys.collect::<Vec<_>>().join(",");
             let insert = insert("g.t", &format!("1000000 + {number}"));

@@ -73,7 +73,7 @@ async fn heads(
     scope: &TenantScope,
     pool: &PoolName,
 ) -> Result<Vec<Head>, StoreError> {
-    // Each order names the state, as in `candidates`.
+    // Each order names the state, as in `select_ready`.
     let query = sqlx::query!(
         r#"with recursive strand as (
                 (select t.strand from task_turn t where t.pool = $1 and t.state = 'ready' order by t.state, t.strand limit 1)

@@ -1,8 +1,9 @@
 //! `dispatched`: the batcher picked ready tasks; they go to queued, each with its next dispatch epoch.
 //!
-//! Names the batcher's own epoch: after a takeover the old batcher marks nothing. Commits without waiting for the
-//! disk: a lost mark is a lost hint, and the task is simply still ready. Whoever picks a task has charged its tenant; a
-//! dispatch that comes to nothing leaves the task prepaid. `all_dispatched` marks in the same way where nothing is to be picked. What cannot be worked with is left where it is: it ends soon (`malformed`).
+//! Names the batcher's own epoch: after a takeover the old batcher marks nothing. Commits without
+//! waiting for the disk: a lost mark is a lost hint, and the task is simply still ready. Whoever
+//! picks a task has charged its tenant; a dispatch that comes to nothing leaves the task prepaid. A
+//! malformed task is left as it is: it ends soon (`malformed`).
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;

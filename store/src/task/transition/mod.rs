@@ -9,9 +9,7 @@
 //! (tenant, task), which is the lock order. Plain equality leaves the planner a second way, to read the whole index, which
 //! it takes when it last saw the table empty, and keeps while the table fills. For the same reason an expected state is
 //! a parameter where an index knows the state, and single rows are read in a `lateral (... limit 1)`. A test looks at the plans.
-//! `all_dispatched` alone reads what it marks, and finds it where it was read.
 
-mod all_dispatched;
 mod answer;
 mod attempt_aborted;
 mod attempt_failed;
@@ -36,7 +34,6 @@ mod stopped;
 mod tenant_deleted;
 mod unplaced;
 
-pub use all_dispatched::{Few, all_dispatched};
 pub use answer::Answer;
 pub use attempt_aborted::attempt_aborted;
 pub use attempt_failed::{FailedAttempt, HeldRetry, attempt_failed};
