@@ -8,6 +8,7 @@ mod clock_offset;
 mod cpu;
 mod embedded;
 mod ended;
+mod fine_timer;
 mod gate;
 mod http;
 mod layout;

@@ -33,12 +33,12 @@ impl Write for ToLog {
     }
 }
 
-/// The next line that says that the broker is out of reach.
+/// The next line that says that the broker is unreachable.
 async fn refusal() -> String {
     let line = || async {
         let log = std::mem::take(&mut *LOG.lock().unwrap_or_else(PoisonError::into_inner));
         let log = String::from_utf8_lossy(&log).into_owned();
-        log.lines().find(|line| line.contains("out of reach")).map(str::to_owned)
+        log.lines().find(|line| line.contains("is unreachable")).map(str::to_owned)
     };
     until_some("a line about the broker", SOON, line).await.unwrap()
 }

@@ -11,7 +11,6 @@ pub mod config;
 pub mod cores;
 pub mod error_chain;
 pub mod fault;
-pub mod fine_timer;
 pub mod health;
 pub mod health_server;
 pub mod log_queue;

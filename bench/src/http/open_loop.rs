@@ -1,12 +1,12 @@
 //! At a fixed rate, whatever the answers do: a slow answer delays no other request and hides none.
 
 use super::Connection;
+use crate::fine_timer::FineTimer;
 use anyhow::Context;
 use bytes::Bytes;
 use domain::time::Timestamp;
 use futures::future::try_join_all;
 use runtime::clock::{self, Instant};
-use runtime::fine_timer::FineTimer;
 use serde::Deserialize;
 use std::time::Duration;
 use tokio::sync::Mutex;

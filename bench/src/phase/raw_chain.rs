@@ -5,6 +5,7 @@
 
 use super::raw_hop::{batch, settings};
 use super::raw_postgres::DRAIN;
+use crate::fine_timer::FineTimer;
 use crate::report::Measured;
 use crate::statistics::percentile;
 use anyhow::{Context, ensure};
@@ -14,7 +15,6 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use runtime::clock;
-use runtime::fine_timer::FineTimer;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::time::Duration;

@@ -8,12 +8,9 @@
 use bus::{Bus, Delivery, Hint, HintBatch, HintConsumer, PublishOutcome, Topic, Wakeups};
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Tier;
-use lapin::options::{
-    BasicConsumeOptions, BasicGetOptions, BasicPublishOptions, QueueBindOptions,
-    QueueDeclareOptions, QueueDeleteOptions,
-};
+use lapin::options::{BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::FieldTable;
-use lapin::{BasicProperties, Channel, Connection, ConnectionProperties, Consumer};
+use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
 use runtime::clock;
 use runtime::config::{BusConfig, BusKind, QueueType, SecretString};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
@@ -90,7 +87,7 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
     }
 }
 
-/// Waits until `wakeups` of the batcher hear of `sender`, and takes what is on its way.
+/// Waits until `wakeups` of the batcher receive from `sender`, and drains what is in transit.
 pub async fn heard(sender: &Bus, wakeups: &Wakeups) {
     let batcher = wakeups.notify(Topic::Batcher);
     // Sent again and again until the listener is there; a lost wake-up is no error.
@@ -190,42 +187,8 @@ impl Admin {
 
     /// Puts any bytes on a queue.
     pub async fn put(&self, queue: &str, body: &[u8]) {
-        self.put_with(queue, body, BasicProperties::default()).await;
-    }
-
-    /// The same, with properties of its own.
-    pub async fn put_with(&self, queue: &str, body: &[u8], properties: BasicProperties) {
-        let options = BasicPublishOptions::default();
+        let (options, properties) = (BasicPublishOptions::default(), BasicProperties::default());
         let sent = self.channel.basic_publish("".into(), queue.into(), options, body, properties);
-        sent.await.unwrap();
-    }
-
-    /// Takes the first message off a queue: its properties.
-    pub async fn get(&self, queue: &str) -> BasicProperties {
-        let options = BasicGetOptions { no_ack: true };
-        let message = self.channel.basic_get(queue.into(), options).await.unwrap();
-        message.expect("a message").delivery.properties
-    }
-
-    /// All wake-ups of `topic` that go through the broker from now on.
-    pub async fn wake_ups(&self, prefix: &str, topic: Topic) -> Consumer {
-        let options = QueueDeclareOptions { exclusive: true, ..QueueDeclareOptions::default() };
-        let queue = self.channel.queue_declare("".into(), options, FieldTable::default());
-        let queue = queue.await.unwrap().name().clone();
-        let (exchange, key) = (format!("{prefix}.wake").into(), topic.as_str().into());
-        let options = QueueBindOptions::default();
-        let bound =
-            self.channel.queue_bind(queue.clone(), exchange, key, options, FieldTable::default());
-        bound.await.unwrap();
-        let options = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
-        self.channel.basic_consume(queue, "".into(), options, FieldTable::default()).await.unwrap()
-    }
-
-    /// A wake-up with properties of its own.
-    pub async fn wake(&self, prefix: &str, topic: Topic, properties: BasicProperties) {
-        let (options, exchange) = (BasicPublishOptions::default(), format!("{prefix}.wake"));
-        let (exchange, key) = (exchange.into(), topic.as_str().into());
-        let sent = self.channel.basic_publish(exchange, key, options, &[], properties);
         sent.await.unwrap();
     }
 

@@ -42,7 +42,7 @@ impl Standing {
     }
 
     /// What to store, `passed` after the last time.
-    pub(super) fn to_store(
+    pub(super) fn turns_to_store(
         &mut self,
         passed: Duration,
         turns: &Turns,
@@ -120,7 +120,8 @@ mod tests {
             rate: 0.0,
             free_slots: 1,
         });
-        let (_, stored) = standing.to_store(Duration::from_secs(1), &turns, &running).unwrap();
+        let (_, stored) =
+            standing.turns_to_store(Duration::from_secs(1), &turns, &running).unwrap();
         let of_limited: Vec<_> = stored.iter().filter(|turn| turn.tenant == limited).collect();
         assert!(matches!(of_limited[..], [TenantTurn { at_limit: true, .. }]), "{stored:?}");
         assert!(stored.iter().all(|turn| turn.at_limit == (turn.tenant == limited)), "{stored:?}");

@@ -226,7 +226,7 @@ impl Batcher {
         }
         for (pool, state) in &mut self.per_pool {
             if let Some((of_pool, tenants)) =
-                state.standing.to_store(passed, &state.turns, &self.running)
+                state.standing.turns_to_store(passed, &state.turns, &self.running)
             {
                 store::turn::keep(&self.db, pool, of_pool, &tenants).await?;
             }

@@ -1,10 +1,8 @@
-//! A timer with a grain of microseconds, for waits that count.
+//! A timer with a resolution of microseconds, to send requests at the planned time.
 //!
-//! Those of `clock` have a grain of a millisecond and end up to two late: rest 0.1 ms with one, and 1 to 2 ms pass. For most of what
-//! waits that is nothing, and they cost less. Held by one loop, which waits again and again. It follows the real clock, also in
-//! tests with a virtual one; where the system has no such timers it is as coarse as the others.
+//! The timers of `runtime::clock` end up to two milliseconds late. Where the system has no timerfd this one does as well.
 
-use crate::clock::{self, Instant};
+use runtime::clock::{self, Instant};
 
 /// One timer.
 #[derive(Debug)]
