@@ -1,6 +1,6 @@
 //! The whole way on real processes: everything submitted ends right, once, is billed by its attempts, and nothing stays reserved.
 
-use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, UpCommand, sum, usage_faults, watch_ports};
+use e2e::{Cluster, Customer, Mix, Oracle, Role, Shape, UpCommand, usage_faults, watch_ports};
 use serde_json::json;
 use std::time::Duration;
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
@@ -114,35 +114,6 @@ async fn of_other_sizes(customer: &Customer) -> anyhow::Result<Vec<String>> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mixed_load_ends_right_and_leaves_nothing_reserved() -> anyhow::Result<()> {
     journey(1000).await
-}
-
-/// Only a choice takes the batcher a look and a mark.
-#[tokio::test(flavor = "multi_thread")]
-async fn one_task_after_the_other_goes_with_one_statement_each() -> anyhow::Result<()> {
-    let mut cluster = Cluster::start(shape()).await?;
-    let customer = Customer::sign_up(&cluster, "acme").await?;
-    let mut chosen = async |task: serde_json::Value, tasks: u32| {
-        let before = marked(&mut cluster).await?;
-        for _ in 0..tasks {
-            let (status, answer) = customer.call("POST", "/v1/tasks", Some(&task), None).await?;
-            anyhow::ensure!(status == 201, "{status}: {answer}");
-            Oracle::of(&cluster).drained(SOON).await?;
-        }
-        anyhow::Ok(marked(&mut cluster).await? - before)
-    };
-    let plain = json!({ "run": { "noop": {} } });
-    // On which terms a tenant runs is not known when it comes.
-    chosen(plain.clone(), 1).await?;
-    assert!(chosen(plain, 20).await? <= 0.0, "a look marked them");
-    let keyed = json!({ "run": { "noop": {} }, "concurrency_key": "k" });
-    assert!(chosen(keyed, 3).await? >= 3.0, "a key may hold its tasks back");
-    Ok(())
-}
-
-/// Rows of marks that came after a choice.
-async fn marked(cluster: &mut Cluster) -> anyhow::Result<f64> {
-    let of = &["statement=\"dispatched\""];
-    sum(cluster, Role::Scheduler, "berth_sql_rows_total", of).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
