@@ -21,7 +21,7 @@ const COLUMNS: [&str; 6] =
 /// A pool, what it allows and who may use it. What is not given stays as it is; in a new pool it is off, and it is granted to nobody.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n  berth admin pool set gpu --max-executor cpu_millis=64000 --max-executor ports=none\n\nExecutors hear of what is allowed when they connect next. A grant, and its end, is felt within two seconds."
+    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n  berth admin pool set gpu --max-executor cpu_millis=64000 --max-executor ports=none\n\nExecutors receive changes when they connect next. A grant, and its end, takes effect within two seconds."
 )]
 pub struct PoolSetArguments {
     /// Its name; stored where it is new.

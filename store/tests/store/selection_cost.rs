@@ -162,8 +162,8 @@ mod alone {
         let many = rounds(200_000, 10_000_000);
         let tenants = rounds(200, 10_000);
         let ticks = rounds(TICKS, FULL_TICKS);
-        // The short form finds a cost that grows with the tasks that wait, of which there are twenty times as many. Its ratio varies
-        // between 1.15 and 1.35 with what else is in the machine's caches; the promise is measured at full size.
+        // The short form finds a cost that grows with the tasks that wait, of which there are twenty times as many. Its ratio varied
+        // between 1.18 and 1.31 from run to run on one machine; the promise is measured at full size.
         let (tail, most) = if ticks == TICKS { (0.9, 1.6) } else { (0.99, 1.2) };
         // As many of each are read where few wait: only how many are not read differs.
         let mut of_few = Backlog::of(FEW / 50, FEW).await;

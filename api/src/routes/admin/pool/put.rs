@@ -16,9 +16,9 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a pool",
-    description: "What is left out is off, and a pool is granted to nobody unless it says to whom. A grant, and its end, is felt within two \
+    description: "What is left out is off, and a pool is granted to nobody unless it says to whom. A grant, and its end, takes effect within two \
                   seconds: what was submitted before it ended runs on, and due times of schedules from then on make no task. Executors \
-                  feel a change of what attempts may do, and of what one may offer, when they connect next.",
+                  receive a change of what attempts may do, and of the largest executor, when they connect next.",
     headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("PoolPut"),
     answers: &[
