@@ -1,6 +1,6 @@
 //! The checks of `berth doctor`, their names, and what an operator should do when one fails.
 //!
-//! The names are those in JSON and in the label of the metric; they keep their meaning. docs/operations.md lists them.
+//! The names are those in JSON and in the label of the metric; they keep their meaning. docs/observability.md lists them.
 
 use strum::VariantArray;
 
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const DOC: &str = include_str!("../../../docs/operations.md");
+    const DOC: &str = include_str!("../../../docs/observability.md");
 
     #[test]
     fn every_check_has_a_name_of_its_own_and_is_in_the_docs() {
@@ -232,6 +232,6 @@ mod tests {
         assert_eq!(names.len(), Check::ALL.len());
         let missing: Vec<_> =
             names.iter().filter(|name| !DOC.contains(&format!("| `{name}` |"))).collect();
-        assert!(missing.is_empty(), "not in docs/operations.md: {missing:?}");
+        assert!(missing.is_empty(), "not in docs/observability.md: {missing:?}");
     }
 }
