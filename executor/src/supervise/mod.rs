@@ -21,6 +21,7 @@ mod inside;
 mod job;
 mod names;
 mod oom;
+mod overlay;
 mod reaper;
 mod sandbox;
 mod start;

@@ -10,6 +10,7 @@ use super::inside::InsideJob;
 use super::job::{Job, Sandbox};
 use super::names;
 use super::oom::{self, OomScore};
+use super::overlay;
 use super::start::{WorkPath, become_identity, in_memory, own_limits};
 use crate::cgroup::Group;
 use crate::isolation::{Handles, WORK, arguments, filters};
@@ -94,14 +95,14 @@ fn inside_job(job: &Job) -> InsideJob {
 }
 
 /// A path of the work folder that bubblewrap can resolve. Its user may not be allowed to pass the folders above, and
-/// it takes paths only: so root shows it the folder at another place, in a mount namespace that ends with this
+/// bubblewrap takes paths only: so root mounts the folder at another place, in a mount namespace that ends with this
 /// supervisor.
 fn reachable(job: &Job) -> Result<PathBuf, Error> {
-    if job.identity.is_none() {
-        return Ok(job.folder.clone());
-    }
+    let Some(identity) = job.identity else { return Ok(job.folder.clone()) };
     const NONE: Option<&Path> = None;
     names::own_mounts()?;
-    mount(Some(&job.folder), REACHABLE, NONE, MsFlags::MS_BIND, NONE)?;
+    if overlay::mount(&job.folder, identity, Path::new(REACHABLE)).is_err() {
+        mount(Some(&job.folder), REACHABLE, NONE, MsFlags::MS_BIND, NONE)?;
+    }
     Ok(PathBuf::from(REACHABLE))
 }
