@@ -5,8 +5,8 @@
 //! still arrives, is requeued.
 
 use crate::delivery::Delivery;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
 /// What the reader asked for last.
@@ -77,6 +77,6 @@ impl Inbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Delivery>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 }

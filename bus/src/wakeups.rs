@@ -5,8 +5,9 @@
 
 use crate::metrics;
 use crate::topic::Topic;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 /// Wake-ups that arrived and were not received by the loop yet.
@@ -42,12 +43,12 @@ impl Listeners {
     /// Adds `raised` as a listener of `topics`, until it is dropped elsewhere.
     pub(crate) fn add(&self, topics: Vec<Topic>, raised: &Arc<Raised>) {
         let listener = Listener { topics, raised: Arc::downgrade(raised) };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+        self.0.lock().push(listener);
     }
 
     /// Wakes all listeners of `topic`.
     pub(crate) fn raise(&self, topic: Topic) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|listener| {
+        self.0.lock().retain(|listener| {
             let Some(raised) = listener.raised.upgrade() else { return false };
             if listener.topics.contains(&topic) {
                 raised.raise(topic);

@@ -7,11 +7,11 @@
 mod support;
 
 use bus::{Bus, ConnectError};
+use parking_lot::Mutex;
 use runtime::config::{BusConfig, BusKind, SecretString};
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use support::{Rig, SOON, batch, config, next};
 use tempfile::NamedTempFile;
@@ -25,7 +25,7 @@ struct ToLog;
 
 impl Write for ToLog {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        LOG.lock().unwrap_or_else(PoisonError::into_inner).write(text)
+        LOG.lock().write(text)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -36,7 +36,7 @@ impl Write for ToLog {
 /// The next line that says that the broker is unreachable.
 async fn refusal() -> String {
     let line = || async {
-        let log = std::mem::take(&mut *LOG.lock().unwrap_or_else(PoisonError::into_inner));
+        let log = std::mem::take(&mut *LOG.lock());
         let log = String::from_utf8_lossy(&log).into_owned();
         log.lines().find(|line| line.contains("is unreachable")).map(str::to_owned)
     };

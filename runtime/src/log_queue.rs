@@ -7,9 +7,10 @@
 use crate::clock;
 use crate::metrics::{Counter, counter};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -100,8 +101,7 @@ impl LogQueue {
             if left.is_zero() {
                 return;
             }
-            lines =
-                self.changed.wait_timeout(lines, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut lines, left);
         }
     }
 
@@ -135,14 +135,14 @@ impl LogQueue {
     fn next(&self, batch: &mut Vec<u8>) {
         let mut lines = self.lock();
         while lines.waiting.is_empty() {
-            lines = self.changed.wait(lines).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut lines);
         }
         std::mem::swap(&mut lines.waiting, batch);
         lines.leaving = batch.len();
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lines.lock()
     }
 }
 

@@ -4,9 +4,10 @@
 //! share. A [`Share`] releases its amount when it is dropped, however its holder ends. Nothing waits here: a request that
 //! does not fit gets at once which of the two limits it met.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The amount and who holds how much of it; cheap to clone.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Held<K>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 }
 

@@ -5,9 +5,10 @@
 
 use crate::clock::timeout;
 use crate::shares::{Share, Shares};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -121,7 +122,7 @@ impl<K: Eq + Hash + Clone> Drop for Place<K> {
 }
 
 fn lock<K>(lines: &Lines<K>) -> MutexGuard<'_, HashMap<K, Arc<Semaphore>>> {
-    lines.lock().unwrap_or_else(PoisonError::into_inner)
+    lines.lock()
 }
 
 #[cfg(test)]

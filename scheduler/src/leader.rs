@@ -5,11 +5,12 @@
 //! the database refuses an old epoch besides, so local trust only spares useless work.
 
 use domain::id::NodeId;
+use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::metrics::{self, Gauge};
 use runtime::tick::TickOutcome;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -55,7 +56,7 @@ impl Leader {
         if self.renounced.load(Ordering::Acquire) {
             return None;
         }
-        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = *self.held.lock();
         held.filter(|(_, until)| clock::monotonic() < *until).map(|(epoch, _)| epoch)
     }
 
@@ -115,8 +116,7 @@ impl Leader {
     /// Gives the row up, for good.
     pub(crate) async fn release(&self) {
         self.over.store(true, Ordering::SeqCst);
-        let led = self.held.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-            || self.renounced.load(Ordering::Acquire);
+        let led = self.held.lock().is_some() || self.renounced.load(Ordering::Acquire);
         self.set(None);
         // Also where our own trust has run out, or was given up: the row may still bar another.
         if led && let Err(error) = leadership::release(&self.db, self.node).await {
@@ -125,7 +125,7 @@ impl Leader {
     }
 
     fn set(&self, now: Option<(LeaderEpoch, Instant)>) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         match (held.map(|h| h.0), now.map(|n| n.0)) {
             (before, Some(epoch)) if before != Some(epoch) => {
                 info!(epoch = epoch.0, "This scheduler is the batcher now");

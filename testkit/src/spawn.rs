@@ -4,10 +4,10 @@
 //! the *thread* that started them, not to the process: a child started on a short-lived runtime thread would be shot
 //! in mid-test. So one thread that lives as long as the process starts all of them. That is the rule.
 
+use parking_lot::Mutex;
 use std::io;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 struct Request {
     command: Command,
@@ -33,7 +33,7 @@ pub fn dying_with_us(program: impl AsRef<std::ffi::OsStr>) -> Command {
 }
 
 fn keeper() -> io::Result<Sender<Request>> {
-    let mut slot = KEEPER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut slot = KEEPER.lock();
     if let Some(sender) = slot.as_ref() {
         return Ok(sender.clone());
     }

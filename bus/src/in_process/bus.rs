@@ -10,10 +10,11 @@ use crate::outcome::PublishOutcome;
 use crate::topic::Topic;
 use crate::wakeups::{Listeners, Raised};
 use domain::id::PoolName;
+use parking_lot::Mutex;
 use runtime::clock;
 use runtime::shutdown::Shutdown;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -78,7 +79,7 @@ impl InProcess {
         Arc::clone(self.pools().entry(pool.clone()).or_insert_with(fresh))
     }
 
-    fn pools(&self) -> std::sync::MutexGuard<'_, HashMap<PoolName, Arc<PoolQueue>>> {
-        self.shared.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pools(&self) -> parking_lot::MutexGuard<'_, HashMap<PoolName, Arc<PoolQueue>>> {
+        self.shared.pools.lock()
     }
 }

@@ -7,9 +7,9 @@
 use crate::hint::HintBatch;
 use crate::metrics;
 use domain::id::PoolName;
+use parking_lot::{Mutex, MutexGuard};
 use runtime::clock::Instant;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -91,6 +91,6 @@ impl PoolQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Message>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+        self.messages.lock()
     }
 }

@@ -15,11 +15,12 @@ use crate::metrics;
 use crate::outcome::PublishOutcome;
 use domain::id::PoolName;
 use lapin::options::{BasicGetOptions, QueueDeleteOptions};
+use parking_lot::{Mutex, MutexGuard};
 use runtime::error_chain::ErrorChain;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tracing::warn;
 
@@ -76,7 +77,7 @@ impl Healer {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<PoolName>> {
-        self.in_progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.in_progress.lock()
     }
 }
 

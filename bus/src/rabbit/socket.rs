@@ -8,11 +8,12 @@ use super::fault::{Fault, within};
 use lapin::tcp::{AMQPUriTcpExt, RustlsConnector, TLSConfig};
 use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{AsyncTcpStream, Connection, ConnectionProperties};
+use parking_lot::Mutex;
 use rustls::ClientConfig;
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 type SecondHandle = Arc<Mutex<Option<TcpStream>>>;
@@ -24,7 +25,7 @@ pub(crate) struct SocketGuard(SecondHandle);
 impl SocketGuard {
     /// Ends the connection now.
     pub(crate) fn shut_down(&self) {
-        if let Some(socket) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(socket) = self.0.lock().take() {
             // It fails when the peer closed it first.
             let _ = socket.shutdown(Shutdown::Both);
         }
@@ -39,7 +40,7 @@ impl Drop for SocketGuard {
 
 fn hold(socket: &impl AsFd, handle: &SecondHandle) -> io::Result<()> {
     let second = socket.as_fd().try_clone_to_owned()?;
-    *handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(TcpStream::from(second));
+    *handle.lock() = Some(TcpStream::from(second));
     Ok(())
 }
 

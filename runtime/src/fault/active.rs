@@ -9,8 +9,9 @@ use super::point::InjectedFault;
 use crate::clock;
 use crate::config::variable;
 use crate::log_queue;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 #[derive(Default)]
@@ -85,5 +86,5 @@ fn read(text: &str) -> HashMap<String, Plan> {
 }
 
 fn lock() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+    STATE.lock()
 }

@@ -6,8 +6,9 @@
 
 use super::report::{Check, HealthReport};
 use crate::clock::{self, Instant};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The checks of one role. A new one is not ready until `set_ready(true)`.
@@ -133,7 +134,7 @@ impl Health {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -4,10 +4,11 @@
 //! process, need not agree on who was first.
 
 use super::kinds::{CounterVec, GaugeVec, HistogramVec};
+use parking_lot::Mutex;
 use prometheus::core::Collector;
 use prometheus::{HistogramOpts, Opts, Registry, TextEncoder};
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 /// Seconds, from a cached lookup (100 µs) to a stuck one (10 s).
 const SECONDS: [f64; 16] = [
@@ -85,7 +86,7 @@ pub fn histogram_with_buckets(
 
 /// All metrics, as the registry has them.
 pub(crate) fn gather() -> Vec<prometheus::proto::MetricFamily> {
-    let registry = DECLARED.lock().unwrap_or_else(PoisonError::into_inner).registry.clone();
+    let registry = DECLARED.lock().registry.clone();
     registry.gather()
 }
 
@@ -101,7 +102,7 @@ pub fn render() -> String {
 type Made = prometheus::Result<(Kind, Box<dyn Collector>)>;
 
 fn declare(name: &str, labels: &[&str], make: impl FnOnce() -> Made) -> Option<Kind> {
-    let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut declared = DECLARED.lock();
     if let Some(family) = declared.families.get(name) {
         if family.labels == labels {
             return Some(family.kind.clone());

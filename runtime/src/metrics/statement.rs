@@ -7,8 +7,9 @@
 use super::declare::{counter, histogram};
 use super::kinds::{Counter, CounterVec, Histogram, HistogramVec};
 use crate::clock::{self, Instant};
+use parking_lot::RwLock;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock};
 
 struct Handles {
     seconds: Histogram,
@@ -63,7 +64,7 @@ impl Drop for StatementTimer {
 }
 
 fn handles(name: &'static str) -> Arc<Handles> {
-    if let Some(known) = HANDLES.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+    if let Some(known) = HANDLES.read().get(name) {
         return Arc::clone(known);
     }
     let fresh = Arc::new(Handles {
@@ -71,7 +72,7 @@ fn handles(name: &'static str) -> Arc<Handles> {
         rows: ROWS.with(&[name]),
         failures: FAILURES.with(&[name]),
     });
-    let mut all = HANDLES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut all = HANDLES.write();
     Arc::clone(all.entry(name).or_insert(fresh))
 }
 

@@ -9,8 +9,8 @@ use crate::tls::TlsError;
 use opentelemetry_otlp::{LogExporter, SpanExporter};
 use opentelemetry_sdk::logs::SdkLoggerProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor};
+use parking_lot::Mutex;
 use std::error::Error;
-use std::sync::{Mutex, PoisonError};
 
 /// Why nothing can be exported.
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +71,13 @@ pub(crate) fn start(role: &str, config: &TelemetryConfig) -> Result<Option<LogLa
     let logs = provider(resource.clone(), exporters.lines);
     let layer = LogLayer::new(&logs);
     let metrics = Pusher::start(exporters.metrics, &resource, config.otlp_metrics_interval);
-    *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { logs, metrics });
+    *RUNNING.lock() = Some(Running { logs, metrics });
     Ok(Some(layer))
 }
 
 /// Sends what is left, once; a few seconds at most. Call it last, after everything has stopped.
 pub async fn flush() {
-    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let running = RUNNING.lock().take();
     let Some(running) = running else { return };
     running.metrics.push_last().await;
     // Both wait for threads of their own, which need this runtime to send.

@@ -6,9 +6,10 @@
 use super::caught::caught;
 use super::handle::TaskHandle;
 use crate::{clock, metrics};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio_util::task::TaskTracker;
@@ -46,7 +47,7 @@ struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.group.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.group.running.lock().remove(&self.id);
     }
 }
 
@@ -66,7 +67,7 @@ impl TaskGroup {
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
         let entry = Entry { group: Arc::clone(&self.inner), id };
         // Locked until the task is listed: one that ends at once must not be removed before.
-        let mut running = self.inner.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.inner.running.lock();
         let inner = self.inner.tracker.spawn(async move {
             let _entry = entry;
             watched(name, future).await
@@ -108,7 +109,7 @@ impl TaskGroup {
             return Ok(());
         }
         let left: Vec<(&'static str, AbortHandle)> = {
-            let running = self.inner.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let running = self.inner.running.lock();
             running.values().cloned().collect()
         };
         let mut names: Vec<&'static str> = left.iter().map(|(name, _)| *name).collect();

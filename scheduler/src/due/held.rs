@@ -3,8 +3,9 @@
 use domain::id::{TaskId, TenantId};
 use domain::time::Timestamp;
 use domain::wheel::{Timer, Wheel};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use store::task::DueTask;
 use tokio::sync::Notify;
 
@@ -78,7 +79,7 @@ impl HeldTasks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Timers>> {
-        self.timers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.timers.lock()
     }
 }
 

@@ -4,8 +4,8 @@
 //! from the last answer by the monotonic clock.
 
 use domain::time::Timestamp;
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The best answer is kept for so long.
@@ -29,7 +29,7 @@ impl DbClock {
     pub(super) fn told(&self, at: Timestamp, asked: Instant) {
         let took = asked.elapsed();
         let answer = Answer { at, when: asked + took / 2, took };
-        let mut best = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut best = self.0.lock();
         if best.is_none_or(|best| took <= best.took || best.when.elapsed() > TRUSTED) {
             *best = Some(answer);
         }
@@ -37,7 +37,7 @@ impl DbClock {
 
     /// Its time now; nothing before it has answered.
     pub(crate) fn now(&self) -> Option<Timestamp> {
-        let best = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let best = *self.0.lock();
         best.map(|best| best.at + (monotonic() - best.when))
     }
 }

@@ -10,10 +10,11 @@ use super::malformed::pause_unreadable;
 use super::shards::Shards;
 use super::timers::Timers;
 use bus::{Bus, Topic};
+use parking_lot::{Mutex, MutexGuard};
 use runtime::fault::FaultPoint;
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -45,7 +46,7 @@ impl Part {
     }
 
     pub(super) fn timers(&self) -> MutexGuard<'_, Timers> {
-        self.timers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.timers.lock()
     }
 
     pub(super) fn wake(&self) {

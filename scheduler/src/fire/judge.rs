@@ -7,7 +7,7 @@ use super::versions::{Judged, Versions};
 use domain::id::{PoolName, ScheduleId, TaskId};
 use domain::pool::PoolUser;
 use domain::schedule::{Coming, Decision, Next, Situation, decide};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -37,7 +37,7 @@ impl Judge {
 
     /// Those that could not be read since this was asked last: they are to be paused.
     pub(super) fn unreadable(&self) -> Vec<Unreadable> {
-        std::mem::take(&mut *self.unreadable.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.unreadable.lock())
     }
 
     /// Learns what must be known of the tenants of `due`, and of the pools.
@@ -58,7 +58,7 @@ impl Judge {
             let what =
                 if let StoreError::Malformed { what, .. } = error { *what } else { "schedule" };
             let (schedule, version) = (facts.due.schedule, facts.version);
-            let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.unreadable.lock();
             all.push(Unreadable { schedule, version, what });
         };
         let verdict = |facts: &Facts| {

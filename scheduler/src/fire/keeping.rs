@@ -11,9 +11,10 @@ use domain::id::{PlanName, PoolName, ScheduleId};
 use domain::pool::PoolUser;
 use domain::schedule::{Coming, Timing};
 use domain::time::Timestamp;
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use runtime::tick::TickOutcome;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -85,7 +86,7 @@ impl KeepFires {
         if made > 0 {
             self.bus.wake(Topic::Batcher);
         }
-        let mut attention = self.attention.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut attention = self.attention.lock();
         attention.saw(followed || made > 0);
         Ok(TickOutcome::after(attention.pause(), moved + resumed + made))
     }
@@ -93,19 +94,12 @@ impl KeepFires {
     /// Fires a piece of each backfill, says how many due times. Where there is none they are looked for once a second.
     async fn backfill(&self, owned: &[ShardEpoch], now: Timestamp) -> Result<u64, StoreError> {
         let resting = |at: &Instant| at.elapsed() < REST;
-        if self
-            .no_backfills
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .is_some_and(resting)
-        {
+        if self.no_backfills.lock().as_ref().is_some_and(resting) {
             return Ok(0);
         }
         let numbers: Vec<_> = owned.iter().map(|at| at.shard).collect();
         let under_way = backfills(&self.db, &numbers, BACKFILLS).await?;
-        *self.no_backfills.lock().unwrap_or_else(PoisonError::into_inner) =
-            under_way.is_empty().then(monotonic);
+        *self.no_backfills.lock() = under_way.is_empty().then(monotonic);
         let mut made = 0;
         for (schedule, tenant, shard) in under_way {
             let Some(at) = owned.iter().find(|at| at.shard == shard) else { continue };

@@ -2,9 +2,10 @@
 
 use domain::id::ScheduleId;
 use domain::schedule::{Misfire, Reckoner, TaskTemplate, Timing};
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::fire::Facts;
@@ -62,7 +63,7 @@ impl Known {
     /// The schedule of `facts`, read.
     pub(super) fn parsed(&self, facts: &Facts) -> Result<Arc<Parsed>, StoreError> {
         let (id, now) = (facts.due.schedule, monotonic());
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(parsed) = known.get(id, now).filter(|parsed| parsed.version == facts.version) {
             return Ok(parsed);
         }

@@ -2,9 +2,10 @@
 
 use domain::id::PoolName;
 use domain::pool::{PoolGrants, PoolUser};
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -27,7 +28,7 @@ impl Pools {
             return Ok(());
         }
         let granted = Arc::new(list_for_fires(db).await?);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((granted, asked_at));
+        *self.0.lock() = Some((granted, asked_at));
         Ok(())
     }
 
@@ -38,6 +39,6 @@ impl Pools {
     }
 
     fn list(&self) -> Option<(Granted, Instant)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }

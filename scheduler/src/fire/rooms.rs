@@ -1,9 +1,9 @@
 //! Room for tasks in tenants' quotas, as of a moment ago.
 
 use domain::id::TenantId;
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -35,7 +35,7 @@ impl Rooms {
 
     /// Those of `tenants` of which it is not known well enough.
     fn unknown(&self, tenants: impl Iterator<Item = TenantId>, now: Instant) -> Vec<TenantId> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() > MOST {
             known.clear();
         }
@@ -46,7 +46,7 @@ impl Rooms {
 
     /// Takes up what was told, and was asked for at `asked`.
     fn learn(&self, told: impl Iterator<Item = (TenantId, u64)>, asked: Instant) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         for (tenant, room) in told {
             // Another shard's look may have been quicker, and what it found be given away by now.
             if !is_fresh(known.get(&tenant), asked) {
@@ -57,14 +57,14 @@ impl Rooms {
 
     /// How many more tasks `tenant` may have.
     pub(super) fn of(&self, tenant: TenantId) -> u64 {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known.get(&tenant).map_or(u64::MAX, |(room, _)| *room)
     }
 
     /// What `decide` makes of the room of `tenant`, which has so many tasks more then as it says. One decides at a time: what one has
     /// given away no other gives again.
     pub(super) fn give<T>(&self, tenant: TenantId, decide: impl FnOnce(u64) -> (T, u64)) -> T {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         match known.get_mut(&tenant) {
             Some((room, _)) => {
                 let (decision, tasks) = decide(*room);

@@ -9,11 +9,12 @@ use super::counted::SHARDS;
 use super::rendezvous::wanted;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
+use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use runtime::tick::TickOutcome;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
@@ -68,7 +69,7 @@ impl Shards {
 
     /// What it owns now, as far as it trusts itself.
     pub(super) fn owned(&self) -> Vec<ShardEpoch> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.lock();
         if held.until.is_none_or(|until| monotonic() >= until) {
             return Vec::new();
         }
@@ -78,14 +79,14 @@ impl Shards {
 
     /// Those whose due times may be those of another release of the time zone data.
     pub(super) fn outdated(&self, tzdb: &str) -> Vec<ShardEpoch> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.lock();
         let old = held.shards.iter().filter(|(_, owned)| owned.tzdb != tzdb);
         old.map(|(shard, owned)| ShardEpoch { shard: *shard, epoch: owned.epoch }).collect()
     }
 
     /// All due times of the shard are those of release `tzdb` now.
     pub(super) fn is_of(&self, shard: i16, tzdb: &str) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if let Some(owned) = held.shards.get_mut(&shard) {
             tzdb.clone_into(&mut owned.tzdb);
         }
@@ -93,7 +94,7 @@ impl Shards {
 
     /// The database said that another owns them.
     pub(super) fn lost(&self, shards: &[i16]) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         held.shards.retain(|shard, _| !shards.contains(shard));
     }
 
@@ -160,7 +161,7 @@ impl Shards {
     /// Gives all up, for good.
     pub(crate) async fn leave(&self) {
         self.over.store(true, Ordering::SeqCst);
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Held::default();
+        *self.held.lock() = Held::default();
         SHARDS.set(0.0);
         match shard::leave(&self.db, self.node).await {
             Ok(()) => self.bus.wake(Topic::ShardOwner),
@@ -180,7 +181,7 @@ impl Shards {
     }
 
     fn set(&self, shards: BTreeMap<i16, Owned>, until: Instant) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if !held.shards.keys().eq(shards.keys()) {
             let count = shards.len();
             info!(shards = count, "This scheduler fires {count} shards of schedules now");

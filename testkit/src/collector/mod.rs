@@ -10,8 +10,9 @@ mod received;
 pub use received::{Line, Received, Span};
 
 use crate::authority::Issued;
+use parking_lot::Mutex;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// A collector that runs.
@@ -68,11 +69,11 @@ impl Collector {
     /// What came so far.
     #[must_use]
     pub fn received(&self) -> Received {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received.lock().clone()
     }
 
     fn note(&self, authorization: Option<&str>, export: String, more: impl FnOnce(&mut Received)) {
-        let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut received = self.received.lock();
         received.exports.push(export);
         received.authorizations.extend(authorization.map(str::to_owned));
         more(&mut received);

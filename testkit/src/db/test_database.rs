@@ -3,9 +3,9 @@
 //! Used by every test that needs Postgres. Where `BERTH_TEST_DATABASE_URL` is not set (a test started by hand) a
 //! private Postgres is started for it, about 1 s.
 
+use parking_lot::Mutex;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use runtime::clock;
 
@@ -85,13 +85,13 @@ impl TestDatabase {
     pub async fn sql(&self, sql: &str) -> anyhow::Result<String> {
         let mut session = self.free_session().await?;
         let answer = session.run(sql).await?;
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        *self.kept.lock() = Some(session);
         Ok(answer)
     }
 
     /// The kept one, where nobody has it and Postgres has not ended it.
     async fn free_session(&self) -> anyhow::Result<psql::Session> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let kept = self.kept.lock().take();
         if let Some(mut kept) = kept
             && kept.answers().await
         {

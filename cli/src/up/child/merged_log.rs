@@ -1,9 +1,10 @@
 //! One log of many processes: each line behind the name of who wrote it, in a file, and on the screen where that is wanted.
 
+use parking_lot::Mutex;
 use runtime::log_queue::{self, LogQueue};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
 /// Longest line that is taken whole; a longer one is cut, so that no child can fill our memory.
@@ -50,7 +51,7 @@ impl MergedLog {
         let plain = format!("{name:<NAME_WIDTH$} | {text}\n");
         {
             // A full disk must not stop the roles; the screen still tells.
-            let mut file = self.inner.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut file = self.inner.file.lock();
             let _unwritable = file.write_all(plain.as_bytes());
         }
         let Some(screen) = self.inner.screen.get() else { return };
