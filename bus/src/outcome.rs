@@ -5,7 +5,8 @@
 //! so the caller returns the tasks to `ready`, and the dispatch epoch makes the old hint stale.
 
 /// The outcome of one batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum PublishOutcome {
     /// The broker has it on the pool's queue.
     Confirmed,
@@ -30,15 +31,8 @@ impl PublishOutcome {
 
     /// Its name in logs and metrics.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Returned => "returned",
-            Self::Nacked => "nacked",
-            Self::TimedOut => "timed_out",
-            Self::ConnectionLost => "connection_lost",
-            Self::Blocked => "blocked",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

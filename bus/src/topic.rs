@@ -4,7 +4,8 @@
 //! 200 ms. So a lost wake-up costs that long and nothing else.
 
 /// Which loops to wake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Topic {
     /// The scheduler's batcher: tasks became ready, or capacity rose.
     Batcher,
@@ -23,13 +24,8 @@ impl Topic {
 
     /// Its name as routing key and metric label.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Batcher => "batcher",
-            Self::ShardOwner => "shard_owner",
-            Self::ResourceManager => "resource_manager",
-            Self::Output => "output",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The topic of a routing key.

@@ -4,7 +4,6 @@
 //! checks too (`migrations/0009_plans.sql`), so that what passes [`PlanLimits::check`] can be stored.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The limits of a plan. [`PlanLimits::default`] is the plan `default` of a new installation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -53,7 +52,10 @@ impl Default for PlanLimits {
 }
 
 /// A limit that counts something a tenant holds, as opposed to a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Quota {
     /// Tasks queued, running or cancelling.
     RunningTasks,
@@ -79,20 +81,8 @@ impl Quota {
 
     /// Its name in JSON, SQL and messages: the field of [`PlanLimits`].
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RunningTasks => "running_tasks",
-            Self::Backlog => "backlog",
-            Self::Schedules => "schedules",
-            Self::PayloadBytes => "payload_bytes",
-            Self::StoredOutputBytes => "stored_output_bytes",
-        }
-    }
-}
-
-impl fmt::Display for Quota {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

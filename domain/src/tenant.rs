@@ -1,10 +1,10 @@
 //! A tenant's standing: may it submit, does its work run, is it there at all.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// How a tenant stands with the platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum TenantState {
     /// Everything works.
     Active,
@@ -20,24 +20,14 @@ impl TenantState {
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-            Self::Deleted => "deleted",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Whether its tasks may start.
     #[must_use]
     pub const fn may_run(self) -> bool {
         matches!(self, Self::Active)
-    }
-}
-
-impl fmt::Display for TenantState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

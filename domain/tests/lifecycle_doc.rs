@@ -38,7 +38,7 @@ fn the_drawing_has_every_move_and_no_other() {
 
 #[test]
 fn every_state_is_explained() {
-    for state in State::ALL {
+    for &state in State::ALL {
         assert!(DOC.contains(&format!("**{state}**")), "{state}");
     }
 }

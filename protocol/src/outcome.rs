@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn every_outcome_travels_and_comes_back() {
-        for outcome in AttemptOutcome::ALL {
+        for &outcome in AttemptOutcome::ALL {
             assert_eq!(AttemptOutcome::try_from(Outcome::from(outcome)), Ok(outcome));
         }
         assert_eq!(AttemptOutcome::try_from(Outcome::Unspecified), Err(UnspecifiedOutcome));

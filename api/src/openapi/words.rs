@@ -39,7 +39,7 @@ word!(
 word!(
     /// Where a task is in its life.
     State,
-    domain::task::State::ALL.map(domain::task::State::as_str)
+    domain::task::State::ALL.iter().map(|state| state.as_str())
 );
 word!(
     /// What a lost attempt means.
@@ -74,7 +74,7 @@ word!(
 word!(
     /// Where an attempt is, or how it ended.
     AttemptState,
-    std::iter::once("running").chain(AttemptOutcome::ALL.map(AttemptOutcome::as_str))
+    std::iter::once("running").chain(AttemptOutcome::ALL.iter().map(|outcome| outcome.as_str()))
 );
 word!(
     /// What a cancel did.
@@ -84,7 +84,7 @@ word!(
 word!(
     /// What the times of an explanation rest on, or why one is missing.
     EtaBasis,
-    domain::explain::Basis::ALL.map(domain::explain::Basis::as_str)
+    domain::explain::Basis::ALL.iter().map(|basis| basis.as_str())
 );
 word!(
     /// A dimension of resources.
@@ -119,7 +119,7 @@ word!(
 word!(
     /// What became of a due time.
     FireOutcome,
-    domain::schedule::Outcome::ALL.map(domain::schedule::Outcome::as_str)
+    domain::schedule::Outcome::ALL.iter().map(|outcome| outcome.as_str())
 );
 word!(
     /// Why a due time is in the ledger.

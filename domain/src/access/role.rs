@@ -2,11 +2,22 @@
 
 use super::{Permission, PermissionSet};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// A user's place in a tenant. Each has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Everything, owners included. A tenant with owners keeps one.
@@ -28,14 +39,8 @@ impl Role {
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Admin => "admin",
-            Self::Developer => "developer",
-            Self::Billing => "billing",
-            Self::Viewer => "viewer",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The table, without what every user may.
@@ -71,12 +76,6 @@ impl Role {
             Self::Billing => &[ReadUsage],
             Self::Viewer => &[ReadTasks, ReadUsage],
         })
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -4,11 +4,24 @@
 
 use super::{Permission, PermissionSet};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// One part of what a key may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Read tasks, attempts, logs and usage.
@@ -25,12 +38,8 @@ impl Scope {
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Submit => "submit",
-            Self::Admin => "admin",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The table. No key manages owners.
@@ -44,12 +53,6 @@ impl Scope {
             Self::Submit => &[SubmitTasks],
             Self::Admin => &[OwnKeys, AllKeys, ReadUsers, ManageUsers, ReadAudit],
         })
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Why a look at a pool handed out no more than it did.
 
 /// What ended the picking, for operators and for who asks why a task waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum StopReason {
     /// All that waits was handed out, or can start under no limit now.
     NothingWaits,
@@ -22,15 +23,7 @@ pub enum StopReason {
 impl StopReason {
     /// As it is stored, and in metrics.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NothingWaits => "nothing_waits",
-            Self::NoRoom => "no_room",
-            Self::RoomUsed => "room_used",
-            Self::BatchFull => "batch_full",
-            Self::SizesLack => "sizes_lack",
-            Self::Limits => "limits",
-            Self::Paused => "paused",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }

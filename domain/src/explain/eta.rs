@@ -23,7 +23,18 @@ pub struct Eta {
 }
 
 /// What an [`Eta`] rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Its own time; how long it waits for its turn then is not known yet.
@@ -56,40 +67,12 @@ pub enum Basis {
 
 impl Basis {
     /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::Time,
-        Self::Pace,
-        Self::Caps,
-        Self::Placing,
-        Self::Key,
-        Self::People,
-        Self::Executors,
-        Self::Target,
-        Self::Room,
-        Self::SpareRoom,
-        Self::NoPace,
-        Self::NoFigures,
-        Self::Started,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name in JSON.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Pace => "pace",
-            Self::Caps => "caps",
-            Self::Placing => "placing",
-            Self::Key => "key",
-            Self::People => "people",
-            Self::Executors => "executors",
-            Self::Target => "target",
-            Self::Room => "room",
-            Self::SpareRoom => "spare_room",
-            Self::NoPace => "no_pace",
-            Self::NoFigures => "no_figures",
-            Self::Started => "started",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -296,7 +279,7 @@ mod tests {
 
     #[test]
     fn each_basis_is_written_as_it_is_called() {
-        for basis in Basis::ALL {
+        for &basis in Basis::ALL {
             assert_eq!(serde_json::to_value(basis).unwrap(), basis.as_str());
         }
     }

@@ -3,7 +3,19 @@
 use std::fmt;
 
 /// One thing that moves a task from a state to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Event {
     /// Its time came (scheduler).
     Due,
@@ -49,54 +61,12 @@ pub enum Event {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 20] = [
-        Self::Due,
-        Self::Dispatched,
-        Self::DispatchStale,
-        Self::Unplaced,
-        Self::Placed,
-        Self::Completed,
-        Self::AttemptFailed,
-        Self::AttemptsExhausted,
-        Self::AttemptAborted,
-        Self::AttemptKilled,
-        Self::LeaseLapsed,
-        Self::LeaseLapsedForGood,
-        Self::HandedBack,
-        Self::NotStarted,
-        Self::ReturnedAgain,
-        Self::CancelRequested,
-        Self::Stopped,
-        Self::Expired,
-        Self::Malformed,
-        Self::AttemptMalformed,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name in logs, metrics, docs, and as a file in `store/src/task/transition/`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Due => "due",
-            Self::Dispatched => "dispatched",
-            Self::DispatchStale => "dispatch_stale",
-            Self::Unplaced => "unplaced",
-            Self::Placed => "placed",
-            Self::Completed => "completed",
-            Self::AttemptFailed => "attempt_failed",
-            Self::AttemptsExhausted => "attempts_exhausted",
-            Self::AttemptAborted => "attempt_aborted",
-            Self::AttemptKilled => "attempt_killed",
-            Self::LeaseLapsed => "lease_lapsed",
-            Self::LeaseLapsedForGood => "lease_lapsed_for_good",
-            Self::HandedBack => "handed_back",
-            Self::NotStarted => "not_started",
-            Self::ReturnedAgain => "returned_again",
-            Self::CancelRequested => "cancel_requested",
-            Self::Stopped => "stopped",
-            Self::Expired => "expired",
-            Self::Malformed => "malformed",
-            Self::AttemptMalformed => "attempt_malformed",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Who raises it, in the words of the docs.

@@ -1,11 +1,23 @@
 //! How one attempt ended.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// How one attempt ended. The last three cost the customer nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptOutcome {
     /// It did what it was asked.
@@ -28,16 +40,7 @@ pub enum AttemptOutcome {
 
 impl AttemptOutcome {
     /// Every outcome.
-    pub const ALL: [Self; 8] = [
-        Self::Succeeded,
-        Self::Failed,
-        Self::KilledCap,
-        Self::KilledResources,
-        Self::Stopped,
-        Self::Lost,
-        Self::HandedBack,
-        Self::NotStarted,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// True when the attempt counts against `max_attempts` and is billed.
     #[must_use]
@@ -54,23 +57,8 @@ impl AttemptOutcome {
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::KilledCap => "killed_cap",
-            Self::KilledResources => "killed_resources",
-            Self::Stopped => "stopped",
-            Self::Lost => "lost",
-            Self::HandedBack => "handed_back",
-            Self::NotStarted => "not_started",
-        }
-    }
-}
-
-impl fmt::Display for AttemptOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -83,7 +71,7 @@ impl FromStr for AttemptOutcome {
     type Err = ParseOutcomeError;
 
     fn from_str(text: &str) -> Result<Self, ParseOutcomeError> {
-        let found = Self::ALL.into_iter().find(|outcome| outcome.as_str() == text);
+        let found = Self::ALL.iter().copied().find(|outcome| outcome.as_str() == text);
         found.ok_or_else(|| ParseOutcomeError(text.to_owned()))
     }
 }

@@ -24,7 +24,21 @@ pub enum Backoff {
 }
 
 /// An end of an attempt after which a policy may ask for another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum RetryOn {
     /// It failed by itself: a non-zero exit code, a signal of its own, an HTTP answer that is no success, or no start.
@@ -41,12 +55,8 @@ impl RetryOn {
 
     /// Its name in JSON.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Failure => "failure",
-            Self::Cap => "cap",
-            Self::Resources => "resources",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The ends of a policy that names none.
@@ -68,12 +78,6 @@ impl RetryOn {
             | AttemptOutcome::HandedBack
             | AttemptOutcome::NotStarted => None,
         }
-    }
-}
-
-impl fmt::Display for RetryOn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

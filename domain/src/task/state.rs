@@ -1,11 +1,25 @@
 //! The thirteen states of a task. Where each leads is in [`super::transition`].
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// Where a task is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Its time is not there yet.
@@ -38,21 +52,7 @@ pub enum State {
 
 impl State {
     /// Every state, in the order of a life.
-    pub const ALL: [Self; 13] = [
-        Self::Scheduled,
-        Self::Ready,
-        Self::Queued,
-        Self::Running,
-        Self::Cancelling,
-        Self::Retrying,
-        Self::Succeeded,
-        Self::Failed,
-        Self::Aborted,
-        Self::Killed,
-        Self::Cancelled,
-        Self::Expired,
-        Self::Skipped,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// True for the states that nothing leaves.
     #[must_use]
@@ -82,28 +82,8 @@ impl State {
 
     /// Its name in JSON, SQL, logs and metrics.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scheduled => "scheduled",
-            Self::Ready => "ready",
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Cancelling => "cancelling",
-            Self::Retrying => "retrying",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Aborted => "aborted",
-            Self::Killed => "killed",
-            Self::Cancelled => "cancelled",
-            Self::Expired => "expired",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -118,7 +98,7 @@ impl FromStr for State {
     type Err = ParseStateError;
 
     fn from_str(text: &str) -> Result<Self, ParseStateError> {
-        let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
+        let found = Self::ALL.iter().copied().find(|state| state.as_str() == text);
         found.ok_or_else(|| ParseStateError(text.chars().take(64).collect()))
     }
 }

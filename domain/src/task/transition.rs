@@ -63,10 +63,10 @@ pub const fn next(from: State, event: Event) -> Option<State> {
 
 /// Every legal move, by state and then by event.
 pub fn moves() -> impl Iterator<Item = Move> {
-    State::ALL.into_iter().flat_map(|from| {
+    State::ALL.iter().copied().flat_map(|from| {
         Event::ALL
-            .into_iter()
-            .filter_map(move |event| next(from, event).map(|to| Move { from, event, to }))
+            .iter()
+            .filter_map(move |&event| next(from, event).map(|to| Move { from, event, to }))
     })
 }
 
@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn every_event_moves_something_and_every_live_state_can_be_left() {
-        for event in Event::ALL {
+        for &event in Event::ALL {
             assert!(moves().any(|m| m.event == event), "{event}");
         }
-        for state in State::ALL.into_iter().filter(|s| !s.is_terminal()) {
+        for state in State::ALL.iter().copied().filter(|s| !s.is_terminal()) {
             assert!(moves().any(|m| m.from == state), "{state}");
         }
     }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn each_live_state_reaches_an_end() {
-        for start in State::ALL {
+        for &start in State::ALL {
             let mut seen = BTreeSet::from([start]);
             let mut front = vec![start];
             while let Some(state) = front.pop() {

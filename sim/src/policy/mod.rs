@@ -7,7 +7,6 @@ mod simple;
 use crate::world::World;
 use domain::time::Timestamp;
 use serde::Serialize;
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -26,7 +25,8 @@ pub trait Policy {
 }
 
 /// The policies that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyName {
     /// What the batcher does.
@@ -50,15 +50,8 @@ impl PolicyName {
 
     /// Its name on the command line and in reports.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Berth => "berth",
-            Self::Fifo => "fifo",
-            Self::Priority => "priority",
-            Self::Edf => "edf",
-            Self::RoundRobin => "round-robin",
-            Self::Eevdf => "eevdf",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     pub(crate) fn start(self, world: &World) -> Box<dyn Policy + '_> {
@@ -76,12 +69,6 @@ impl PolicyName {
             Self::RoundRobin => Box::new(simple::RoundRobin::new(world)),
             Self::Eevdf => Box::new(eevdf::Eevdf::new(world)),
         }
-    }
-}
-
-impl fmt::Display for PolicyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -113,10 +113,10 @@ impl Check {
     pub const fn what_to_do(self) -> &'static str {
         match self {
             Self::ScheduledOverdue | Self::RetryingOverdue | Self::ExpiryOverdue => {
-                "is a scheduler up? DoctorOptions at its tick `due`: berth_tick_last_success_timestamp_seconds{tick=\"due\"} and its log"
+                "is a scheduler up? look at its tick `due`: berth_tick_last_success_timestamp_seconds{tick=\"due\"} and its log"
             }
             Self::QueuedStale => {
-                "the sweep does not run: is a scheduler up? DoctorOptions at its tick `stale_hints` and its log"
+                "the sweep does not run: is a scheduler up? look at its tick `stale_hints` and its log"
             }
             Self::TasksWithoutWake => {
                 "nobody looks at these tasks again: cancel them, or set `wake_at = now()` as the owner; and report it"
@@ -140,7 +140,7 @@ impl Check {
                 "the reaper does not run: is a resource manager up? Its attempts run again once it does"
             }
             Self::RunningPastEnd | Self::CancellingPastEnd => {
-                "its session is to be fenced: is the resource manager that owns it up? DoctorOptions at its tick `reap`, and at the executor"
+                "its session is to be fenced: is the resource manager that owns it up? look at its tick `reap`, and at the executor"
             }
             Self::AssignmentDoubled | Self::LeasesOverlap => {
                 "two leases where one may be: keep the database as it is, stop the executor named, and report it"

@@ -74,7 +74,8 @@ pub struct Pause {
 }
 
 /// Why a due time is in the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum FireKind {
     /// It came.
     Scheduled,
@@ -90,12 +91,8 @@ impl FireKind {
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scheduled => "scheduled",
-            Self::Trigger => "trigger",
-            Self::Backfill => "backfill",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -48,7 +48,7 @@ impl Busy {
         let firing = Firing::begin(&world, HOUR).await;
         let busy = Self { world, doctor, owned, leader, firing, tenant };
         for tenant in [tenant, busy.world.tenant().await] {
-            for state in State::ALL.into_iter().filter(|state| *state != State::Skipped) {
+            for state in State::ALL.iter().copied().filter(|state| *state != State::Skipped) {
                 busy.world.put(leader, owned, tenant, state).await;
             }
             busy.fire(tenant, "nightly").await;

@@ -40,7 +40,7 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let since = runtime::clock::wall() - TimeDelta::minutes(1);
-    for state in State::ALL {
+    for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let id = put.task.uuid();
         world.sql(format!("update attempt set usage_ms = 1234 where task_id = '{id}'")).await;

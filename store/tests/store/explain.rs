@@ -81,7 +81,7 @@ async fn in_every_state_it_says_what_the_task_does() {
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let own = new_session(owned.session).executor;
     in_order(&world, tenant).await;
-    for state in State::ALL {
+    for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let told = explained(&world, tenant, put.task).await;
         assert_eq!((told.id, told.state), (put.task, state));
@@ -363,7 +363,7 @@ async fn nobody_is_told_of_anothers_task() {
     let world = World::new().await;
     let (tenant, other) = (world.tenant().await, world.tenant().await);
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    for state in State::ALL {
+    for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let scope = TenantScope::new(other);
         assert_eq!(store::task::explain(&world.api, &scope, put.task).await.unwrap(), None);

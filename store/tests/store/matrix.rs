@@ -168,12 +168,12 @@ async fn every_event_in_every_state_does_what_the_table_says_and_twice_is_once()
     let stage = Stage { world, leader, owned };
     // Bystanders: one in each state, of another tenant.
     let other = stage.world.tenant().await;
-    for state in State::ALL {
+    for &state in State::ALL {
         stage.world.put(leader, owned, other, state).await;
     }
     let mut submitted = State::ALL.len();
-    for event in Event::ALL {
-        for state in State::ALL {
+    for &event in Event::ALL {
+        for &state in State::ALL {
             let put = stage.world.put(leader, owned, tenant, state).await;
             assert_eq!(stage.world.state(put.task).await, Some(state), "preparing");
             stage.check(event, state, &put).await;
@@ -193,7 +193,7 @@ async fn an_unknown_task_is_told_so_by_every_event() {
     put.task = domain::id::TaskId::fresh();
     put.lease.task = put.task;
     let all = stage.world.fingerprint(None).await;
-    for event in Event::ALL {
+    for &event in Event::ALL {
         let expected = match stage.raise(event, &put).await {
             Told::Moved(moved) => moved == 0,
             Told::Answered(answer) => answer == Answer::NotFound,

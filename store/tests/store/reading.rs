@@ -25,7 +25,7 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let (scope, executor) = (TenantScope::new(tenant), new_session(owned.session).executor);
-    for state in State::ALL {
+    for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let alone = get(&world.api, &scope, put.task).await.unwrap().unwrap();
         let mut listed = find(&world.api, &scope, &TaskFilter::default(), 1).await.unwrap();
@@ -47,7 +47,7 @@ async fn each_filter_keeps_just_what_it_names() {
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let mut by_state: HashMap<State, Put> = HashMap::new();
-    for state in State::ALL {
+    for &state in State::ALL {
         by_state.insert(state, world.put(leader, owned, tenant, state).await);
     }
     let labels_json = Some(r#"{"team": "media", "odd'key\"": "o'clock"}"#.to_owned());
@@ -67,7 +67,7 @@ async fn each_filter_keeps_just_what_it_names() {
     };
     let premium = world.store(premium).await;
     let all = TaskFilter::default;
-    for state in State::ALL.into_iter().filter(|state| *state != State::Ready) {
+    for state in State::ALL.iter().copied().filter(|state| *state != State::Ready) {
         assert_eq!(
             ids(&world, tenant, TaskFilter { states: vec![state], ..all() }).await,
             [by_state[&state].task],

@@ -416,7 +416,7 @@ async fn looking_and_raising_what_is_due_leaves_nothing_to_look_at() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    for state in State::ALL {
+    for &state in State::ALL {
         world.put(leader, owned, tenant, state).await;
     }
     let late = world.put(leader, owned, tenant, State::Scheduled).await;

@@ -63,9 +63,10 @@ fn outcomes(query: &mut Query) -> Result<Vec<Outcome>, Problem> {
     let mut outcomes = Vec::new();
     for text in query.all("outcome") {
         for name in text.split(',') {
-            let known = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == name);
+            let known = Outcome::ALL.iter().copied().find(|outcome| outcome.as_str() == name);
             let outcome = known.ok_or_else(|| {
-                let names = Outcome::ALL.map(Outcome::as_str).join(", ");
+                let names: Vec<_> = Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
+                let names = names.join(", ");
                 wrong_parameter("outcome", &format!("must be one of {names}"))
             })?;
             if !outcomes.contains(&outcome) {

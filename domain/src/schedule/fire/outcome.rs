@@ -1,11 +1,23 @@
 //! What became of one due time.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// What became of a due time. The first two made a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It made a task in time.
@@ -37,32 +49,12 @@ pub struct ParseFireOutcomeError;
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 9] = [
-        Self::Fired,
-        Self::Late,
-        Self::SkippedOverlap,
-        Self::CollapsedMisfire,
-        Self::SkippedMisfire,
-        Self::Paused,
-        Self::Suspended,
-        Self::ShedQuota,
-        Self::PoolUnavailable,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fired => "fired",
-            Self::Late => "late",
-            Self::SkippedOverlap => "skipped_overlap",
-            Self::CollapsedMisfire => "collapsed_misfire",
-            Self::SkippedMisfire => "skipped_misfire",
-            Self::Paused => "paused",
-            Self::Suspended => "suspended",
-            Self::ShedQuota => "shed_quota",
-            Self::PoolUnavailable => "pool_unavailable",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Whether a task came of it.
@@ -72,16 +64,14 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 impl FromStr for Outcome {
     type Err = ParseFireOutcomeError;
 
     fn from_str(text: &str) -> Result<Self, ParseFireOutcomeError> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or(ParseFireOutcomeError)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|outcome| outcome.as_str() == text)
+            .ok_or(ParseFireOutcomeError)
     }
 }

@@ -1,11 +1,22 @@
 //! What a schedule does when it is due while tasks of its own still live.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 /// What a due time does while an earlier task of the schedule has not ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
     /// It makes no task.
@@ -33,26 +44,14 @@ impl Overlap {
 
     /// Its name in JSON and SQL.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::BufferOne => "buffer_one",
-            Self::BufferAll => "buffer_all",
-            Self::CancelOther => "cancel_other",
-            Self::Allow => "allow",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Whether its tasks run one after the other, by a concurrency key of the schedule's own.
     #[must_use]
     pub const fn is_buffered(self) -> bool {
         matches!(self, Self::BufferOne | Self::BufferAll)
-    }
-}
-
-impl fmt::Display for Overlap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -354,7 +354,7 @@ fn policies_and_outcomes_read_back_as_written() {
         assert_eq!(overlap.as_str().parse(), Ok(overlap));
         assert_eq!(serde_json::to_string(&overlap).unwrap(), format!("\"{overlap}\""));
     }
-    for outcome in Outcome::ALL {
+    for &outcome in Outcome::ALL {
         assert_eq!(outcome.as_str().parse(), Ok(outcome));
         assert_eq!(serde_json::to_string(&outcome).unwrap(), format!("\"{outcome}\""));
     }

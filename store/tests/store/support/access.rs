@@ -43,7 +43,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
     let tenants = [world.tenant().await, world.tenant().await];
     for (tenant, letter) in tenants.into_iter().zip(["a", "b"]) {
-        for state in State::ALL {
+        for &state in State::ALL {
             let put = world.put(leader, owned, tenant, state).await;
             if state == State::Running {
                 let (task, session) = (put.task, owned.session);
