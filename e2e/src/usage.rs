@@ -44,20 +44,20 @@ pub async fn usage_faults(
     let path = format!("/v1/usage?from={}&to={}", first.0, last.0);
     let (status, usage) = customer.call("GET", &path, None, None).await?;
     anyhow::ensure!(status == 200, "{path} answered {status}: {usage}");
-    let mut told: BTreeMap<(String, String), Sums> = BTreeMap::new();
+    let mut billed: BTreeMap<(String, String), Sums> = BTreeMap::new();
     for row in usage["data"].as_array().context("no data")? {
         let day = row["day"].as_str().context("no day")?.to_owned();
         let tier = row["tier"].as_str().unwrap_or("none").to_owned();
-        add(told.entry((day, tier)).or_default(), figures(row)?);
+        add(billed.entry((day, tier)).or_default(), figures(row)?);
     }
     let mut faults = Vec::new();
-    if told != wanted {
-        faults.push(format!("usage is told as {told:?}, and the attempts say {wanted:?}"));
+    if billed != wanted {
+        faults.push(format!("usage is reported as {billed:?}, and the attempts say {wanted:?}"));
     }
     let mut total = Sums::default();
     wanted.values().for_each(|sums| add(&mut total, *sums));
     if figures(&usage["total"])? != total {
-        faults.push(format!("the total is told as {}, and is {total:?}", usage["total"]));
+        faults.push(format!("the total is reported as {}, and is {total:?}", usage["total"]));
     }
     if total[2] == 0 {
         faults.push("nothing was billed at all".to_owned());

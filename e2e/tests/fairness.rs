@@ -79,8 +79,8 @@ async fn too_long(oracle: &Oracle<'_>, name: &str, limit_ms: i64) -> anyhow::Res
                 where waited > {limit_ms} * interval '1 ms' order by run_at limit 40"
         ))
         .await?;
-    let told = |row: &Vec<String>| format!("{} ms at {} s", row[1], row[0]);
-    Ok(late.iter().map(told).collect::<Vec<_>>().join(", "))
+    let describe = |row: &Vec<String>| format!("{} ms at {} s", row[1], row[0]);
+    Ok(late.iter().map(describe).collect::<Vec<_>>().join(", "))
 }
 
 /// Attempts that end a second, while `work` is done.

@@ -14,13 +14,13 @@ const CLIENTS: usize = 64;
 type Told = (String, u16, String);
 
 async fn cancel_all(customer: &Customer, ids: Vec<String>) -> anyhow::Result<Vec<Told>> {
-    let mut told = Vec::new();
+    let mut answers = Vec::new();
     for id in ids {
         let path = format!("/v1/tasks/{id}/cancel");
         let (status, answer) = customer.call("POST", &path, None, None).await?;
-        told.push((id, status, answer["cancel"].as_str().unwrap_or_default().to_owned()));
+        answers.push((id, status, answer["cancel"].as_str().unwrap_or_default().to_owned()));
     }
-    Ok(told)
+    Ok(answers)
 }
 
 /// A third wait, a third run, a third fail again and again.
@@ -44,7 +44,7 @@ async fn overlap(tasks: usize, each: usize) -> anyhow::Result<()> {
         some.truncate(each);
         cancel_all(&customer, some)
     });
-    let told: Vec<Told> =
+    let answers: Vec<Told> =
         join_all(clients).await.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat();
     let oracle = Oracle::of(&cluster);
     oracle.drained(Duration::from_secs(30)).await?;
@@ -58,7 +58,7 @@ async fn overlap(tasks: usize, each: usize) -> anyhow::Result<()> {
         rows.iter().filter_map(|row| Some((row.first()?.as_str(), row.get(1)?.as_str()))).collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut wrong = Vec::new();
-    for (id, status, done) in &told {
+    for (id, status, done) in &answers {
         let state = ended.get(id.as_str()).copied().unwrap_or("missing");
         *counts.entry(format!("{status} {done}, ends {state}")).or_default() += 1;
         let kept = match done.as_str() {
@@ -71,7 +71,7 @@ async fn overlap(tasks: usize, each: usize) -> anyhow::Result<()> {
             wrong.push(format!("{id}: {status} {done}, and it ended {state}"));
         }
     }
-    eprintln!("{} cancels of {tasks} tasks by {CLIENTS} clients: {counts:#?}", told.len());
+    eprintln!("{} cancels of {tasks} tasks by {CLIENTS} clients: {counts:#?}", answers.len());
     assert_eq!(wrong, Vec::<String>::new());
     let ended_anyhow = counts.keys().any(|what| what.contains("already_ended"));
     assert!(ended_anyhow, "nobody came too late: there was no race");

@@ -167,10 +167,10 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let gone = began.elapsed();
         until_some("shares", Duration::from_secs(10), all("1 3")).await?;
-        let told = policy(&cluster, &customer).await?;
+        let header = policy(&cluster, &customer).await?;
         anyhow::ensure!(
-            told.contains("berth-local"),
-            "nobody is told that limits are shares: {told}"
+            header.contains("berth-local"),
+            "nobody is told that limits are shares: {header}"
         );
         clock::sleep_until(began + calm + away).await;
         match how {
@@ -179,8 +179,8 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         }
         let back = began.elapsed();
         until_some("Redis to count again", Duration::from_secs(10), all("0 3")).await?;
-        let told = policy(&cluster, &customer).await?;
-        anyhow::ensure!(!told.contains("berth-local"), "told of shares that are over: {told}");
+        let header = policy(&cluster, &customer).await?;
+        anyhow::ensure!(!header.contains("berth-local"), "the header names shares that are over: {header}");
         anyhow::Ok((gone, back, began.elapsed()))
     };
     let (flow, outage) = tokio::join!(flood(&customer, began, calm + away + after), outage);

@@ -181,7 +181,7 @@ async fn storm(storm: Storm) -> anyhow::Result<()> {
     world.target.fails.store(true, Ordering::Relaxed);
     let arrivals = world.load(&storm, clock::monotonic() + storm.length).await?;
     let attempts = world.target.refused.load(Ordering::Relaxed);
-    let told = world.explained().await?;
+    let explanation = world.explained().await?;
 
     world.target.fails.store(false, Ordering::Relaxed);
     let (healed, healed_at) = (world.now().await?, clock::monotonic());
@@ -209,14 +209,14 @@ async fn storm(storm: Storm) -> anyhow::Result<()> {
     assert!(attempts * 10 <= arrivals * 12, "{attempts} attempts of {arrivals} arrivals");
     assert!(attempts >= arrivals, "first attempts are not held: {attempts} of {arrivals}");
     assert!(during <= before * 3 / 2 + 50, "others waited {during} ms instead of {before} ms");
-    let reason = &told["reasons"][0];
+    let reason = &explanation["reasons"][0];
     assert!(
         ["breaker_open", "retry_budget"].contains(&reason["reason"].as_str().unwrap_or("")),
-        "{told}"
+        "{explanation}"
     );
-    assert_eq!(reason["target"], json!(world.url), "{told}");
-    assert_eq!(told["reasons"][1]["reason"], "retry", "{told}");
-    assert_eq!(told["eta"]["basis"], "target", "{told}");
+    assert_eq!(reason["target"], json!(world.url), "{explanation}");
+    assert_eq!(explanation["reasons"][1]["reason"], "retry", "{explanation}");
+    assert_eq!(explanation["eta"]["basis"], "target", "{explanation}");
     // Whoever failed had all its attempts.
     let short = "select count(*) from task_history where state = 'failed' and attempt <> 3 or state not in ('failed', 'succeeded')";
     assert_eq!(oracle.number(short).await?, 0, "{ends:?}");

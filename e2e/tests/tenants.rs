@@ -215,8 +215,8 @@ async fn the_batcher_alone_looks_at_quotas_and_passes_over_whom_it_cannot_count(
     psql::run(&url, "delete from tenant_event; delete from tenant_quota_level").await?;
     psql::run(&url, &policy).await?;
     let acme = nearly_full(&cluster, "acme").await?;
-    let told = async || warned(&acme).await.is_ok_and(|n| n == 1);
-    poll::until("acme to be warned", Duration::from_secs(60), told).await?;
+    let has_warned = async || warned(&acme).await.is_ok_and(|n| n == 1);
+    poll::until("acme to be warned", Duration::from_secs(60), has_warned).await?;
 
     let (mut led, mut looked) = (Vec::new(), Vec::new());
     for at in cluster.of(Role::Scheduler) {
@@ -230,8 +230,8 @@ async fn the_batcher_alone_looks_at_quotas_and_passes_over_whom_it_cannot_count(
     psql::run(&url, "drop policy slow on task").await?;
     kill_the_batcher(&mut cluster).await?;
     let late = nearly_full(&cluster, "late").await?;
-    let told = async || warned(&late).await.is_ok_and(|n| n == 1);
-    poll::until("the next batcher to warn", Duration::from_secs(40), told).await?;
+    let has_warned = async || warned(&late).await.is_ok_and(|n| n == 1);
+    poll::until("the next batcher to warn", Duration::from_secs(40), has_warned).await?;
     Ok(())
 }
 
@@ -303,8 +303,8 @@ async fn whatever_holds_a_task_up_is_the_reason_that_is_told() -> anyhow::Result
 
     // Two run, and two wait for the limit of the plan.
     let ids = limited.submit_batch(&vec![noop("10m"); 4], "limited").await?;
-    let told = waits_for(&limited, &ids[3], "running_limit").await?;
-    assert_eq!((&told["reasons"][0]["held"], &told["reasons"][0]["limit"]), (&json!(2), &json!(2)));
+    let explanation = waits_for(&limited, &ids[3], "running_limit").await?;
+    assert_eq!((&explanation["reasons"][0]["held"], &explanation["reasons"][0]["limit"]), (&json!(2), &json!(2)));
     waits_for(&limited, &ids[0], "running").await?;
     let over = async || {
         let answer = limited.call("POST", "/v1/tasks", Some(&noop("0s")), None).await;
@@ -312,11 +312,11 @@ async fn whatever_holds_a_task_up_is_the_reason_that_is_told() -> anyhow::Result
     };
     poll::until("a full backlog to be refused", Duration::from_secs(5), over).await?;
     cluster.berth(&["admin", "tenant", "suspend", "limited"]).await?;
-    let told = waits_for(&limited, &ids[3], "tenant_suspended").await?;
+    let explanation = waits_for(&limited, &ids[3], "tenant_suspended").await?;
     assert_eq!(
-        told["reasons"].as_array().map(Vec::len),
+        explanation["reasons"].as_array().map(Vec::len),
         Some(2),
-        "a limit of none is no other: {told}"
+        "a limit of none is no other: {explanation}"
     );
     cluster.berth(&["admin", "tenant", "resume", "limited"]).await?;
     waits_for(&limited, &ids[3], "running_limit").await?;

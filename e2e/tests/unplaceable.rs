@@ -262,17 +262,17 @@ async fn executors_that_lack_a_dimension_run_what_asks_for_none_of_it_and_the_re
         (asking(json!({ "cpu_millis": 1, "memory_mib": 1, "iops": 50 })), "iops"),
     ] {
         let id = customer.submit_until_answered(&task, dimension).await?;
-        let told = async || -> anyhow::Result<Value> {
+        let reason_of_task = async || -> anyhow::Result<Value> {
             let path = format!("/v1/tasks/{id}/explain");
             Ok(customer.call("GET", &path, None, None).await?.1["reasons"][0].clone())
         };
         let explained = async || {
-            told().await.is_ok_and(|reason| {
+            reason_of_task().await.is_ok_and(|reason| {
                 (&reason["reason"], &reason["dimension"])
                     == (&json!("too_large"), &json!(dimension))
             })
         };
-        let what = format!("a task to be told of {dimension}: {:?}", told().await);
+        let what = format!("a task to be told of {dimension}: {:?}", reason_of_task().await);
         poll::until(&what, Duration::from_secs(10), explained).await?;
     }
     Ok(())

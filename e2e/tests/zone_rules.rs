@@ -23,7 +23,7 @@ async fn store(url: &str) -> anyhow::Result<()> {
         url,
         &format!(
             "insert into tenant (id, name) values ('018f0000-0000-7000-8000-0000000000aa', 'zones');
-            create table told as
+            create table expected as
                 select gen_random_uuid() as id, z.zone, z.kind, n, c.first + z.local as wanted, z.was as was
                 from (select date_trunc('second', clock_timestamp()) + interval '{soon} seconds' as first) c
                 cross join lateral (values
@@ -39,8 +39,8 @@ async fn store(url: &str) -> anyhow::Result<()> {
                 select id, '018f0000-0000-7000-8000-0000000000aa', id::text,
                     '{{\"specs\":[{{\"daily\":{{\"at\":[\"' || to_char(wanted at time zone zone, 'HH24:MI:SS') || '\"]}}}}],\"zone\":\"' || zone || '\"}}',
                     '{template}', 'allow', '\"fire_next_soon\"', now() - interval '30 days', 'aaaaaaaaaaaa', n % 64, was, was, '2020a'
-                from told;
-            update told set wanted = was + interval '1 hour' where kind = 'fired'"
+                from expected;
+            update expected set wanted = was + interval '1 hour' where kind = 'fired'"
         ),
     )
     .await
@@ -70,33 +70,33 @@ async fn a_thousand_schedules_move_where_the_rules_changed_and_nowhere_else() ->
         matches!((old, shards), (Ok(0), Ok(0)))
     })
     .await?;
-    let wrong = "select count(*) from schedule s join told t using (id) where s.due_at <> t.wanted";
+    let wrong = "select count(*) from schedule s join expected t using (id) where s.due_at <> t.wanted";
     assert_eq!(count(wrong).await?, 0, "each is due by the new rules");
-    let moved = "select count(*) from schedule s join told t using (id) where s.due_at <> t.was";
+    let moved = "select count(*) from schedule s join expected t using (id) where s.due_at <> t.was";
     assert_eq!(count(moved).await?, 300);
-    let beside = "select count(*) from schedule s join told t using (id) where t.zone <> 'Europe/Berlin' and s.due_at <> t.was";
+    let beside = "select count(*) from schedule s join expected t using (id) where t.zone <> 'Europe/Berlin' and s.due_at <> t.was";
     assert_eq!(count(beside).await?, 0, "of the other zones none has moved");
     let log = cluster.process(at)?.log()[before..].to_owned();
     assert_eq!(log.lines().filter(|line| line.contains("by time zones of 2020a")).count(), 300);
     let sums = log.lines().filter(|line| line.contains("Time zones are those of release"));
-    let (mut schedules, mut told) = (0, 0);
+    let (mut schedules, mut moved) = (0, 0);
     for line in sums {
         schedules += number_in(line, "of ", " schedules, ")?;
-        told += number_in(line, " schedules, ", " are due")?;
+        moved += number_in(line, " schedules, ", " are due")?;
     }
-    assert_eq!((schedules, told), (1000, 300), "it says so at its start");
+    assert_eq!((schedules, moved), (1000, 300), "it says so at its start");
     // The moment at which a third was due by either rule.
-    let past = "select clock_timestamp() > min(was) + interval '3 seconds' from told";
+    let past = "select clock_timestamp() > min(was) + interval '3 seconds' from expected";
     poll::until("their time has come", SOON * 2, || async {
         psql::run(&url, past).await.is_ok_and(|answer| answer.trim() == "t")
     })
     .await?;
     let fired = "select string_agg(k || ' ' || c, ', ' order by k) from (
-        select t.kind as k, count(f.due_at) as c from told t left join schedule_fire f on f.schedule_id = t.id and f.task_id is not null
+        select t.kind as k, count(f.due_at) as c from expected t left join schedule_fire f on f.schedule_id = t.id and f.task_id is not null
         group by 1) of_kind";
     let fired = psql::run(&url, fired).await?;
     assert_eq!(fired.trim(), "beside 0, fired 0, later 100, sooner 0", "none twice, none left out");
-    let early = "select count(*) from schedule_fire f join told t on t.id = f.schedule_id where f.due_at <> t.wanted or f.fired_at < f.due_at";
+    let early = "select count(*) from schedule_fire f join expected t on t.id = f.schedule_id where f.due_at <> t.wanted or f.fired_at < f.due_at";
     assert_eq!(count(early).await?, 0);
     // Once more: nothing is left to be moved.
     cluster.kill9(at)?;

@@ -99,10 +99,10 @@ impl ChurnReport {
         )?;
         writeln!(out, "{:<36} {:>10} {:>10} {:>7}", "", "first", "last", "ratio")?;
         for (name, first, last, flat) in self.figures() {
-            let told = if flat { "" } else { "  NOT flat" };
+            let note = if flat { "" } else { "  NOT flat" };
             writeln!(
                 out,
-                "{name:<36} {first:>10.1} {last:>10.1} {:>7.2}{told}",
+                "{name:<36} {first:>10.1} {last:>10.1} {:>7.2}{note}",
                 last / first.max(f64::MIN_POSITIVE)
             )?;
         }

@@ -145,7 +145,7 @@ async fn of_the_ledger(
     verdict: &mut Verdict,
 ) -> anyhow::Result<()> {
     verdict.add(Violation::each(Promise::Leases, runs.overlaps(None)));
-    let told: BTreeMap<(String, String), String> = oracle
+    let reported: BTreeMap<(String, String), String> = oracle
         .rows("select 'task_' || replace(a.task_id::text, '-', ''), a.attempt, a.outcome from attempt a")
         .await?
         .into_iter()
@@ -156,7 +156,7 @@ async fn of_the_ledger(
     for task in runs.tasks() {
         for run in runs.of(task) {
             let key = (task.replace('-', ""), run.attempt.to_string());
-            match told.get(&key).map(String::as_str) {
+            match reported.get(&key).map(String::as_str) {
                 None => without += 1,
                 Some("succeeded" | "failed") => {}
                 // It was done, and is done again: nobody could know.

@@ -212,12 +212,12 @@ impl Report {
         for (promise, count) in counts {
             let number = promise.number();
             let words = promise.words();
-            let told = if count == 0 && !self.verdict.exercised.contains(&promise) {
+            let note = if count == 0 && !self.verdict.exercised.contains(&promise) {
                 "not exercised".to_owned()
             } else {
                 count.to_string()
             };
-            writeln!(out, "  {number:>2}  {words:<62} {told}")?;
+            writeln!(out, "  {number:>2}  {words:<62} {note}")?;
             let of_it = self.verdict.violations.iter().filter(|v| v.promise == promise);
             for violation in of_it.take(SHOWN) {
                 writeln!(out, "        {} {}", violation.count, violation.what)?;

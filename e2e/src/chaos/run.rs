@@ -139,7 +139,7 @@ async fn attack(
     let mut above = Limited::default();
     let began = clock::monotonic();
     let began_ms = now_ms();
-    let told = |done: &Done| tell(&super::report::line(done, began_ms));
+    let report_done = |done: &Done| tell(&super::report::line(done, began_ms));
     let (mut answers, done): (Answers, Vec<Done>) = {
         let mut watching = pin!(async {
             tokio::join!(
@@ -153,7 +153,7 @@ async fn attack(
         let mut attacked = pin!(async {
             tokio::try_join!(
                 send(customers, ledger, ("chaos", count.0, count.1), began),
-                inject::inject(rig, planned, began, told)
+                inject::inject(rig, planned, began, report_done)
             )
         });
         tokio::select! {

@@ -56,9 +56,9 @@ pub async fn sample(rig: &mut Rig, after: Duration, over: Duration) -> anyhow::R
         over.as_secs_f64()
     );
     let row = rig.sql(&sql).await?;
-    let told: Vec<f64> =
+    let figures: Vec<f64> =
         row.trim().split('|').map(str::parse).collect::<Result<_, _>>().context(row.clone())?;
-    let &[connections, dead, disk, p50, p99] = told.as_slice() else {
+    let &[connections, dead, disk, p50, p99] = figures.as_slice() else {
         anyhow::bail!("{row} is no sample");
     };
     let [api, scheduler, manager] = resident;

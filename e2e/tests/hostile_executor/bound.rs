@@ -171,8 +171,8 @@ async fn logs_tell_no_session(cluster: &mut Cluster) -> anyhow::Result<()> {
         for at in cluster.of(role) {
             let log = cluster.process(at)?.log();
             for id in sessions.iter().flatten() {
-                let told = log.contains(id) || log.contains(&id.replace('-', ""));
-                assert!(!told, "{role:?} tells {id}");
+                let logged = log.contains(id) || log.contains(&id.replace('-', ""));
+                assert!(!logged, "{role:?} tells {id}");
             }
         }
     }

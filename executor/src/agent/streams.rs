@@ -72,11 +72,11 @@ impl Agent {
             }
             (Ok(Message::Refused(refused)), _) => self.refused(&refused, now),
             (Ok(_), Stage::Greeting(_)) => self.lose_link("spoke before it welcomed us", now),
-            (Ok(message), Stage::Live(_)) => self.told(message, now),
+            (Ok(message), Stage::Live(_)) => self.on_message(message, now),
         }
     }
 
-    fn told(&mut self, message: Message, now: Instant) {
+    fn on_message(&mut self, message: Message, now: Instant) {
         match message {
             Message::Assignments(assignments) => self.take_up_all(assignments, now),
             Message::Heartbeat(answer) => self.heartbeat_answered(&answer, now),

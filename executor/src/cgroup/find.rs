@@ -123,8 +123,8 @@ fn trial(place: &Place) -> Result<(), String> {
         open_files: 0,
         files: 0,
     };
-    let told = |error: io::Error| format!("{}: {error}", place.folder.display());
-    let group = Group::make(std::slice::from_ref(place), TRIAL, &limits).map_err(told)?;
+    let with_path = |error: io::Error| format!("{}: {error}", place.folder.display());
+    let group = Group::make(std::slice::from_ref(place), TRIAL, &limits).map_err(with_path)?;
     let entered = rest().and_then(|mut process| {
         let entered = group.admit(process.id()).and_then(|()| group.limit_cpu(&limits));
         drop(process.stdin.take());
@@ -132,7 +132,7 @@ fn trial(place: &Place) -> Result<(), String> {
         entered
     });
     group.end();
-    entered.map_err(told)
+    entered.map_err(with_path)
 }
 
 /// A process that does nothing until its input ends.

@@ -113,7 +113,7 @@ fn unusable(error: CallError) -> String {
 
 /// Resolves once the lease is over.
 async fn over(mut lease_until: watch::Receiver<u64>) {
-    let mut told = true;
+    let mut is_watched = true;
     loop {
         let left = lease_until.borrow_and_update().saturating_sub(monotonic_ns());
         if left == 0 {
@@ -121,7 +121,7 @@ async fn over(mut lease_until: watch::Receiver<u64>) {
         }
         tokio::select! {
             () = clock::sleep(Duration::from_nanos(left)) => {}
-            changed = lease_until.changed(), if told => told = changed.is_ok(),
+            changed = lease_until.changed(), if is_watched => is_watched = changed.is_ok(),
         }
     }
 }

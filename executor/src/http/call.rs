@@ -142,9 +142,9 @@ fn ours(lease: &LeaseKey, traceparent: &str, due: Due) -> HeaderMap {
         ("user-agent", format!("Berth/{}", env!("CARGO_PKG_VERSION"))),
         ("accept", "*/*".to_owned()),
     ];
-    let told = [("berth-due-at", due.at), ("berth-schedule", due.schedule)];
-    let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let pairs = all.into_iter().chain(told).filter_map(|(name, value)| {
+    let extra = [("berth-due-at", due.at), ("berth-schedule", due.schedule)];
+    let extra = extra.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let pairs = all.into_iter().chain(extra).filter_map(|(name, value)| {
         Some((HeaderName::from_static(name), HeaderValue::try_from(value).ok()?))
     });
     pairs.collect()

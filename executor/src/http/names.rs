@@ -67,7 +67,7 @@ impl Names {
             return Ok(in_order(known));
         }
         let found = clock::timeout(self.limit, read.resolver.lookup_ip(name)).await;
-        let found = found.unwrap_or(Err(NetError::Timeout)).map_err(|error| self.told(&error))?;
+        let found = found.unwrap_or(Err(NetError::Timeout)).map_err(|error| self.io_error(&error))?;
         Ok(in_order(found.iter().take(MAX_ADDRESSES).collect()))
     }
 
@@ -117,7 +117,7 @@ impl Names {
         builder.build()
     }
 
-    fn told(&self, error: &NetError) -> io::Error {
+    fn io_error(&self, error: &NetError) -> io::Error {
         match error {
             NetError::Timeout => io::Error::new(
                 ErrorKind::TimedOut,

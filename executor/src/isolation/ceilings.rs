@@ -34,8 +34,8 @@ impl Ceilings {
     pub(crate) fn limits(&self, resources: &Capacity) -> Limits {
         // What neither the task nor the machine could say is not limited.
         let or_all = |asked: u32, whole: u32| {
-            let told = [asked, whole].into_iter().find(|amount| *amount > 0);
-            u64::from(told.unwrap_or(u32::MAX))
+            let amount = [asked, whole].into_iter().find(|amount| *amount > 0);
+            u64::from(amount.unwrap_or(u32::MAX))
         };
         Limits {
             memory_bytes: or_all(resources.memory_mib, self.whole.memory_mib) * MIB,

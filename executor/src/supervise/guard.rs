@@ -77,7 +77,7 @@ impl Guard {
     }
 
     /// What the end of the attempt's main process says by itself.
-    pub(super) fn told_by(&self, status: Status) -> Option<Passed> {
+    pub(super) fn exceeded_by(&self, status: Status) -> Option<Passed> {
         (status == Status::Signalled(SIGXFSZ)).then_some(Passed::Disk(self.limits.disk_bytes))
     }
 

@@ -77,7 +77,7 @@ impl Wall {
     }
 
     /// How the command ended, when bubblewrap itself ended with `outer`; or why it was never started.
-    pub(super) fn told(&self, outer: Status) -> Result<Status, NotStarted> {
+    pub(super) fn status_of(&self, outer: Status) -> Result<Status, NotStarted> {
         match &self.ended {
             Some(ended) => ended.clone(),
             None if self.started => Ok(match outer {

@@ -86,15 +86,15 @@ impl Watch {
 
     /// What became of it, in the words of whoever was nearest. `refused` is what it had been refused when it was over.
     fn report(&self, cause: Cause, status: Status, refused: Option<Passed>) -> Report {
-        let told = self.wall.as_ref().map(|wall| wall.told(status));
-        let status = match told {
+        let inner = self.wall.as_ref().map(|wall| wall.status_of(status));
+        let status = match inner {
             Some(Err(why)) if cause == Cause::Itself => return Report::NotStarted(why),
             Some(Ok(status)) => status,
             _ => status,
         };
         let cause = match cause {
             Cause::Itself => {
-                let passed = refused.or_else(|| self.guard.told_by(status));
+                let passed = refused.or_else(|| self.guard.exceeded_by(status));
                 passed.map_or(cause, Cause::Passed)
             }
             asked => asked,
