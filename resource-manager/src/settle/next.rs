@@ -1,7 +1,7 @@
 //! What follows a result: its event, and where that is another attempt, when and what it waits for.
 
 use super::group::meaning;
-use super::settler::Reported;
+use super::reported::Reported;
 use crate::retry::Budgets;
 use domain::task::{AttemptOutcome, Event};
 use std::time::Duration;
