@@ -5,7 +5,7 @@ use super::reported::Reported;
 use crate::retry::Budgets;
 use domain::task::{AttemptOutcome, Event};
 use std::time::Duration;
-use store::task::transition::HeldRetry;
+use store::held_retry::HeldRetry;
 
 /// What a settlement writes of a result beside how it ended.
 #[derive(Debug, Clone, Default)]

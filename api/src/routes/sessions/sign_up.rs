@@ -17,7 +17,8 @@ use domain::id::{SignInId, TenantId, UserId};
 use secrecy::SecretString;
 use serde::Deserialize;
 use store::sign_in::NewSignIn;
-use store::tenant::{Created, NewCustomer};
+use store::sign_in::NewCustomer;
+use store::tenant::Created;
 use utoipa::ToSchema;
 
 /// Of a user who has never changed the password.
@@ -91,7 +92,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     };
     let bearer = Bearer { sign_in: sign_in.id, tenant: sign_in.tenant, user: sign_in.user };
     let new = NewCustomer { name, plan: plan.clone(), email, password_hash, sign_in };
-    match store::tenant::sign_up(&state.sign_in, new, call.by()).await? {
+    match store::sign_in::sign_up(&state.sign_in, new, call.by()).await? {
         Created::Yes => signed_in(&call, StatusCode::CREATED, bearer, &refresh.text),
         Created::NameTaken => {
             let detail = "The name is taken, or looks like one that is; choose another one.";
