@@ -6,9 +6,10 @@
 use super::view::{no_signing_in, signed_in};
 use crate::auth::token::Bearer;
 use crate::auth::{Purpose, one_time};
+use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{SignInCall, json};
+use crate::request::json;
 use crate::routes::users::view::{check_email, check_password};
 use crate::task::{Findings, check_tenant_name};
 use actix_web::HttpResponse;
@@ -16,8 +17,8 @@ use actix_web::http::StatusCode;
 use domain::id::{SignInId, TenantId, UserId};
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::sign_in::NewSignIn;
 use store::sign_in::NewCustomer;
+use store::sign_in::NewSignIn;
 use store::tenant::Created;
 use utoipa::ToSchema;
 
