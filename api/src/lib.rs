@@ -6,19 +6,28 @@
 
 pub mod answer;
 pub mod auth;
+pub mod call;
 pub mod cursor;
+pub mod description;
+mod home;
 mod limit;
 mod live;
 pub mod openapi;
 pub mod pagination;
+mod pieces;
 pub mod problem;
 mod quota;
+mod repeats;
 pub mod request;
 pub mod routes;
 pub mod schedule;
 mod server;
+mod share;
+mod start_error;
+mod state;
 mod submit;
 pub mod task;
 mod unguarded;
 
-pub use server::{Handle, StartError, start};
+pub use server::{Handle, start};
+pub use start_error::StartError;

@@ -4,7 +4,6 @@
 //! statuses, titles and what is worth retrying. The client gets a code and a sentence it can act on; the
 //! cause travels beside it, into the log only.
 
-use crate::auth::key::KeyError;
 use domain::time::Timestamp;
 use runtime::error_chain::ErrorChain;
 use std::borrow::Cow;
@@ -386,12 +385,6 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let code = Code::of_store(&error);
         Self::new(code, code.advice()).caused_by(&error)
-    }
-}
-
-impl From<KeyError> for Problem {
-    fn from(error: KeyError) -> Self {
-        Self::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
     }
 }
 

@@ -5,10 +5,14 @@
 
 use crate::auth::Caller;
 use crate::problem::Problem;
-use crate::server::StartError;
 use runtime::config::variable;
 
 const VARIABLE: &str = "BERTH_UNGUARDED";
+
+/// It was asked to serve without guards, and is no build for measuring.
+#[derive(Debug, thiserror::Error)]
+#[error("BERTH_UNGUARDED is set, but this build cannot serve without guards (feature `unguarded`)")]
+pub struct Guarded;
 
 /// Whether limits, quotas and credentials are passed over.
 #[cfg(not(feature = "unguarded"))]
@@ -54,10 +58,10 @@ pub(crate) async fn caller(
 ///
 /// # Errors
 /// When they are to be passed over and this build cannot.
-pub(crate) fn announce() -> Result<(), StartError> {
+pub(crate) fn announce() -> Result<(), Guarded> {
     if is_on() {
         tracing::warn!("Serving WITHOUT authentication and limits, to measure what they cost");
         return Ok(());
     }
-    variable(VARIABLE).map_or(Ok(()), |_| Err(StartError::Guarded))
+    variable(VARIABLE).map_or(Ok(()), |_| Err(Guarded))
 }

@@ -20,10 +20,10 @@ use crate::customer::{
 };
 use crate::manual::{CompletionsArguments, ManArguments};
 use crate::output::Format;
+use crate::settings_arguments::SettingsArguments;
 use crate::sim::SimArguments;
 use crate::up::UpArguments;
-use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -394,14 +394,6 @@ pub enum PoolCommand {
     /// Hand out tasks of a paused pool again.
     #[command(after_help = "Example:\n  berth admin pool resume default")]
     Resume(PoolArguments),
-}
-
-/// Where the settings of a role or an operator's command come from.
-#[derive(Debug, Args)]
-pub struct SettingsArguments {
-    /// File with settings, TOML. BERTH_CONFIG names it too; `BERTH_SECTION__KEY` sets a single one.
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 //! asks the broker for its queues. It is safe under load and takes up to 30 s.
 
 use crate::admin::database;
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table};
 use crate::role::OwnBus;
+use crate::settings_arguments::SettingsArguments;
 use bus::QueuesSeen;
 use domain::id::PoolName;
 use runtime::clock;

@@ -8,11 +8,14 @@ mod arguments;
 mod customer;
 mod doctor;
 mod failure;
+mod lifetime;
 mod manual;
 mod openapi;
 mod output;
 mod role;
+mod settings_arguments;
 mod sim;
+mod threads;
 mod up;
 
 use admin::Standing;
@@ -21,7 +24,7 @@ use arguments::{
     OperatorKeyCommand, PlanCommand, PoolCommand, ProfileCommand, ScheduleCommand, TenantCommand,
     UserCommand, UsersCommand,
 };
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use customer::Connection;
 use failure::Failure;
 use output::Format;
@@ -36,7 +39,7 @@ fn main() -> ExitCode {
     up::child::maybe_become();
     let arguments = Arguments::parse();
     let mut threads = tokio::runtime::Builder::new_multi_thread();
-    if let Some(number) = role::threads(&arguments.command) {
+    if let Some(number) = threads::of(&arguments.command) {
         threads.worker_threads(number);
     }
     let ended = threads
@@ -110,8 +113,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Profile(ProfileCommand::Use(which)) => customer::profile_use(&which),
         Command::Sim(what) => sim::run(&what, format),
         Command::Openapi(settings) => openapi::run(&settings),
-        Command::Completions(shell) => manual::completions(&shell),
-        Command::Man(folder) => manual::man(&folder),
+        Command::Completions(shell) => manual::completions(&shell, Arguments::command()),
+        Command::Man(folder) => manual::man(&folder, Arguments::command()),
     }
 }
 

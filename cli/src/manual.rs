@@ -1,9 +1,8 @@
 //! `berth completions` and `berth man`: made from the arguments themselves, so that they cannot be out of date.
 
-use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output;
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 use std::io::stdout;
 use std::path::PathBuf;
@@ -28,20 +27,20 @@ pub struct ManArguments {
     pub folder: PathBuf,
 }
 
-/// Writes a shell's completions to standard output.
-pub fn completions(arguments: &CompletionsArguments) -> Result<(), Failure> {
+/// Writes a shell's completions of `berth` to standard output.
+pub fn completions(arguments: &CompletionsArguments, mut berth: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::command(), "berth", &mut script);
+    clap_complete::generate(arguments.shell, &mut berth, "berth", &mut script);
     output::bytes(&mut stdout().lock(), &script)
 }
 
-/// Writes a manual page for each command into a folder.
-pub fn man(arguments: &ManArguments) -> Result<(), Failure> {
+/// Writes a manual page for each command of `berth` into a folder.
+pub fn man(arguments: &ManArguments, berth: Command) -> Result<(), Failure> {
     let folder = &arguments.folder;
     if !folder.is_dir() {
         return Err(Failure::usage(format!("{} is no folder; make it first", folder.display())));
     }
-    clap_mangen::generate_to(Arguments::command(), folder).map_err(|error| {
+    clap_mangen::generate_to(berth, folder).map_err(|error| {
         Failure::failed(format!("cannot write into {}: {error}", folder.display()))
     })?;
     output::remark(&format!(

@@ -180,7 +180,10 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         let back = began.elapsed();
         until_some("Redis to count again", Duration::from_secs(10), all("0 3")).await?;
         let header = policy(&cluster, &customer).await?;
-        anyhow::ensure!(!header.contains("berth-local"), "the header names shares that are over: {header}");
+        anyhow::ensure!(
+            !header.contains("berth-local"),
+            "the header names shares that are over: {header}"
+        );
         anyhow::Ok((gone, back, began.elapsed()))
     };
     let (flow, outage) = tokio::join!(flood(&customer, began, calm + away + after), outage);

@@ -304,7 +304,10 @@ async fn whatever_holds_a_task_up_is_the_reason_that_is_told() -> anyhow::Result
     // Two run, and two wait for the limit of the plan.
     let ids = limited.submit_batch(&vec![noop("10m"); 4], "limited").await?;
     let explanation = waits_for(&limited, &ids[3], "running_limit").await?;
-    assert_eq!((&explanation["reasons"][0]["held"], &explanation["reasons"][0]["limit"]), (&json!(2), &json!(2)));
+    assert_eq!(
+        (&explanation["reasons"][0]["held"], &explanation["reasons"][0]["limit"]),
+        (&json!(2), &json!(2))
+    );
     waits_for(&limited, &ids[0], "running").await?;
     let over = async || {
         let answer = limited.call("POST", "/v1/tasks", Some(&noop("0s")), None).await;

@@ -70,9 +70,11 @@ async fn a_thousand_schedules_move_where_the_rules_changed_and_nowhere_else() ->
         matches!((old, shards), (Ok(0), Ok(0)))
     })
     .await?;
-    let wrong = "select count(*) from schedule s join expected t using (id) where s.due_at <> t.wanted";
+    let wrong =
+        "select count(*) from schedule s join expected t using (id) where s.due_at <> t.wanted";
     assert_eq!(count(wrong).await?, 0, "each is due by the new rules");
-    let moved = "select count(*) from schedule s join expected t using (id) where s.due_at <> t.was";
+    let moved =
+        "select count(*) from schedule s join expected t using (id) where s.due_at <> t.was";
     assert_eq!(count(moved).await?, 300);
     let beside = "select count(*) from schedule s join expected t using (id) where t.zone <> 'Europe/Berlin' and s.due_at <> t.was";
     assert_eq!(count(beside).await?, 0, "of the other zones none has moved");

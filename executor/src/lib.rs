@@ -33,6 +33,7 @@
 #![warn(missing_docs)]
 
 mod agent;
+mod arguments;
 mod capacity;
 mod cgroup;
 mod command;
@@ -42,18 +43,21 @@ mod earlier;
 mod http;
 mod identity;
 mod isolation;
+mod limits;
 mod metrics;
 mod noop;
 mod output;
 mod spool;
 mod stream;
 pub mod supervise;
+mod sweep;
 mod term;
 
 pub use agent::{Executor, ExecutorError, Handle, run};
 pub use capacity::offered;
+pub use command::IsolationError;
 pub use data_dir::DataDirError;
 pub use identity::IdentityError;
-pub use isolation::{IsolationError, IsolationReport, Limit, Strength};
+pub use isolation::{IsolationReport, Limit, Strength};
 pub use spool::SpoolError;
 pub use stream::DialError;

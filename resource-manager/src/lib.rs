@@ -12,6 +12,7 @@ mod metrics;
 mod output;
 mod place;
 mod quarantine;
+mod random;
 mod reap;
 mod report;
 mod retry;

@@ -1,7 +1,7 @@
 //! Ends attempts that came back without a report, each as what came before it asks: at once, or after a wait.
 
 use crate::fleet::{HeldLease, Released};
-use crate::settle::unit;
+use crate::random::unit;
 use domain::task::AttemptOutcome;
 use std::time::Duration;
 use store::StoreError;

@@ -1,17 +1,10 @@
-//! The one way a process is told to stop.
+//! The one way a process is asked to stop.
 //!
-//! `cli` makes one pair from the signals; every loop holds a `Shutdown` and ends when it is cancelled.
+//! `cli` makes one pair from the signals (`signals.rs`); every loop holds a `Shutdown` and ends when it is cancelled.
 //! Handles and listeners are separate types, so that a loop cannot stop its process by accident.
 
-use crate::log_queue;
-use crate::signals::{Asked, Signals};
-use crate::tasks::TaskGroup;
-use std::io;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-/// Time for the last log lines of a process that ends at once.
-const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// Hears that it is time to stop. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -31,18 +24,6 @@ impl Shutdown {
     pub fn new() -> (ShutdownHandle, Self) {
         let token = CancellationToken::new();
         (ShutdownHandle { token: token.clone() }, Self { token })
-    }
-
-    /// A pair that SIGTERM, SIGHUP or SIGINT stops too. A second SIGINT (ctrl-C) ends the process at once:
-    /// any Berth process may die at any time, and a person who presses twice means it. SIGHUP is ignored where it was ignored
-    /// before (`nohup`), SIGUSR1 and SIGUSR2 always are.
-    ///
-    /// # Errors
-    /// When the signal handlers cannot be installed.
-    pub fn from_signals(tasks: &TaskGroup) -> io::Result<(ShutdownHandle, Self)> {
-        let (handle, shutdown) = Self::new();
-        tasks.spawn_detached("signals", listen(handle.clone(), Signals::install()?));
-        Ok((handle, shutdown))
     }
 
     /// Resolves when it is time to stop; at once if it already is.
@@ -83,33 +64,6 @@ impl ShutdownHandle {
     #[must_use]
     pub fn listener(&self) -> Shutdown {
         Shutdown { token: self.token.clone() }
-    }
-}
-
-async fn listen(handle: ShutdownHandle, mut signals: Signals) {
-    let mut is_stopping = false;
-    loop {
-        match signals.next().await {
-            Asked::Interrupt if is_stopping => {
-                tracing::warn!(signal = "SIGINT", "Ending at once on a further SIGINT");
-                log_queue::flush(LAST_LINES);
-                std::process::exit(130);
-            }
-            Asked::Interrupt => {
-                tracing::info!(signal = "SIGINT", "Stopping on SIGINT; again to end at once");
-                is_stopping = true;
-            }
-            Asked::Stop(signal) if !is_stopping => {
-                tracing::info!(signal, "Stopping on {signal}");
-                is_stopping = true;
-            }
-            Asked::Stop(signal) | Asked::Nothing(signal) => {
-                tracing::debug!(signal, "Ignoring {signal}");
-            }
-        }
-        if is_stopping {
-            handle.shut_down();
-        }
     }
 }
 

@@ -8,11 +8,12 @@ use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind
 use super::cache::{Answer, Cache, KnownKey};
 use super::key::{GeneratedKey, KeyHasher, KeyId, KeyKind, PresentedKey};
 use super::sign_in::{self, SignIns};
+use super::standing::Standing;
 use super::token::{Tokens, is_token};
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
+use crate::repeats::REPEATS;
 use crate::request::Peer;
-use crate::submit::REPEATS;
 use actix_web::http::header::HeaderMap;
 use domain::access::{Permission, PermissionSet, Role, Scope};
 use domain::id::{PlanName, SignInId, TenantId, UserId};
@@ -67,14 +68,6 @@ pub struct Caller {
     user: Option<UserId>,
     permissions: PermissionSet,
     standing: Standing,
-}
-
-/// How the caller's tenant stands, and what it may use.
-#[derive(Debug, Clone)]
-pub(super) struct Standing {
-    pub state: TenantState,
-    pub plan: PlanName,
-    pub limits: PlanLimits,
 }
 
 impl Caller {

@@ -5,9 +5,9 @@
 //! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us. Who was known before waits
 //! for none of them.
 
-use super::authenticate::Standing;
 use super::key::KeyId;
 use super::line::Line;
+use super::standing::Standing;
 use crate::problem::Code;
 use crate::request::Peer;
 use domain::access::ScopeSet;

@@ -6,6 +6,7 @@
 //! database opens nothing.
 
 use super::base62::{encode, is_base62};
+use crate::problem::{Code, Problem};
 use domain::id::PublicKeyId;
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
@@ -58,6 +59,12 @@ pub enum KeyError {
     /// The hash secret cannot be used.
     #[error("cannot be hashed: the hash secret is empty")]
     Secret,
+}
+
+impl From<KeyError> for Problem {
+    fn from(error: KeyError) -> Self {
+        Self::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
+    }
 }
 
 /// A well-formed key as presented, not yet checked against what is stored. Not shown in `Debug`.

@@ -17,6 +17,7 @@ mod operator;
 mod password;
 mod refused;
 mod sign_in;
+mod standing;
 pub mod token;
 mod used;
 

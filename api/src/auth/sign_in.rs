@@ -4,9 +4,9 @@
 //! user may do now, is looked up and kept as long as for API keys. So signing out, removing a user and changing a role are
 //! felt within `api.key_cache_ttl`, whatever life is left to the token.
 
-use super::authenticate::Standing;
 use super::bearer::{checked_later, unauthenticated};
 use super::cache::{Answer, Cache, Known, local};
+use super::standing::Standing;
 use super::token::Tokens;
 use crate::problem::Problem;
 use crate::request::Peer;

@@ -37,7 +37,7 @@ pub enum Form {
 }
 
 impl Form {
-    pub(super) fn schema(self) -> RefOr<Schema> {
+    pub(crate) fn schema(self) -> RefOr<Schema> {
         let of = |kind: Type| ObjectBuilder::new().schema_type(SchemaType::Type(kind));
         let text = |format| of(Type::String).format(Some(SchemaFormat::KnownFormat(format))).into();
         match self {

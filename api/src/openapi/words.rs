@@ -1,7 +1,6 @@
 //! The domain's words as schemas, made from the domain itself so that they cannot differ.
 
 use crate::problem::Code;
-use crate::routes::task::cancel::DONE;
 use domain::task::AttemptOutcome;
 use std::borrow::Cow;
 use utoipa::openapi::schema::{
@@ -9,6 +8,15 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
+
+/// Whether a schedule fires, as shown.
+pub const SCHEDULE_STATES: [&str; 3] = ["active", "paused", "over"];
+
+/// What there is to say of a due time, as shown.
+pub const DUE_MARKS: [&str; 4] = ["shifted", "repeated", "again", "change_day"];
+
+/// What a cancel can have done, as shown.
+pub const CANCELS: [&str; 4] = ["cancelled", "requested", "already_requested", "already_ended"];
 
 macro_rules! word {
     ($(#[$doc:meta])* $name:ident, $values:expr) => {
@@ -79,7 +87,7 @@ word!(
 word!(
     /// What a cancel did.
     Cancel,
-    DONE
+    CANCELS
 );
 word!(
     /// What the times of an explanation rest on, or why one is missing.
@@ -114,7 +122,7 @@ word!(
 word!(
     /// Whether a schedule fires.
     ScheduleState,
-    crate::schedule::STATES
+    SCHEDULE_STATES
 );
 word!(
     /// What became of a due time.
@@ -129,7 +137,7 @@ word!(
 word!(
     /// What the clocks of the zone have to do with a due time.
     DueMark,
-    crate::schedule::MARKS
+    DUE_MARKS
 );
 word!(
     /// How a tenant stands.

@@ -10,4 +10,4 @@ mod size;
 
 pub(crate) use backlog::{Backlog, Room};
 pub(crate) use refusal::Refusals;
-pub(crate) use size::{Seen, TaskSize};
+pub(crate) use size::TaskSize;

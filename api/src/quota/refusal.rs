@@ -2,9 +2,10 @@
 //!
 //! The plans are read at most every ten seconds, whoever is refused how often.
 
-use super::size::{Seen, TaskSize};
+use super::size::TaskSize;
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
+use crate::request::SentSize;
 use domain::id::PlanName;
 use domain::plan::{PlanLimits, Quota, next_plan};
 use runtime::clock::{Instant, monotonic};
@@ -51,7 +52,7 @@ impl Refusals {
             true => self.lift(Quota::PayloadBytes, size.bytes as u64).await,
             false => String::new(),
         };
-        let detail = format!("A task may have {size}; this one has {}.{lift}", Seen(seen));
+        let detail = format!("A task may have {size}; this one has {}.{lift}", SentSize(seen));
         Problem::new(Code::PayloadTooLarge, detail)
     }
 

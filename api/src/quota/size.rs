@@ -3,6 +3,7 @@
 //! Two limits hold: the plan's and the installation's. The smaller one decides, for single tasks, for each task of a batch, for
 //! schedules and for reruns alike, and the refusal names it.
 
+use crate::request::SentSize;
 use domain::plan::PlanLimits;
 use std::fmt;
 
@@ -27,7 +28,7 @@ impl TaskSize {
 
     /// What is said of a task that is larger; `seen` is its size, where that is known.
     pub(crate) fn refuses(self, seen: Option<usize>) -> String {
-        format!("a task may have {self}; this one has {}", Seen(seen))
+        format!("a task may have {self}; this one has {}", SentSize(seen))
     }
 }
 
@@ -39,18 +40,6 @@ impl fmt::Display for TaskSize {
             "`api.max_task_bytes` of this installation"
         };
         write!(f, "{} bytes at most ({of})", self.bytes)
-    }
-}
-
-/// A size that was seen, or only that it is larger.
-pub(crate) struct Seen(pub Option<usize>);
-
-impl fmt::Display for Seen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(bytes) => bytes.fmt(f),
-            None => f.write_str("more"),
-        }
     }
 }
 

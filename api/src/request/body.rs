@@ -8,7 +8,6 @@ use super::inflate::{Inflate, InflateError};
 use super::memory::Hold;
 use super::unread::Unread;
 use crate::problem::{Code, Problem};
-use crate::quota::Seen;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
@@ -54,6 +53,18 @@ pub enum Media {
     Json,
     /// A JSON document a line (`application/x-ndjson`).
     Lines,
+}
+
+/// How large what was sent is, or only that it is too large.
+pub(crate) struct SentSize(pub Option<usize>);
+
+impl std::fmt::Display for SentSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(bytes) => write!(f, "{bytes}"),
+            None => f.write_str("more"),
+        }
+    }
 }
 
 /// A body that has not been read yet.
@@ -355,7 +366,7 @@ fn unreadable(error: InflateError, rule: BodyRule, limit: usize) -> Problem {
 
 /// Which limit was passed, and by how much. Of one task the caller says more: the limit may be its plan's.
 fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
-    let seen = Seen(seen.and_then(|seen| usize::try_from(seen).ok()));
+    let seen = SentSize(seen.and_then(|seen| usize::try_from(seen).ok()));
     let what = match rule {
         BodyRule::Batch => {
             format!("{limit} bytes at most (`api.max_batch_bytes` of this installation)")

@@ -3,9 +3,9 @@
 //! Served without a key, as `/openapi.json` is. Nothing is loaded from elsewhere: the policy sent with each file lets a
 //! browser load from this server only, so the page works without the internet and can leak nothing to it.
 
+use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::OpenCall;
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 use actix_web::web::Bytes;

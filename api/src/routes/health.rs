@@ -1,9 +1,9 @@
 //! `GET /healthz` and `GET /readyz`: whether to restart this process, and whether to send it requests.
 
 use crate::answer::json;
+use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::OpenCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use runtime::health::HealthReport;

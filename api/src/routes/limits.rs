@@ -1,10 +1,10 @@
 //! `GET /v1/limits`: what the plan allows, and what is used of it.
 
 use crate::answer::json;
+use crate::call::Call;
 use crate::limit::RateUse;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::Call;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::plan::Quota;

@@ -2,9 +2,9 @@
 //!
 //! They tell of all tenants together, so they are for operators; `api.metrics_listen` shows them without a key.
 
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 
 /// The document's words.

@@ -1,8 +1,8 @@
 //! `GET /openapi.json`: the API's description, built once at start from the table of routes.
 
+use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::OpenCall;
 use actix_web::HttpResponse;
 
 /// The document's words.

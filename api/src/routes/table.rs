@@ -8,9 +8,10 @@ use super::{
     task, usage, users, who_am_i,
 };
 use crate::auth::{OperatorScope, Permission};
+use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
 use crate::openapi::Doc;
 use crate::problem::Problem;
-use crate::request::{BodyRule, Call, OpenCall, OperatorCall, SignInCall};
+use crate::request::BodyRule;
 use actix_web::HttpResponse;
 use futures::future::LocalBoxFuture;
 use tracing::Span;

@@ -1,9 +1,10 @@
 //! `GET /v1/usage`: what was used, by day and tier, in integers.
 
 use crate::answer::json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Query};
+use crate::request::Query;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use chrono::{Datelike, Months, NaiveDate, TimeDelta};

@@ -4,9 +4,9 @@
 
 use crate::answer::json;
 use crate::auth::Actor;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::access::{Permission, Role, Scope};

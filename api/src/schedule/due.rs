@@ -1,5 +1,6 @@
 //! Due times to come, in the zone's own time, with what its clocks have to do with them.
 
+use crate::openapi::words::DUE_MARKS;
 use crate::problem::{Code, Problem};
 use domain::schedule::{DueTime, Marks, Previewed, tzdb_release};
 use domain::time::Timestamp;
@@ -40,9 +41,6 @@ pub struct DueView {
     marks: Vec<&'static str>,
 }
 
-/// What there is to say of a due time, as shown.
-pub const MARKS: [&str; 4] = ["shifted", "repeated", "again", "change_day"];
-
 /// Shows the first `count` of `due`; one that is beyond says that there are more.
 ///
 /// # Errors
@@ -60,7 +58,7 @@ pub fn previewed(zone: &str, found: Previewed, count: usize) -> Result<PreviewVi
 impl DueView {
     fn new(due: DueTime, clocks: &TimeZone) -> Self {
         let Marks { shifted, repeated, again, change_day } = due.marks;
-        let said = MARKS.into_iter().zip([shifted, repeated, again, change_day]);
+        let said = DUE_MARKS.into_iter().zip([shifted, repeated, again, change_day]);
         let marks = said.filter_map(|(mark, holds)| holds.then_some(mark)).collect();
         let instant = jiff::Timestamp::from_microsecond(due.at.timestamp_micros());
         let local = instant.unwrap_or_default().to_zoned(clocks.clone());

@@ -1,5 +1,6 @@
 //! A schedule and its fires as they are shown.
 
+use crate::openapi::words::SCHEDULE_STATES;
 use crate::task::RetryView;
 use domain::batch::Priority;
 use domain::id::{ScheduleId, TaskId};
@@ -136,9 +137,6 @@ struct TemplateView<'a> {
     labels: &'a BTreeMap<String, String>,
 }
 
-/// Whether a schedule fires, as shown.
-pub const STATES: [&str; 3] = ["active", "paused", "over"];
-
 impl<'a> ScheduleView<'a> {
     /// The same for whoever has stored it just now.
     #[must_use]
@@ -150,9 +148,9 @@ impl<'a> ScheduleView<'a> {
 impl<'a> From<&'a ScheduleRecord> for ScheduleView<'a> {
     fn from(schedule: &'a ScheduleRecord) -> Self {
         let state = match (schedule.ended_at, &schedule.paused) {
-            (Some(_), _) => STATES[2],
-            (None, Some(_)) => STATES[1],
-            (None, None) => STATES[0],
+            (Some(_), _) => SCHEDULE_STATES[2],
+            (None, Some(_)) => SCHEDULE_STATES[1],
+            (None, None) => SCHEDULE_STATES[0],
         };
         Self {
             id: schedule.id,

@@ -5,16 +5,16 @@
 
 use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
-use super::pieces::{in_pieces, length};
-use super::state::State;
 use crate::answer;
+use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
 use crate::limit::Meter;
+use crate::pieces::{in_pieces, length};
 use crate::problem::{Code, Problem};
 use crate::request::{
-    BodyRule, Call, Hold, Holder, Incoming, Lines, Media, OpenCall, OperatorCall, RequestId,
-    SignInCall, Unread, peer, plain_length,
+    BodyRule, Hold, Holder, Incoming, Lines, Media, RequestId, Unread, peer, plain_length,
 };
 use crate::routes::table::{Access, Endpoint, Verb};
+use crate::state::State;
 use crate::unguarded;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_ENCODING, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,

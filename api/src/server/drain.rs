@@ -1,7 +1,7 @@
 //! Stopping in order.
 
 use super::door::Door;
-use super::state::State;
+use crate::state::State;
 use actix_web::dev::ServerHandle;
 use runtime::clock::{sleep, timeout};
 use runtime::health::Health;

@@ -8,16 +8,8 @@ mod dispatch;
 mod door;
 mod drain;
 mod head;
-mod home;
 mod measure;
 mod mount;
-mod pieces;
-mod share;
 mod start;
-mod state;
 
-pub(crate) use home::spawn_beside;
-pub(crate) use pieces::PIECE;
-pub(crate) use share::FairShare;
-pub use start::{Handle, StartError, start};
-pub use state::State;
+pub use start::{Handle, start};

@@ -2,11 +2,11 @@
 
 use super::dispatch::{refuse, serve};
 use super::head::without_body;
-use super::home::at_home;
 use super::measure::Measure;
-use super::state::State;
+use crate::home::at_home;
 use crate::problem::{Code, Problem};
 use crate::routes::table::{Endpoint, TABLE, Verb};
+use crate::state::State;
 use actix_web::http::Method;
 use actix_web::web::{Payload, ServiceConfig, method, resource, to};
 use actix_web::{HttpRequest, Route};

@@ -5,26 +5,24 @@
 use super::door::Door;
 use super::drain::{Closing, drain};
 use super::mount::Mounted;
-use super::state::{Parts, State};
-use crate::auth::key::KeyError;
-use crate::auth::token::TokenError;
-use crate::auth::{PasswordError, UsedKeys};
-use crate::limit::{NotRedis, keep_up};
+use crate::auth::UsedKeys;
+use crate::description::document;
+use crate::limit::keep_up;
+use crate::start_error::StartError;
+use crate::state::{Parts, State};
 use crate::submit::{Writer, queue};
 use crate::unguarded;
 use actix_web::{App, HttpServer};
 use bus::Bus;
-use runtime::config::{Config, ConfigError};
+use runtime::config::Config;
 use runtime::health::Health;
 use runtime::health_server;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::{StillRunning, TaskGroup};
 use runtime::tick::{TickOutcome, TickPolicy, Ticker};
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use store::StoreError;
 use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 
 /// Idle connections are kept this long; longer than a minute, as load balancers do.
@@ -40,46 +38,6 @@ const USED_KEYS_INTERVAL: Duration = Duration::from_secs(30);
 /// How often sign-ins that are long over are dropped, and how many at once.
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 const PURGE_BATCH: i64 = 5000;
-
-/// Why the API did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// A setting is missing or not usable.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The key hash secret is not usable.
-    #[error("API keys cannot be checked")]
-    Key(#[from] KeyError),
-    /// The keys of access tokens are not usable.
-    #[error("access tokens cannot be made")]
-    Token(#[from] TokenError),
-    /// Passwords cannot be hashed.
-    #[error("passwords cannot be checked")]
-    Password(#[from] PasswordError),
-    /// The database settings are not usable.
-    #[error("the database cannot be used")]
-    Store(#[from] StoreError),
-    /// The settings of Redis are not usable.
-    #[error(transparent)]
-    Redis(#[from] NotRedis),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// As configured.
-        address: SocketAddr,
-        /// What the system said.
-        #[source]
-        source: io::Error,
-    },
-    /// It was asked to serve without guards, and is no build for measuring.
-    #[error(
-        "BERTH_UNGUARDED is set, but this build cannot serve without guards (feature `unguarded`)"
-    )]
-    Guarded,
-    /// The OpenAPI document cannot be written: a bug.
-    #[error("the OpenAPI document cannot be written")]
-    Document,
-}
 
 /// A running API.
 #[derive(Debug)]
@@ -124,6 +82,8 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         let writer = writer.clone();
         tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
     }
+    let openapi =
+        serde_json::to_vec(&document(&config.limits)).map_err(|_| StartError::Document)?;
     let wakeups = bus.clone();
     let parts = Parts {
         api: api.clone(),
@@ -135,6 +95,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         health: health.clone(),
         tasks: tasks.clone(),
         intake,
+        openapi: openapi.into(),
     };
     let state = State::new(config, parts)?;
     let used = (state.authenticator.used(), state.operators.used());

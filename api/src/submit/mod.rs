@@ -15,4 +15,4 @@ pub use outcome::Verdict;
 pub(crate) use pools::Pools;
 pub(crate) use queue::{Intake, queue};
 pub(crate) use work::Work;
-pub(crate) use writer::{REPEATS, Writer};
+pub(crate) use writer::Writer;

@@ -8,15 +8,12 @@ use super::failure::Failure;
 use super::group::Group;
 use super::queue::{Pending, Queue};
 use super::work::Work;
+use crate::repeats::REPEATS;
 use bus::Bus;
 use runtime::fault::{FaultPoint, InjectedFault};
 use runtime::metrics::{Histogram, histogram_with_buckets};
 use store::connect::SubmitDb;
 use store::task::submit::SubmitAnswer;
-
-/// Tries of a group with keys after its connection broke: when Postgres restarts, all connections of the pool are broken
-/// and each is found out once.
-pub(crate) const REPEATS: usize = 4;
 
 static BEFORE_INSERT: FaultPoint = FaultPoint::new("api.submit.before_insert");
 static AFTER_COMMIT: FaultPoint = FaultPoint::new("api.submit.after_commit");

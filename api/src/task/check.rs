@@ -4,6 +4,7 @@
 //! own checks: a bad input is a 4xx with a pointer, never a 500.
 
 use super::findings::Findings;
+use super::pool::usable;
 use super::run::run;
 use super::spec::{Pairs, ResourcesSpec, RetrySpec, TaskSpec};
 use super::text::{duration, has_length, number, parse_time, put_once, short_text};
@@ -210,15 +211,6 @@ impl Rules<'_> {
 /// What is said of a pool that is none, and of one that is not granted to whoever asks: nobody learns which.
 const NO_POOL: &str = "is not a pool of this installation";
 const NO_USUAL_POOL: &str = "must be given: `default` is not a pool of this installation";
-
-/// The pool of this name, where `user` may use it.
-pub fn usable<'a>(
-    pools: &'a [SubmitPool],
-    user: PoolUser<'_>,
-    name: &str,
-) -> Option<&'a SubmitPool> {
-    pools.iter().find(|pool| pool.name.as_str() == name).filter(|pool| pool.grants.admit(user))
-}
 
 fn demand(
     f: &mut Findings,

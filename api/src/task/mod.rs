@@ -3,14 +3,16 @@
 mod check;
 mod findings;
 mod http;
+mod pool;
 mod run;
 mod spec;
 mod text;
 mod view;
 mod warning;
 
-pub use check::{Origin, Rules, usable};
+pub use check::{Origin, Rules};
 pub use findings::Findings;
+pub use pool::usable;
 pub use spec::{CommandSpec, HttpSpec, NoopSpec, ResourcesSpec, RetrySpec, RunSpec, TaskSpec};
 pub(crate) use text::{check_tenant_name, duration, short_text, time};
 pub use view::{RetryView, StateView, TaskView};

@@ -3,7 +3,7 @@
 //! Made from what the api knows of executors, a second old: it costs no statement. Executors come and go, so none of this refuses
 //! anything.
 
-use super::check::usable;
+use super::pool::usable;
 use domain::id::PoolName;
 use domain::placement::{Misfit, misfit};
 use domain::pool::PoolUser;

@@ -13,7 +13,7 @@ async fn behind_pgbouncer_in_transaction_mode_the_api_is_ready_stores_tasks_and_
         return;
     }
     let server = Server::start().await;
-    let pooler = PrivatePgBouncer::start(&server.db, "berth_api").await.unwrap();
+    let pooler = PrivatePgBouncer::start(&server.db.role_url("berth_api").unwrap()).await.unwrap();
     let api = server
         .twin_with(&[("BERTH_DATABASE__API_URL", pooler.url()), ("BERTH_DATABASE__POOLER", "true")])
         .await;

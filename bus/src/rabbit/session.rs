@@ -7,7 +7,6 @@
 use super::fault::{Fault, within};
 use super::settings::Settings;
 use super::socket::{self, SocketGuard};
-use super::topology;
 use domain::id::PoolName;
 use lapin::{Channel, Connection, ConnectionProperties};
 use std::collections::HashSet;
@@ -20,7 +19,7 @@ pub(crate) struct Session {
     connection: Connection,
     socket: SocketGuard,
     /// Pools whose queue was declared in this session and has not been found missing since.
-    declared: Mutex<HashSet<PoolName>>,
+    pub(super) declared: Mutex<HashSet<PoolName>>,
     given_up: CancellationToken,
     ended: CancellationToken,
 }
@@ -53,16 +52,6 @@ impl Session {
     /// Opens a channel. An error on it closes only this channel.
     pub(crate) async fn channel(&self) -> Result<Channel, Fault> {
         within(self.limit(), self.connection.create_channel()).await
-    }
-
-    /// Declares the pool's hint queue, unless this session did so before.
-    pub(crate) async fn ensure_pool(&self, pool: &PoolName) -> Result<(), Fault> {
-        let mut declared = self.declared.lock().await;
-        if !declared.contains(pool) {
-            topology::declare_pool(self, pool).await?;
-            declared.insert(pool.clone());
-        }
-        Ok(())
     }
 
     /// The pool's queue was found missing: the next `ensure_pool` declares it.

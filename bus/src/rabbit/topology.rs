@@ -59,6 +59,18 @@ fn dead_exchange(prefix: &str) -> String {
     format!("{prefix}.dead")
 }
 
+impl Session {
+    /// Declares the pool's hint queue, unless this session did so before.
+    pub(crate) async fn ensure_pool(&self, pool: &PoolName) -> Result<(), Fault> {
+        let mut declared = self.declared.lock().await;
+        if !declared.contains(pool) {
+            declare_pool(self, pool).await?;
+            declared.insert(pool.clone());
+        }
+        Ok(())
+    }
+}
+
 /// Declares a pool's queue, and the dead-letter queue.
 pub(crate) async fn declare_pool(session: &Session, pool: &PoolName) -> Result<(), Fault> {
     declare_dead(session).await?;

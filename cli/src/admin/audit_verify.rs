@@ -4,9 +4,9 @@
 
 use super::database;
 use super::tenant_show::{id_of, unknown};
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
+use crate::settings_arguments::SettingsArguments;
 use domain::audit::{Gap, PLATFORM, Verifier};
 use domain::id::TenantId;
 use runtime::config;

@@ -1,9 +1,9 @@
 //! `berth admin key list`.
 
 use super::{database, tenant_keys};
-use crate::arguments::SettingsArguments;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table, age};
+use crate::settings_arguments::SettingsArguments;
 use domain::time::Timestamp;
 use runtime::{clock, config};
 use serde_json::json;

@@ -1,8 +1,9 @@
 //! `berth admin key rotate`.
 
 use super::operator::OperatorSettings;
-use super::{database, key_create, key_list, tenant_keys};
+use super::{database, key_list, tenant_keys};
 use crate::failure::Failure;
+use crate::lifetime::overlap;
 use crate::output::{self, Format, age};
 use api::auth::key;
 use chrono::TimeDelta;
@@ -25,7 +26,7 @@ pub struct KeyRotateArguments {
     #[arg(long)]
     pub tenant: String,
     /// How long the old key is good still, such as 0s, 12h or 7d; up to 30d.
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = key_create::overlap)]
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = overlap)]
     pub overlap: TimeDelta,
     #[command(flatten)]
     settings: OperatorSettings,

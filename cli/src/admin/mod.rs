@@ -25,7 +25,6 @@ mod user_create;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
 pub use key_create::{KeyCreateArguments, run as key_create};
-pub(crate) use key_create::{lifetime, overlap};
 pub use key_list::{KeyListArguments, run as key_list};
 pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
 pub use key_rotate::{KeyRotateArguments, run as key_rotate};

@@ -3,9 +3,10 @@
 //! As for a tenant's key: the text goes to standard output, alone, and nowhere else.
 
 use super::database;
-use super::key_create::{end_of, lifetime};
+use super::key_create::end_of;
 use super::operator::OperatorSettings;
 use crate::failure::Failure;
+use crate::lifetime::lifetime;
 use crate::output::{self, Format};
 use api::auth::{OperatorScope, key};
 use chrono::TimeDelta;

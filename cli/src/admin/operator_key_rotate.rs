@@ -1,8 +1,9 @@
 //! `berth admin operator-key rotate`.
 
 use super::operator::OperatorSettings;
-use super::{database, key_create, operator_key_list, operator_key_revoke};
+use super::{database, operator_key_list, operator_key_revoke};
 use crate::failure::Failure;
+use crate::lifetime::overlap;
 use crate::output::{self, Format, age};
 use api::auth::key;
 use chrono::TimeDelta;
@@ -20,7 +21,7 @@ pub struct OperatorKeyRotateArguments {
     /// Its id: the third part of the key's text.
     pub id: String,
     /// How long the old key is good still, such as 0s, 12h or 7d; up to 30d.
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = key_create::overlap)]
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = overlap)]
     pub overlap: TimeDelta,
     #[command(flatten)]
     settings: OperatorSettings,

@@ -3,9 +3,9 @@
 use super::database;
 use super::operator::OperatorSettings;
 use super::pool::{on_or_off, switch};
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table};
+use crate::settings_arguments::SettingsArguments;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use runtime::config;

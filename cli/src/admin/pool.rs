@@ -2,9 +2,9 @@
 
 use super::database;
 use super::operator::OperatorSettings;
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
+use crate::settings_arguments::SettingsArguments;
 use domain::id::{PlanName, PoolName, TenantId};
 use domain::pool::{MaxExecutor, PoolGrants, PoolSettings};
 use domain::resources::{Dimension, Resources};

@@ -2,9 +2,9 @@
 
 use super::database;
 use super::operator::OperatorSettings;
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Details, Format, Table};
+use crate::settings_arguments::SettingsArguments;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
 use domain::time::Timestamp;

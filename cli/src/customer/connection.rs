@@ -4,7 +4,7 @@
 //! server only.
 
 use super::failure::failure;
-use super::profile::{Kept, Profile};
+use super::profile::{Kept, Profile, USUAL};
 use crate::failure::{Exit, Failure};
 use crate::output::Format;
 use client::Client;
@@ -12,7 +12,7 @@ use runtime::config::{ExposeSecret, SecretString};
 use std::convert::Infallible;
 
 /// Where a server is when nobody says otherwise.
-pub(super) const USUAL_SERVER: &str = "http://127.0.0.1:8080";
+const USUAL_SERVER: &str = "http://127.0.0.1:8080";
 
 /// Which server, with which key.
 #[derive(Debug, Clone, clap::Args)]
@@ -26,6 +26,16 @@ pub struct ConnectionArguments {
     /// Which of the servers that `berth login` has kept.
     #[arg(long, global = true, env = "BERTH_PROFILE", value_name = "NAME")]
     pub profile: Option<String>,
+}
+
+impl ConnectionArguments {
+    /// Under which name a server is to be kept, and which server: where none is given, that of the profile, or the usual one.
+    pub(super) fn to_keep(&self, kept: &Kept) -> (String, String) {
+        let name = self.profile.clone().unwrap_or_else(|| USUAL.to_owned());
+        let before = kept.profile(Some(&name)).ok().flatten().map(|profile| profile.server);
+        let server = self.server.clone().or(before);
+        (name, server.unwrap_or_else(|| USUAL_SERVER.to_owned()))
+    }
 }
 
 /// A client and what to do with its answers.

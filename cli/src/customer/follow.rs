@@ -5,7 +5,7 @@
 use super::connection::Connection;
 use super::ended::ended;
 use super::failure::failure;
-use super::logs::Reader;
+use super::log_reader::Reader;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, paint};
 use client::{ClientError, FollowEvent, FollowedState, LogChunk, LogFilter};

@@ -5,6 +5,7 @@
 use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::Failure;
+use crate::lifetime::{lifetime, overlap};
 use crate::output::{self, Format, Table, age};
 use chrono::TimeDelta;
 use client::{ApiKey, NewApiKey, PageRequest};
@@ -25,7 +26,7 @@ pub struct KeysCreateArguments {
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<Scope>,
     /// How long it lives, such as 90d or 12h. For ever when left out.
-    #[arg(long, value_name = "DURATION", value_parser = crate::admin::lifetime)]
+    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
 }
 
@@ -36,7 +37,7 @@ pub struct KeysRotateArguments {
     /// Its id: the third part of the key's text.
     pub id: String,
     /// How long the old key is good still, such as 0s, 12h or 7d; up to 30d. 24h when left out.
-    #[arg(long, value_name = "DURATION", value_parser = crate::admin::overlap)]
+    #[arg(long, value_name = "DURATION", value_parser = overlap)]
     pub overlap: Option<TimeDelta>,
 }
 

@@ -29,7 +29,7 @@ pub async fn run(
     arguments: &LoginArguments,
 ) -> Result<(), Failure> {
     let mut kept = Kept::read()?;
-    let (name, server) = kept.choose(connection);
+    let (name, server) = connection.to_keep(&kept);
     let api_key = match connection.api_key.clone() {
         Some(key) => key,
         None => secret_line::ask(&format!("API key for {server}"))?,

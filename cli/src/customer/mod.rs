@@ -15,6 +15,7 @@ mod input;
 mod keys;
 mod limits;
 mod list;
+mod log_reader;
 mod login;
 mod logs;
 mod moment;

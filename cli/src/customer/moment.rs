@@ -1,5 +1,6 @@
 //! A moment as people type it: a time, a date, or how long ago.
 
+use crate::lifetime::lifetime;
 use chrono::NaiveDate;
 use domain::time::Timestamp;
 use runtime::clock;
@@ -18,7 +19,7 @@ fn moment_at(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     if let Ok(day) = text.parse::<NaiveDate>() {
         return Ok(day.and_time(chrono::NaiveTime::MIN).and_utc());
     }
-    let age = crate::admin::lifetime(text).map_err(|_| FORM.to_owned())?;
+    let age = lifetime(text).map_err(|_| FORM.to_owned())?;
     now.checked_sub_signed(age).ok_or_else(|| FORM.to_owned())
 }
 

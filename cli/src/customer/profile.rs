@@ -3,7 +3,6 @@
 //! Written by `berth login` and `berth profile use`, read wherever no server or no key is given. The file is replaced as a
 //! whole: whoever reads it sees the old one or the new one.
 
-use super::connection::{ConnectionArguments, USUAL_SERVER};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use runtime::config::{ExposeSecret, SecretString, variable};
@@ -16,7 +15,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Name of the profile when nobody gives one.
-const USUAL: &str = "default";
+pub(super) const USUAL: &str = "default";
 
 /// Which profile.
 #[derive(Debug, clap::Args)]
@@ -106,14 +105,6 @@ impl Kept {
         let Some(name) = name.or(self.file.current.as_deref()) else { return Ok(None) };
         let entry = self.file.profiles.get(name).ok_or_else(|| self.unknown(name))?;
         Ok(Some(Profile { server: entry.server.clone(), api_key: entry.api_key.clone().into() }))
-    }
-
-    /// Under which name a server is to be kept, and which server: where none is given, that of the profile, or the usual one.
-    pub(super) fn choose(&self, connection: &ConnectionArguments) -> (String, String) {
-        let name = connection.profile.clone().unwrap_or_else(|| USUAL.to_owned());
-        let before = self.profile(Some(&name)).ok().flatten().map(|profile| profile.server);
-        let server = connection.server.clone().or(before);
-        (name, server.unwrap_or_else(|| USUAL_SERVER.to_owned()))
     }
 
     /// Keeps a profile, and uses it from now on.

@@ -53,7 +53,7 @@ pub async fn sign_in(
     arguments: &SignInArguments,
 ) -> Result<(), Failure> {
     let mut kept = Kept::read()?;
-    let (name, server) = kept.choose(connection);
+    let (name, server) = connection.to_keep(&kept);
     let SignInArguments { email, tenant } = arguments;
     let password = secret_line::ask(&format!("The password of {email} at {server}"))?;
     let session = guest(&server)?.sign_in(tenant, email, &password).await;
@@ -81,7 +81,7 @@ pub async fn accept(
     connection: &ConnectionArguments,
     arguments: &AcceptArguments,
 ) -> Result<(), Failure> {
-    let (_, server) = Kept::read()?.choose(connection);
+    let (_, server) = connection.to_keep(&Kept::read()?);
     let token = match &arguments.token {
         Some(token) => SecretString::from(token.clone()),
         None => secret_line::ask("The token of the invitation")?,

@@ -38,7 +38,7 @@ pub async fn run(
     arguments: &SignUpArguments,
 ) -> Result<(), Failure> {
     let mut kept = Kept::read()?;
-    let (name, server) = kept.choose(connection);
+    let (name, server) = connection.to_keep(&kept);
     if kept.profile(Some(&name)).is_ok() {
         return Err(Failure::usage(format!(
             "there is a profile `{name}` already; name another one with --profile, to keep the key of the new tenant in"

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn help_openapi_and_settings_agree_on_what_is_left_out() {
         let limits = runtime::config::load_from(None, []).unwrap().limits;
-        let document = serde_json::to_value(api::openapi::document(&limits)).unwrap();
+        let document = serde_json::to_value(api::description::document(&limits)).unwrap();
         let of = |schema: &str, field: &str| {
             document["components"]["schemas"][schema]["properties"][field]["default"].clone()
         };

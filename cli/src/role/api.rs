@@ -3,8 +3,8 @@
 use super::own_bus::OwnBus;
 use super::process::Process;
 use super::ready::Ready;
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
+use crate::settings_arguments::SettingsArguments;
 
 /// Runs the HTTP API until SIGTERM; open requests get `api.shutdown_grace` to end.
 pub async fn run(arguments: &SettingsArguments) -> Result<(), Failure> {

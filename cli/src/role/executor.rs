@@ -2,8 +2,8 @@
 
 use super::process::Process;
 use super::ready::Ready;
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
+use crate::settings_arguments::SettingsArguments;
 use executor::Executor;
 
 /// Runs an executor until SIGTERM; running attempts get `executor.drain_grace`, then are handed back.

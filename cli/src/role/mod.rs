@@ -10,7 +10,6 @@ mod process;
 mod ready;
 mod resource_manager;
 mod scheduler;
-mod threads;
 
 pub(crate) use own_bus::OwnBus;
 pub(crate) use ready::Ready;
@@ -19,4 +18,3 @@ pub use api::run as api;
 pub use executor::run as executor;
 pub use resource_manager::run as resource_manager;
 pub use scheduler::run as scheduler;
-pub use threads::threads;

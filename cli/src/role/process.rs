@@ -1,7 +1,7 @@
 //! What every role's process begins with: settings, logs, signals.
 
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
+use crate::settings_arguments::SettingsArguments;
 use runtime::config::{self, Config};
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;

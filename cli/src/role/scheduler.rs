@@ -3,8 +3,8 @@
 use super::own_bus::OwnBus;
 use super::process::Process;
 use super::ready::Ready;
-use crate::arguments::SettingsArguments;
 use crate::failure::{Exit, Failure};
+use crate::settings_arguments::SettingsArguments;
 use scheduler::Scheduler;
 use std::time::Duration;
 

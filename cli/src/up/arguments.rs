@@ -1,6 +1,6 @@
 //! What can be said to `berth up`.
 
-use crate::arguments::SettingsArguments;
+use crate::settings_arguments::SettingsArguments;
 use runtime::config::SecretString;
 use std::convert::Infallible;
 use std::net::SocketAddr;

@@ -5,7 +5,7 @@ use super::inject::Done;
 use super::load::Answers;
 use super::probe::{Foreign, Limited};
 use super::rig::Rig;
-use super::run::LIMIT_PER_SECOND;
+use super::scenario::{LIMIT_PER_SECOND, OURS};
 use crate::promise::{Promise, Violation};
 use crate::{Customer, Oracle, PortsSeen, Schedules, usage_faults};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +67,7 @@ pub async fn judge(
     (ledger, schedules, flow): (&Ledger, Option<&Schedules>, &Flow),
 ) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::default();
-    let oracle = Oracle::of(&rig.cluster).only(super::run::OURS);
+    let oracle = Oracle::of(&rig.cluster).only(OURS);
     verdict.exercised.extend([
         Promise::Durable,
         Promise::EndsOnce,

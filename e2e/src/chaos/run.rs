@@ -9,7 +9,7 @@ use super::plan::{plan, queue_type};
 use super::probe::{self, Foreign, Limited};
 use super::report::Report;
 use super::rig::Rig;
-use super::scenario::Scenario;
+use super::scenario::{LIMIT_PER_SECOND, OURS, Scenario};
 use super::watch;
 use crate::promise::{Promise, Violation};
 use crate::{Customer, Oracle, PortsSeen, Schedules};
@@ -21,11 +21,6 @@ use std::time::Duration;
 use testkit::ledger::Ledger;
 use testkit::psql::Session;
 
-/// What the tenant above its limit may submit.
-pub const LIMIT_PER_SECOND: u32 = 10;
-/// The tenants whose tasks are counted one by one: a condition on a row `h`.
-pub const OURS: &str =
-    "h.tenant_id in (select t.id from tenant t where t.name in ('acme', 'globex'))";
 /// Each schedule is due so often.
 const EVERY: Duration = Duration::from_secs(10);
 /// Where the customers' tasks have not drained.

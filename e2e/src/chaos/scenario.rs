@@ -3,6 +3,12 @@
 use super::fault::{KINDS, Kind};
 use std::time::Duration;
 
+/// What the tenant above its limit may submit.
+pub const LIMIT_PER_SECOND: u32 = 10;
+/// The tenants whose tasks are counted one by one: a condition on a row `h`.
+pub const OURS: &str =
+    "h.tenant_id in (select t.id from tenant t where t.name in ('acme', 'globex'))";
+
 /// A load and what is done to Berth meanwhile.
 #[derive(Debug, Clone)]
 pub struct Scenario {

@@ -5,7 +5,7 @@
 //! what is still on disk then is delivered by the next boot.
 
 use super::ending::Why;
-use super::state::Agent;
+use super::state::{Agent, Drain};
 use protocol::LeaseKey;
 use runtime::clock::Instant;
 use std::time::Duration;
@@ -16,17 +16,6 @@ pub(super) const LAST_GRACE: Duration = Duration::from_secs(2);
 const AFTER_GRACE: Duration = Duration::from_secs(4);
 /// Time for answers once nothing runs any more.
 const FLUSH: Duration = Duration::from_secs(3);
-
-#[derive(Debug)]
-pub(super) struct Drain {
-    /// When running work is handed back; none once that is done.
-    hand_back_at: Option<Instant>,
-    give_up_at: Instant,
-    idle_since: Option<Instant>,
-    began_at: Instant,
-    /// A heartbeat that said so was answered: nothing new is on its way to us.
-    known: bool,
-}
 
 impl Agent {
     pub(super) fn begin_drain(&mut self, now: Instant) {

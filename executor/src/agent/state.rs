@@ -1,6 +1,5 @@
 //! Everything the agent knows, in one place and owned by one task.
 
-use super::drain::Drain;
 use super::event::Event;
 use super::heart::Heart;
 use super::outbox::Outbox;
@@ -13,6 +12,7 @@ use crate::term::Term;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::pool::PoolPolicy;
 use protocol::{Capacity, LeaseKey};
+use runtime::clock::Instant;
 use runtime::health::Health;
 use runtime::tasks::TaskGroup;
 use std::time::Duration;
@@ -66,6 +66,18 @@ pub(super) struct Disk {
     pub(super) live_bytes: u64,
     /// Why the last write failed.
     pub(super) failure: Option<String>,
+}
+
+/// An executor that is about to end; see `drain`.
+#[derive(Debug)]
+pub(super) struct Drain {
+    /// When running work is handed back; none once that is done.
+    pub(super) hand_back_at: Option<Instant>,
+    pub(super) give_up_at: Instant,
+    pub(super) idle_since: Option<Instant>,
+    pub(super) began_at: Instant,
+    /// A heartbeat that said so was answered: nothing new is on its way to us.
+    pub(super) known: bool,
 }
 
 pub(super) struct Agent {

@@ -2,11 +2,10 @@
 
 use super::ending::Why;
 use super::event::Event;
-use crate::command::{self, Assigned, Spawner, WorkFolders};
+use crate::command::{self, Assigned, Isolation, Spawner, WorkFolders};
 use crate::due::Due;
 use crate::http::{self, Direct, Tls};
 use crate::identity::Users;
-use crate::isolation::Isolation;
 use crate::metrics::RUNNING;
 use crate::noop::Sleepers;
 use crate::output::{AttemptOutput, OutputLimits, OutputQueue};

@@ -6,7 +6,8 @@
 use super::group::Group;
 use super::mounts::{self, Hierarchy};
 use super::place::{Controller, Place, Version};
-use crate::supervise::{Limits, REST_ARGUMENT};
+use crate::arguments::WAIT;
+use crate::limits::Limits;
 use std::fs;
 use std::io;
 use std::num::NonZero;
@@ -138,6 +139,6 @@ fn trial(place: &Place) -> Result<(), String> {
 /// A process that does nothing until its input ends.
 fn rest() -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
-    command.arg(REST_ARGUMENT).env_clear().stdin(Stdio::piped());
+    command.arg(WAIT).env_clear().stdin(Stdio::piped());
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }

@@ -3,7 +3,8 @@
 //! Made before its first process, which enters them before it becomes the command; removed after its last.
 
 use super::place::{Controller, Place, Version};
-use crate::supervise::{Limits, kill_pids, stop_found};
+use crate::limits::Limits;
+use crate::sweep::{kill_pids, stop_found};
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};

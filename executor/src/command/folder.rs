@@ -3,7 +3,7 @@
 //! Named `<task>-<attempt>`, so that what a crashed executor left behind can be traced to its processes.
 //! Removing follows no links, and goes on where a command took away its own permissions.
 
-use crate::supervise::Identity;
+use crate::identity::Identity;
 use domain::id::TaskId;
 use protocol::LeaseKey;
 use std::fs::{self, DirBuilder, File, Permissions};

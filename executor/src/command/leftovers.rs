@@ -5,7 +5,8 @@
 //! one that changed both has to be found by a person.
 
 use super::folder::{WorkFolders, remove};
-use crate::supervise::{HIDDEN_ARGUMENT, all_pids, kill_pids, stop_found};
+use crate::arguments::SUPERVISE;
+use crate::sweep::{all_pids, kill_pids, stop_found};
 use domain::id::TaskId;
 use nix::sys::signal::Signal;
 use std::collections::HashSet;
@@ -61,7 +62,7 @@ pub(super) fn kill_all(task: TaskId, attempt: u32, folder: &Path) -> usize {
 
 fn is_supervisor(pid: i32) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    line.split(|byte| *byte == 0).nth(1) == Some(HIDDEN_ARGUMENT.as_bytes())
+    line.split(|byte| *byte == 0).nth(1) == Some(SUPERVISE.as_bytes())
 }
 
 fn belongs(pid: i32, task: TaskId, attempt: u32, folder: &Path) -> bool {

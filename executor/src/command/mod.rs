@@ -5,13 +5,15 @@
 
 mod attempt;
 mod environment;
+mod establish;
 mod folder;
 mod leftovers;
 mod probe;
 mod spawner;
 
 pub(crate) use attempt::{Assigned, CommandEnd, UNABLE_HOLD, run};
+pub use establish::IsolationError;
+pub(crate) use establish::{Isolation, establish};
 pub(crate) use folder::WorkFolders;
 pub(crate) use leftovers::clean;
-pub(crate) use probe::probe;
 pub(crate) use spawner::Spawner;

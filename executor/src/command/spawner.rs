@@ -7,7 +7,7 @@
 //! The kernel ties "tell me when my parent dies" to the thread that forked, not to the process: from
 //! one of tokio's threads that ends when idle, supervisors would hear of a death that did not happen.
 
-use crate::supervise::HIDDEN_ARGUMENT;
+use crate::arguments::SUPERVISE;
 use std::io;
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
@@ -92,7 +92,7 @@ fn spawn() -> io::Result<Supervisor> {
     ours.set_nonblocking(true)?;
     let mut process = Command::new(OURSELVES)
         .arg0("berth")
-        .arg(HIDDEN_ARGUMENT)
+        .arg(SUPERVISE)
         .arg(std::process::id().to_string())
         .env_clear()
         .current_dir("/")

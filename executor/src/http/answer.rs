@@ -4,7 +4,7 @@
 //! is read than is kept: what lies beyond would only cost.
 
 use super::call::Call;
-use super::exchange::Failure;
+use super::end::Failure;
 use super::letter_case;
 use super::transcript::Transcript;
 use bytes::Bytes;

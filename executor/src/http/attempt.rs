@@ -5,7 +5,8 @@
 //! a lease that is over.
 
 use super::call::{Call, CallError};
-use super::exchange::{Exchange, Failure};
+use super::end::{Failure, HttpEnd};
+use super::exchange::Exchange;
 use super::network::Network;
 use super::tls::Tls;
 use super::transcript::Transcript;
@@ -40,21 +41,6 @@ pub(crate) struct Assigned<N> {
     pub(crate) stop: Arc<Notify>,
     /// When the lease is over, in `monotonic_ns`.
     pub(crate) lease_until: watch::Receiver<u64>,
-}
-
-/// How it went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HttpEnd {
-    /// There was an answer, and this is what the task's rule makes of it.
-    Answered { status: u16, succeeded: bool, retry_after: Option<Duration> },
-    /// There was no whole answer: why, for people.
-    Failed { reason: String, status: Option<u16> },
-    /// It passed its cap and was cut off.
-    OverCap,
-    /// Its cap was over while it waited for its turn to look a name up; `asked` when an answer had led it there.
-    NoTurn { asked: bool },
-    /// It was cut off because the agent asked, or the lease was over.
-    Cut,
 }
 
 /// Runs the attempt; also says how long of that it only waited for its turn. When this returns its connection is closed.

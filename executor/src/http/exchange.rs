@@ -1,8 +1,8 @@
 //! From the first request to the last answer: each hop resolved, checked and connected anew.
 
 use super::answer;
-use super::attempt::HttpEnd;
 use super::call::{Call, retry_after};
+use super::end::{Failure, HttpEnd};
 use super::network::Network;
 use super::redirect::{self, MAX_REDIRECTS, Step};
 use super::tls::Tls;
@@ -10,7 +10,7 @@ use super::transcript::Transcript;
 use super::turns::Turn;
 use super::waits::Waits;
 use domain::id::TenantId;
-use domain::target::{RefusedTarget, TargetPolicy, UrlProblem};
+use domain::target::TargetPolicy;
 use domain::task::SuccessRule;
 use domain::time::format_duration;
 use runtime::clock;
@@ -24,50 +24,6 @@ use url::{Host, Url};
 const CONNECT: Duration = Duration::from_secs(10);
 /// Most addresses of one name that are tried.
 const MAX_ADDRESSES: usize = 4;
-
-/// Why there was no whole answer.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    #[error("{host} was refused: {refused}")]
-    Refused { host: String, refused: RefusedTarget },
-    #[error("the answer {status} leads to a place that is refused: it {problem}")]
-    Redirect { status: u16, problem: UrlProblem },
-    #[error("more than {MAX_REDIRECTS} redirects; the last answer was {0}")]
-    TooManyRedirects(u16),
-    #[error("the name {host} cannot be resolved: {error}")]
-    Name { host: String, error: io::Error },
-    #[error("no connection to {host}: {error}")]
-    Connect { host: String, error: io::Error },
-    #[error("no answer from {host}: {error}")]
-    Answer { host: String, error: String },
-    #[error("the answer {status} broke off after {bytes} bytes of its body: {error}")]
-    Body { status: u16, bytes: u64, error: String },
-    #[error(
-        "no whole answer within its timeout of {}; raise `run.http.timeout`",
-        format_duration(*.0)
-    )]
-    Timeout(Duration),
-    /// Not to be told: whoever let the lease end says why.
-    #[error("the lease is over")]
-    LeaseOver,
-}
-
-impl Failure {
-    /// Of the last answer, where there was one.
-    pub(super) const fn status(&self) -> Option<u16> {
-        match self {
-            Self::Redirect { status, .. }
-            | Self::TooManyRedirects(status)
-            | Self::Body { status, .. } => Some(*status),
-            Self::Refused { .. }
-            | Self::Name { .. }
-            | Self::Connect { .. }
-            | Self::Answer { .. }
-            | Self::Timeout(_)
-            | Self::LeaseOver => None,
-        }
-    }
-}
 
 /// What all hops of an exchange share.
 pub(super) struct Exchange<'a, N> {

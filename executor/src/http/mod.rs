@@ -11,6 +11,7 @@
 mod answer;
 mod attempt;
 mod call;
+mod end;
 mod exchange;
 mod letter_case;
 mod names;
@@ -23,6 +24,7 @@ mod transcript;
 mod turns;
 mod waits;
 
-pub(crate) use attempt::{Assigned, HttpEnd, run};
+pub(crate) use attempt::{Assigned, run};
+pub(crate) use end::HttpEnd;
 pub(crate) use network::Direct;
 pub(crate) use tls::Tls;

@@ -67,7 +67,8 @@ impl Names {
             return Ok(in_order(known));
         }
         let found = clock::timeout(self.limit, read.resolver.lookup_ip(name)).await;
-        let found = found.unwrap_or(Err(NetError::Timeout)).map_err(|error| self.io_error(&error))?;
+        let found =
+            found.unwrap_or(Err(NetError::Timeout)).map_err(|error| self.io_error(&error))?;
         Ok(in_order(found.iter().take(MAX_ADDRESSES).collect()))
     }
 

@@ -6,14 +6,16 @@
 
 mod range;
 
-use crate::supervise::{Identity, kill_pids, stop_found};
+use crate::sweep::{kill_pids, stop_found};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::unistd::{Uid, User as SystemUser, geteuid};
+use nix::unistd::{Gid, Uid, User as SystemUser, fchown, geteuid};
 use range::{UidRange, pids_of};
 use runtime::config::{ExecutorConfig, RunAsUids};
+use serde::{Deserialize, Serialize};
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,6 +49,23 @@ pub enum IdentityError {
         /// For people.
         why: String,
     },
+}
+
+/// A user to run as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// User.
+    pub(crate) uid: u32,
+    /// Its primary group; it gets no other.
+    pub(crate) gid: u32,
+}
+
+impl Identity {
+    /// Gives it an open file.
+    pub(crate) fn own(self, file: impl AsFd) -> io::Result<()> {
+        fchown(file, Some(Uid::from_raw(self.uid)), Some(Gid::from_raw(self.gid)))?;
+        Ok(())
+    }
 }
 
 /// Gives each attempt its user; cheap to clone.

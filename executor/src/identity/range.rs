@@ -4,7 +4,7 @@
 //! attempt can neither see into another nor signal it. Executors on one machine share the range: each claims blocks of it,
 //! marked by locked files that go with the process. A number that any live process has is never given out.
 
-use crate::supervise::all_pids;
+use crate::sweep::all_pids;
 use parking_lot::Mutex;
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};

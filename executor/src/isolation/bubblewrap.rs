@@ -3,11 +3,24 @@
 //! A list of what is there, not of what is hidden: nothing of the machine is visible that is not named here.
 //! Everything but the work folder, /tmp and /dev/shm is read-only, the root included.
 
-use crate::supervise::Sandbox;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
 use std::os::fd::RawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What surrounds a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sandbox {
+    /// bubblewrap.
+    pub(crate) program: PathBuf,
+    /// Paths of the machine that are visible besides the usual ones.
+    pub(crate) visible: Vec<PathBuf>,
+    /// Whether the machine's network is open.
+    pub(crate) network: bool,
+    /// Size of /tmp and of /dev/shm, bytes.
+    pub(crate) tmp_bytes: u64,
+}
 
 /// Where a command finds its work folder.
 pub(crate) const WORK: &str = "/work";
@@ -117,7 +130,6 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     fn line(network: bool) -> String {
         let sandbox = Sandbox {

@@ -1,12 +1,22 @@
 //! From what a task asked for to the limits it is held to.
 
+use super::bubblewrap::Sandbox;
 use crate::capacity;
-use crate::supervise::{Limits, Sandbox};
+use crate::cgroup::Place;
+use crate::limits::Limits;
 use protocol::Capacity;
 use runtime::config::ExecutorConfig;
 use std::path::PathBuf;
 
 const MIB: u64 = 1024 * 1024;
+
+/// What surrounds and limits one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Measures {
+    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) limits: Limits,
+}
 
 /// Limits that are the same for all attempts.
 #[derive(Debug, Clone)]

@@ -32,16 +32,16 @@ pub struct IsolationReport {
 
 /// What was found to work.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Works {
-    pub(super) own_user: bool,
-    pub(super) sandbox: bool,
-    pub(super) memory: bool,
-    pub(super) pids: bool,
-    pub(super) cpu: bool,
+pub(crate) struct Works {
+    pub(crate) own_user: bool,
+    pub(crate) sandbox: bool,
+    pub(crate) memory: bool,
+    pub(crate) pids: bool,
+    pub(crate) cpu: bool,
 }
 
 impl IsolationReport {
-    pub(super) fn new(works: Works, notes: Vec<String>) -> Self {
+    pub(crate) fn new(works: Works, notes: Vec<String>) -> Self {
         let or = |holds: bool, otherwise: Strength| {
             if holds { Strength::Enforced } else { otherwise }
         };

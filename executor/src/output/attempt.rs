@@ -3,11 +3,11 @@
 //! The two sides share it under a short lock, so that a flood is copied once and never passes through
 //! the agent's loop. Where the streams alternate, so do their pieces: their numbers are the order in which they were read.
 
-use super::flush::HOLD;
-use super::stream::{StreamBuffer, Which};
+use super::stream::{StreamBuffer, Waiting, Which};
 use parking_lot::Mutex;
 use protocol::{LeaseKey, OutputChunk};
 use runtime::clock::{self, Instant};
+use std::time::Duration;
 
 /// How much of each stream is kept, bytes.
 #[derive(Debug, Clone, Copy)]
@@ -24,15 +24,8 @@ pub(crate) struct AttemptOutput {
     state: Mutex<State>,
 }
 
-/// What an addition has led to, for its stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Waiting {
-    /// Bytes to be sent.
-    pub(super) bytes: usize,
-    /// The beginning of a character waits for the rest of it.
-    pub(super) unfinished: bool,
-}
-
+/// Longest time that written bytes wait for more to go with them.
+pub(super) const HOLD: Duration = Duration::from_millis(200);
 /// Most switches between the streams in `HOLD` that begin a piece. After them a piece holds what was read of its stream before
 /// and after a switch: a command that alternates without end must not become a chunk a word.
 const SWITCHES: u32 = 32;

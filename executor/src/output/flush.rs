@@ -5,9 +5,9 @@
 //! is written and a thousand lines a second are not a thousand chunks. The beginning of a character waits a second for the
 //! rest of it.
 
-use super::attempt::{AttemptOutput, Waiting};
+use super::attempt::{AttemptOutput, HOLD};
 use super::queue::OutputQueue;
-use super::stream::Which;
+use super::stream::{Waiting, Which};
 use crate::metrics::OUTPUT_BYTES;
 use protocol::MAX_OUTPUT_CHUNK;
 use runtime::clock::{self, Instant};
@@ -15,8 +15,6 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest time that written bytes wait for more to go with them.
-pub(super) const HOLD: Duration = Duration::from_millis(200);
 /// Longest time that the beginning of a character waits for the rest.
 const UNFINISHED: Duration = Duration::from_secs(1);
 

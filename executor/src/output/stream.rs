@@ -3,7 +3,6 @@
 //! Kept as pieces, each no larger than a chunk and cut between characters. A piece gets its number when its first byte
 //! is read, from a counter that both streams of an attempt share, so that numbers tell the order of reading.
 
-use super::attempt::Waiting;
 use super::text::{orphaned, unfinished};
 use bytes::{Bytes, BytesMut};
 use protocol::MAX_OUTPUT_CHUNK;
@@ -32,6 +31,15 @@ impl Which {
             Self::Stderr => Stream::Stderr,
         }
     }
+}
+
+/// What an addition has led to, for its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// Bytes to be sent.
+    pub(super) bytes: usize,
+    /// The beginning of a character waits for the rest of it.
+    pub(super) unfinished: bool,
 }
 
 /// Most pieces that wait on account of the order of reading. Where there are as many, others are as large as chunks.

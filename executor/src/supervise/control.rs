@@ -3,8 +3,12 @@
 //! A length is believed only up to `MAX_FRAME`: the other end is our own binary, but a reader must not
 //! allocate what a broken one announces.
 
+use super::job::Report;
+use nix::errno::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 
 /// Largest frame, bytes: well above the largest task that the API accepts.
 const MAX_FRAME: usize = 16 * 1024 * 1024;
@@ -18,6 +22,17 @@ pub(crate) enum FrameError {
     Malformed(#[from] postcard::Error),
 }
 
+/// Why a supervisor could not do its work. Nobody may be left to read it.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SuperviseError {
+    #[error("a call to the system failed")]
+    System(#[from] Errno),
+    #[error("the agent could not be reached")]
+    Control(#[from] std::io::Error),
+    #[error("the agent was not understood")]
+    Frame(#[from] FrameError),
+}
+
 /// `message` as it travels.
 pub(crate) fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
     let body = postcard::to_stdvec(message)?;
@@ -27,6 +42,13 @@ pub(crate) fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
     frame.extend_from_slice(&len.to_le_bytes());
     frame.extend_from_slice(&body);
     Ok(frame)
+}
+
+/// Sends a report to the agent, whose end of the socket may be slow.
+pub(super) fn send_report(control: &mut UnixStream, report: &Report) -> Result<(), SuperviseError> {
+    control.set_nonblocking(false)?;
+    control.write_all(&encode(report)?)?;
+    Ok(())
 }
 
 /// Puts frames together from whatever pieces arrive.

@@ -3,11 +3,12 @@
 //! `main` calls `maybe_run` before anything else: before tokio starts threads (signals are blocked for
 //! the calling thread only) and before arguments are parsed.
 
-use super::control::{Decoder, FrameError};
+use super::control::{Decoder, SuperviseError, send_report};
 use super::job::{Job, NotStarted, Order, Report};
 use super::oom::OomScore;
 use super::watch::{Ears, Watch};
 use super::{clock, inside, start};
+use crate::arguments::{INSIDE, SUPERVISE, WAIT};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
@@ -16,24 +17,6 @@ use nix::unistd::{Pid, getppid, setpgid};
 use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-
-/// First argument of a supervisor; the second is the agent's process id.
-pub(crate) const HIDDEN_ARGUMENT: &str = "__supervise";
-/// First argument of the process beside an isolated command; see `inside`.
-pub(super) const INSIDE_ARGUMENT: &str = "__inside";
-/// First argument of a process that only waits for the end of its input.
-pub(crate) const REST_ARGUMENT: &str = "__rest";
-
-/// Why a supervisor could not do its work. Nobody may be left to read it.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SuperviseError {
-    #[error("a call to the system failed")]
-    System(#[from] Errno),
-    #[error("the agent could not be reached")]
-    Control(#[from] std::io::Error),
-    #[error("the agent was not understood")]
-    Frame(#[from] FrameError),
-}
 
 /// Becomes a supervisor, or another of its helpers, and never returns, if the first argument says so; otherwise
 /// does nothing.
@@ -44,14 +27,14 @@ pub fn maybe_run() {
     let first = arguments.next();
     let mut number = || arguments.next().and_then(|number| number.to_str()?.parse().ok());
     let code = match first.as_ref().and_then(|first| first.to_str()) {
-        Some(HIDDEN_ARGUMENT) => {
+        Some(SUPERVISE) => {
             number().map_or(2, |agent| i32::from(run(Pid::from_raw(agent)).is_err()))
         }
-        Some(INSIDE_ARGUMENT) => match (number(), number()) {
+        Some(INSIDE) => match (number(), number()) {
             (Some(job), Some(words)) => i32::from(inside::run(job, words).is_err()),
             _ => 2,
         },
-        Some(REST_ARGUMENT) => {
+        Some(WAIT) => {
             // Not for it: it ends with its input.
             SigSet::all().thread_block().ok();
             std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).map_or(1, |_| 0)
@@ -76,11 +59,11 @@ fn run(agent: Pid) -> Result<(), SuperviseError> {
     let lease_until_ns = last_orders(&mut control, &mut decoder, job.lease_until_ns)?;
     job.lease_until_ns = lease_until_ns.unwrap_or(0);
     if clock::monotonic_ns() >= job.lease_until_ns {
-        return tell(&mut control, &Report::NotStarted(NotStarted::LeaseOver));
+        return send_report(&mut control, &Report::NotStarted(NotStarted::LeaseOver));
     }
     match start::command(&job, &oom) {
         Ok(started) => Watch::new(Ears { agent, control, decoder, signals }, started, &job)?.run(),
-        Err(why) => tell(&mut control, &Report::NotStarted(why)),
+        Err(why) => send_report(&mut control, &Report::NotStarted(why)),
     }
 }
 
@@ -143,13 +126,6 @@ fn read_job(
         }
         decoder.push(piece.get(..len).unwrap_or_default());
     }
-}
-
-pub(super) fn tell(control: &mut UnixStream, report: &Report) -> Result<(), SuperviseError> {
-    use std::io::Write;
-    control.set_nonblocking(false)?;
-    control.write_all(&super::encode(report)?)?;
-    Ok(())
 }
 
 #[cfg(test)]

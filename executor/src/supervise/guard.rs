@@ -7,9 +7,10 @@
 use super::clock::monotonic_ns;
 use super::disk::{Usage, usage};
 use super::held::{Held, Owner, held};
-use super::job::{Limits, Passed, Status};
-use super::sweep;
+use super::job::{Passed, Status};
 use crate::cgroup::{Controller, Group};
+use crate::limits::Limits;
+use crate::sweep;
 use nix::libc::SIGXFSZ;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::getpid;

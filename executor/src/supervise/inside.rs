@@ -6,12 +6,11 @@
 //! ended or the supervisor kills it all.
 
 use super::child::{Preparation, prepare};
-use super::control::{Decoder, encode};
-use super::entry::SuperviseError;
+use super::control::{Decoder, SuperviseError, encode};
 use super::job::Status;
 use super::oom::{self, OomScore};
-use super::start::{OVERHEAD, program};
-use super::sweep::{all_pids, is_alive};
+use super::program::{OVERHEAD, program};
+use crate::sweep::{all_pids, is_alive};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::resource::Resource;

@@ -4,11 +4,11 @@
 //! monotonic clock (`monotonic_ns`), so that a message that was slow to arrive grants nothing.
 
 use crate::cgroup::Place;
-use nix::unistd::{Gid, Uid, fchown};
+use crate::identity::Identity;
+use crate::isolation::Sandbox;
+use crate::limits::Limits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 /// The first message to a supervisor: what to start, and how long it may live.
@@ -42,35 +42,6 @@ pub(crate) struct Job {
     pub(crate) limits: Limits,
     /// Nothing is to be run: only whether the sandbox holds is of interest.
     pub(crate) probe: bool,
-}
-
-/// What surrounds a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sandbox {
-    /// bubblewrap.
-    pub(crate) program: PathBuf,
-    /// Paths of the machine that are visible besides the usual ones.
-    pub(crate) visible: Vec<PathBuf>,
-    /// Whether the machine's network is open.
-    pub(crate) network: bool,
-    /// Size of /tmp and of /dev/shm, bytes.
-    pub(crate) tmp_bytes: u64,
-}
-
-/// What an attempt may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Limits {
-    pub(crate) memory_bytes: u64,
-    /// Thousandths of a core.
-    pub(crate) cpu_millis: u64,
-    /// Processes and threads.
-    pub(crate) processes: u64,
-    /// Of the work folder.
-    pub(crate) disk_bytes: u64,
-    /// Of each process.
-    pub(crate) open_files: u64,
-    /// Files and folders in the work folder and the private /tmp.
-    pub(crate) files: u64,
 }
 
 /// A limit that was passed: which, and how much it allows.
@@ -114,23 +85,6 @@ fn asked_for(field: &str) -> String {
 /// Who raises a limit that is the same for all tasks.
 fn fixed_by(setting: &str) -> String {
     format!("the operator sets this limit for all tasks (`executor.{setting}`)")
-}
-
-/// A user to run as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
-    /// User.
-    pub(crate) uid: u32,
-    /// Its primary group; it gets no other.
-    pub(crate) gid: u32,
-}
-
-impl Identity {
-    /// Gives it an open file.
-    pub(crate) fn own(self, file: impl AsFd) -> io::Result<()> {
-        fchown(file, Some(Uid::from_raw(self.uid)), Some(Gid::from_raw(self.gid)))?;
-        Ok(())
-    }
 }
 
 /// What the agent says later.

@@ -22,21 +22,17 @@ mod job;
 mod names;
 mod oom;
 mod overlay;
+mod program;
 mod reaper;
 mod sandbox;
 mod start;
-mod sweep;
 mod wall;
 mod watch;
 
 pub(crate) use clock::monotonic_ns;
 pub(crate) use control::{Decoder, encode};
 pub use entry::maybe_run;
-pub(crate) use entry::{HIDDEN_ARGUMENT, REST_ARGUMENT};
 #[cfg(test)]
 pub(crate) use job::Passed;
-pub(crate) use job::{
-    Cause, Ended, Identity, Job, Limits, NotStarted, Order, Report, Sandbox, Status,
-};
+pub(crate) use job::{Cause, Ended, Job, NotStarted, Order, Report, Status};
 pub(crate) use oom::protect;
-pub(crate) use sweep::{all_pids, kill_pids, stop_found};

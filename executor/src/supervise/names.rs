@@ -3,7 +3,8 @@
 //! Many programs (`whoami`, `ssh`, `initdb`) give up when their user has no entry in /etc/passwd. A user of an attempt's
 //! own has none there, so the command sees the machine's file with a line more.
 
-use super::job::{Identity, Job};
+use super::job::Job;
+use crate::identity::Identity;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use std::fs;

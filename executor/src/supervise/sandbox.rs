@@ -5,15 +5,15 @@
 
 use super::child::{Preparation, prepare};
 use super::control::encode;
-use super::entry::INSIDE_ARGUMENT;
 use super::inside::InsideJob;
-use super::job::{Job, Sandbox};
+use super::job::Job;
 use super::names;
 use super::oom::{self, OomScore};
 use super::overlay;
-use super::start::{WorkPath, become_identity, in_memory, own_limits};
+use super::program::{become_identity, in_memory, own_limits};
+use crate::arguments::INSIDE;
 use crate::cgroup::Group;
-use crate::isolation::{Handles, WORK, arguments, filters};
+use crate::isolation::{Handles, Sandbox, WORK, arguments, filters};
 use nix::mount::{MsFlags, mount};
 use std::fs::File;
 use std::io::Error;
@@ -33,7 +33,7 @@ pub(super) fn spawn(
     sandbox: &Sandbox,
     group: &Group,
     oom: &OomScore,
-) -> Result<(Child, UnixStream, WorkPath), Error> {
+) -> Result<(Child, UnixStream, PathBuf), Error> {
     // Opened before anything is moved. Inside, the path of our binary means nothing; the open file does.
     let ourselves = File::open("/proc/self/exe")?;
     let doors = group.doors()?;
@@ -59,7 +59,7 @@ pub(super) fn spawn(
     let mut command = Command::new(&sandbox.program);
     command
         .args(arguments(sandbox, &work, &handles))
-        .arg(INSIDE_ARGUMENT)
+        .arg(INSIDE)
         .args([task.as_raw_fd().to_string(), theirs.as_raw_fd().to_string()])
         .env_clear()
         // By these a later boot finds it, should its supervisor be killed.

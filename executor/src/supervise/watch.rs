@@ -5,14 +5,13 @@
 //! that word as proof that the resources are free.
 
 use super::clock::monotonic_ns;
-use super::control::Decoder;
-use super::entry::{SuperviseError, tell};
+use super::control::{Decoder, SuperviseError, send_report};
 use super::guard::Guard;
 use super::job::{Cause, Ended, Job, Order, Passed, Report, Status};
 use super::reaper::{Left, Reaper};
 use super::start::Started;
-use super::sweep;
 use super::wall::Wall;
+use crate::sweep;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
@@ -74,13 +73,13 @@ impl Watch {
         let status = self.kill_everything();
         let report = self.report(cause, status, refused);
         self.guard.remove();
-        tell(&mut self.ears.control, &report)
+        send_report(&mut self.ears.control, &report)
     }
 
     /// The command runs. Nobody hears of it when the agent is gone; that comes to light anyway.
     fn started(&mut self) {
         self.guard.command_runs();
-        tell(&mut self.ears.control, &Report::Started).ok();
+        send_report(&mut self.ears.control, &Report::Started).ok();
         self.ears.control.set_nonblocking(true).ok();
     }
 

@@ -5,6 +5,7 @@
 
 use super::Budgets;
 use crate::metrics::{HELD_TARGETS, OPEN_BREAKERS, RETRIES};
+use crate::random::unit;
 use bus::{Bus, Topic};
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
@@ -46,8 +47,7 @@ impl Releaser {
         if is_due(&self.pruned, PRUNE_INTERVAL) {
             prune(&self.db).await?;
         }
-        let going =
-            self.budgets.with(|books, rule, now| books.let_go(rule, now, crate::settle::unit));
+        let going = self.budgets.with(|books, rule, now| books.let_go(rule, now, unit));
         if going.is_empty() {
             return Ok(TickOutcome::idle(0));
         }

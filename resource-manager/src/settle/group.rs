@@ -1,6 +1,6 @@
 //! Sorts results by the event they raise.
 
-use super::settler::Reported;
+use super::reported::Reported;
 use crate::fleet::HeldLease;
 use domain::task::{AttemptEnd, AttemptOutcome, Event, RetryDecision, RetryOn, decide_retry};
 use std::time::Duration;

@@ -2,6 +2,8 @@
 
 mod group;
 mod next;
+mod reported;
 mod settler;
 
-pub(crate) use settler::{Reported, Settler, unit};
+pub(crate) use reported::Reported;
+pub(crate) use settler::Settler;

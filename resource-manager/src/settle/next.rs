@@ -1,11 +1,11 @@
 //! What follows a result: its event, and where that is another attempt, when and what it waits for.
 
 use super::group::meaning;
-use super::settler::Reported;
+use super::reported::Reported;
 use crate::retry::Budgets;
 use domain::task::{AttemptOutcome, Event};
 use std::time::Duration;
-use store::task::transition::HeldRetry;
+use store::held_retry::HeldRetry;
 
 /// What a settlement writes of a result beside how it ended.
 #[derive(Debug, Clone, Default)]

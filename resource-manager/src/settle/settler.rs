@@ -4,14 +4,16 @@
 //! stays in its executor's spool; nothing is lost by dying here.
 
 use super::next::{Next, next};
+use super::reported::Reported;
 use crate::ends::Ends;
 use crate::fleet::{Fleet, HeldLease, Stream};
 use crate::metrics::{FOREIGN_RESULTS, LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
+use crate::random::unit;
 use crate::retry::Budgets;
 use crate::trace;
 use bus::{Bus, Topic};
-use domain::id::{ExecutorId, PoolName, SessionId};
+use domain::id::SessionId;
 use domain::quarantine::Ending;
 use domain::task::{AttemptOutcome, Event, State};
 use domain::time::Timestamp;
@@ -21,7 +23,6 @@ use runtime::clock;
 use runtime::fault::FaultPoint;
 use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
@@ -38,21 +39,6 @@ use tracing::{Instrument, debug, info_span, warn};
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.settle.before_commit");
 /// Results are written, and their executors were not told.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.settle.committed");
-
-/// One result, to be settled and answered on its stream.
-#[derive(Debug)]
-pub(crate) struct Reported {
-    pub stream: Stream,
-    pub ended: EndedAttempt,
-    /// How long the called server asked to wait before another attempt.
-    pub retry_after: Option<Duration>,
-    /// What is known of the lease; `None` for one of an earlier session.
-    pub held: Option<HeldLease>,
-    /// Who reports it, where it is of another session than the stream's: it counts where that one was of the same executor.
-    pub of_another: Option<Arc<(ExecutorId, PoolName)>>,
-    /// Output groups that must be stored before.
-    pub after_output: u64,
-}
 
 pub(crate) struct Settler {
     pub db: RmDb,
@@ -389,9 +375,4 @@ fn answer(
             verdict: verdict.into(),
         },
     );
-}
-
-/// A random number in 0.0..1.0, from the random bits of a UUID.
-pub(crate) fn unit() -> f64 {
-    (uuid::Uuid::new_v4().as_u128() & 0xffff_ffff) as f64 / f64::from(u32::MAX)
 }

@@ -1,5 +1,6 @@
 //! The executor stream's server side.
 
+mod accept;
 mod connections;
 mod hello;
 mod reader;

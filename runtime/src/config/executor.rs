@@ -5,9 +5,10 @@
 use super::checks::{Checks, hours, ms, secs};
 use super::environment::{variable, variable_of};
 use super::error::ConfigError;
-use super::values::{address, duration, name_servers, run_as_uids};
+use super::values::{address, duration, name_servers};
 use domain::id::{ExecutorId, PoolName};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -43,6 +44,26 @@ pub enum RunAsUids {
     },
 }
 
+/// From `"auto"`, `"none"`, or a range such as `"2000000000-2000065535"`.
+impl<'de> Deserialize<'de> for RunAsUids {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        match text.as_str() {
+            "auto" => return Ok(Self::Auto),
+            "none" => return Ok(Self::None),
+            _ => {}
+        }
+        let range = text.split_once('-').and_then(|(first, last)| {
+            Some(Self::Range { first: first.parse().ok()?, last: last.parse().ok()? })
+        });
+        range.ok_or_else(|| {
+            D::Error::custom(format!(
+                "\"{text}\" is no range of user ids; use \"auto\", \"none\" or for example \"2000000000-2000065535\""
+            ))
+        })
+    }
+}
+
 /// Lowest user id of a range: below are root and the users of the system.
 const FIRST_UID: u32 = 1000;
 /// Highest: the two above have a meaning to the kernel.
@@ -68,7 +89,6 @@ pub struct ExecutorConfig {
     /// User that commands run as under root; empty: the executor's own.
     pub run_as_user: String,
     /// User ids of attempts' own under root.
-    #[serde(deserialize_with = "run_as_uids")]
     pub run_as_uids: RunAsUids,
     /// Whether commands are isolated.
     pub isolation: IsolationMode,

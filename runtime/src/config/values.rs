@@ -2,7 +2,6 @@
 //!
 //! Used by `#[serde(deserialize_with)]` in the section structs. The messages say what form is wanted.
 
-use super::executor::RunAsUids;
 use domain::id::PlanName;
 use domain::time::parse_duration;
 use ipnet::IpNet;
@@ -44,24 +43,6 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>,
         })
     };
     texts.iter().map(one).collect()
-}
-
-/// `"auto"`, `"none"`, or a range such as `"2000000000-2000065535"`.
-pub(super) fn run_as_uids<'de, D: Deserializer<'de>>(from: D) -> Result<RunAsUids, D::Error> {
-    let text = String::deserialize(from)?;
-    match text.as_str() {
-        "auto" => return Ok(RunAsUids::Auto),
-        "none" => return Ok(RunAsUids::None),
-        _ => {}
-    }
-    let range = text.split_once('-').and_then(|(first, last)| {
-        Some(RunAsUids::Range { first: first.parse().ok()?, last: last.parse().ok()? })
-    });
-    range.ok_or_else(|| {
-        D::Error::custom(format!(
-            "\"{text}\" is no range of user ids; use \"auto\", \"none\" or for example \"2000000000-2000065535\""
-        ))
-    })
 }
 
 /// `["10.0.0.2", "10.0.0.3:5353", "[fd00::53]:53"]`: name servers, on port 53 where none is given.

@@ -4,8 +4,8 @@
 //! every hit so that a test can steer a running process, or from `BERTH_FAULTS`, in this order. A plan that
 //! cannot be read ends the process: a chaos run that injects nothing proves nothing.
 
+use super::injected::InjectedFault;
 use super::plan::{Action, Plan, entries};
-use super::point::InjectedFault;
 use crate::clock;
 use crate::config::variable;
 use crate::log_queue;

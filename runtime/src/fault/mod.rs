@@ -10,12 +10,14 @@
 
 #[cfg(feature = "fault-points")]
 mod active;
+mod injected;
 #[cfg(feature = "fault-points")]
 mod plan;
 mod point;
 
 #[cfg(feature = "fault-points")]
 pub use active::{clear, hits, set};
+pub use injected::InjectedFault;
 #[cfg(feature = "fault-points")]
 pub use plan::{Action, ParsePlanError, Plan};
-pub use point::{FaultPoint, InjectedFault};
+pub use point::FaultPoint;

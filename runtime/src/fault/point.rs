@@ -2,19 +2,13 @@
 //!
 //! Written into roles and store; must cost nothing in a release build.
 
+use super::injected::InjectedFault;
+
 /// A place with a name.
 #[derive(Debug)]
 pub struct FaultPoint {
     #[cfg(feature = "fault-points")]
     name: &'static str,
-}
-
-/// The failure that a test asked for. Callers turn it into their own error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a fault was injected at `{point}`")]
-pub struct InjectedFault {
-    /// The point's name.
-    pub point: &'static str,
 }
 
 #[cfg(not(feature = "fault-points"))]

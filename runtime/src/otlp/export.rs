@@ -1,51 +1,14 @@
 //! Starts the exporters, and sends the rest at the end.
 
+use super::exporters::OtlpError;
 use super::headers::resource;
-use super::metrics::{Pusher, Sender};
+use super::metrics::Pusher;
 use super::{grpc, http, span};
 use crate::config::{OtlpProtocol, TelemetryConfig};
 use crate::otlp::lines::{LogLayer, provider};
-use crate::tls::TlsError;
-use opentelemetry_otlp::{LogExporter, SpanExporter};
 use opentelemetry_sdk::logs::SdkLoggerProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor};
 use parking_lot::Mutex;
-use std::error::Error;
-
-/// Why nothing can be exported.
-#[derive(Debug, thiserror::Error)]
-pub enum OtlpError {
-    /// Not an address.
-    #[error(
-        "`telemetry.otlp_endpoint` is \"{endpoint}\"; use an address such as http://localhost:4317"
-    )]
-    Endpoint {
-        /// The setting.
-        endpoint: String,
-        /// What is wrong with it.
-        #[source]
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// Not a list of headers. The setting holds secrets, so it is not shown.
-    #[error("`telemetry.otlp_headers` cannot be read; use name=value,name=value")]
-    Headers,
-    /// A file with certificates that cannot be used.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// The HTTP client cannot be made.
-    #[error("the OTLP client cannot be made")]
-    Client(#[source] reqwest::Error),
-    /// The exporters cannot be made.
-    #[error("the OTLP exporters cannot be made")]
-    Exporter(#[source] opentelemetry_otlp::ExporterBuildError),
-}
-
-/// What sends each kind of telemetry, over whatever carries it.
-pub(super) struct Exporters {
-    pub(super) spans: SpanExporter,
-    pub(super) lines: LogExporter,
-    pub(super) metrics: Sender,
-}
 
 /// What must be sent before the process ends.
 struct Running {

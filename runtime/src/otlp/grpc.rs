@@ -1,6 +1,6 @@
 //! OTLP over gRPC.
 
-use super::export::{Exporters, OtlpError};
+use super::exporters::{Exporters, OtlpError};
 use super::headers::headers;
 use super::metrics::Sender;
 use crate::config::TelemetryConfig;

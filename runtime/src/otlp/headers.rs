@@ -1,6 +1,6 @@
 //! `telemetry.otlp_headers`, and what every message says of its sender.
 
-use super::export::OtlpError;
+use super::exporters::OtlpError;
 use crate::config::TelemetryConfig;
 use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;

@@ -1,32 +1,19 @@
 //! OTLP over HTTP: protobuf messages, posted to `/v1/traces`, `/v1/logs` and `/v1/metrics` below the endpoint.
 
-use super::export::{Exporters, OtlpError};
+use super::exporters::{Exporters, OtlpError};
 use super::headers::headers;
+use super::http_sender::HttpSender;
 use super::metrics::Sender;
 use crate::config::TelemetryConfig;
 use crate::tls::Trust;
-use bytes::Bytes;
-use opentelemetry_http::{HttpClient, HttpError, Request, Response, ResponseBodyTooLarge};
 use opentelemetry_otlp::{LogExporter, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use prost::Message;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// An answer says a few words.
-const MOST_OF_ANSWER: usize = 1 << 20;
-
-/// Sends what the exporters have, from their own threads, by the tokio in which it was made.
-#[derive(Debug, Clone)]
-pub(super) struct HttpSender {
-    client: Client,
-    runtime: Handle,
-    metrics: Url,
-}
 
 /// Exporters over one client. Needs a running tokio.
 pub(super) fn exporters(config: &TelemetryConfig) -> Result<Exporters, OtlpError> {
@@ -76,45 +63,4 @@ fn client(config: &TelemetryConfig) -> Result<Client, OtlpError> {
         .redirect(Policy::none())
         .tls_backend_preconfigured(tls);
     client.build().map_err(OtlpError::Client)
-}
-
-impl HttpSender {
-    /// Posts metrics.
-    pub(super) async fn push(
-        &self,
-        request: &ExportMetricsServiceRequest,
-    ) -> Result<(), HttpError> {
-        let body = request.encode_to_vec();
-        let request = self
-            .client
-            .post(self.metrics.clone())
-            .header(CONTENT_TYPE, "application/x-protobuf")
-            .body(body);
-        request.send().await?.error_for_status()?;
-        Ok(())
-    }
-}
-
-#[tonic::async_trait]
-impl HttpClient for HttpSender {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (client, request) = (self.client.clone(), reqwest::Request::try_from(request)?);
-        self.runtime.spawn(exchange(client, request)).await?
-    }
-}
-
-async fn exchange(client: Client, request: reqwest::Request) -> Result<Response<Bytes>, HttpError> {
-    let mut answer = client.execute(request).await?;
-    let mut body = Vec::new();
-    while let Some(piece) = answer.chunk().await? {
-        if body.len() + piece.len() > MOST_OF_ANSWER {
-            return Err(ResponseBodyTooLarge::new().into());
-        }
-        body.extend_from_slice(&piece);
-    }
-    let mut response = Response::builder().status(answer.status());
-    if let Some(headers) = response.headers_mut() {
-        *headers = answer.headers().clone();
-    }
-    Ok(response.body(body.into())?)
 }

@@ -2,7 +2,7 @@
 //!
 //! The SDK's own instruments would be a second set beside those, so the registry is read and translated.
 
-use super::http::HttpSender;
+use super::http_sender::HttpSender;
 use crate::clock;
 use crate::error_chain::ErrorChain;
 use crate::metrics::gather;

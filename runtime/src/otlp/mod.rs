@@ -5,14 +5,17 @@
 //! a task was due, placed, ended), each by the process that knows them, all under the trace of the submit.
 
 mod export;
+mod exporters;
 mod grpc;
 mod headers;
 mod http;
+mod http_sender;
 mod lines;
 mod metrics;
 mod span;
 
-pub use export::{OtlpError, flush};
+pub use export::flush;
+pub use exporters::OtlpError;
 pub use span::{Kind, SpanRecord, is_on, record};
 
 pub(crate) use export::start;

@@ -1,6 +1,6 @@
 //! The batcher's own order: [`Turns`], fed as the batcher feeds it: it sees the first tasks of each strand, and no more.
 
-use super::Policy;
+use super::interface::Policy;
 use crate::world::World;
 use domain::batch::{Candidate, Conditions, Pick, Running, Strand, Turns, Window};
 use domain::fairness::NameKey;

@@ -4,7 +4,7 @@
 //! charge is put right when it ends. Many run at a time, so the virtual time goes by what is charged, over the weights of
 //! those that wait: the capacity that the paper's server has is not known here.
 
-use super::Policy;
+use super::interface::Policy;
 use crate::world::World;
 use domain::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};

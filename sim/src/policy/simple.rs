@@ -1,6 +1,6 @@
 //! What others do: one order over all tasks, or the tenants in turn.
 
-use super::Policy;
+use super::interface::Policy;
 use crate::world::World;
 use domain::time::Timestamp;
 use std::collections::{BTreeSet, VecDeque};

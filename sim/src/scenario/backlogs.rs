@@ -1,6 +1,6 @@
 //! Tenants that have more than they can get.
 
-use super::Drawn;
+use super::sizes::Drawn;
 use crate::random::Random;
 use crate::world::{EXECUTOR_SLOTS, Task, Tenant, World, at, executor, seconds};
 use domain::batch::Priority;

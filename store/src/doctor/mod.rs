@@ -14,13 +14,15 @@ mod executors;
 mod fires;
 mod leases;
 mod limits;
+mod options;
 mod owners;
 mod run;
 mod tasks;
 
 pub use check::{Check, CheckOutcome, CheckResult};
 pub use connect::DoctorDb;
-pub use run::{DoctorOptions, pools, run_checks, unplaceable};
+pub use options::DoctorOptions;
+pub use run::{pools, run_checks, unplaceable};
 pub use tasks::Unplaceable;
 
 use crate::StoreError;

@@ -1,68 +1,14 @@
-//! What is so of schedules that are to be fired, as it stays until that is written.
+//! Locks and reads schedules that are to be fired: what is so of them stays so until that is written.
 
-use super::Due;
-use super::past::{self, PastState, Span};
+use super::record::Facts;
+use super::{Due, past};
 use crate::StoreError;
 use crate::plan::plan_of;
 use crate::schedule::read_text;
 use crate::statement::named;
 use crate::tenant::standing;
-use domain::id::{PlanName, ScheduleId, TaskId, TenantId};
-use domain::schedule::Overlap;
-use domain::tenant::TenantState;
-use domain::time::Timestamp;
+use domain::id::{ScheduleId, TaskId, TenantId};
 use sqlx::PgConnection;
-
-/// A schedule whose due time is to be decided.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Facts {
-    /// The due time for which it was looked at.
-    pub due: Due,
-    /// How that tenant stands.
-    pub tenant_state: TenantState,
-    /// The plan that it is on.
-    pub plan: PlanName,
-    /// Since when it stands so; `None`: since it was made.
-    pub state_since: Option<Timestamp>,
-    /// How it stood before, the first first, where due times of then have come.
-    pub past_states: Vec<PastState>,
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: i64,
-    /// Earlier versions by which due times may be judged, the first first.
-    pub spans: Vec<Span>,
-    /// There are such.
-    pub has_spans: bool,
-    /// When its owner deleted it: it is there only for what came before.
-    pub deleted_at: Option<Timestamp>,
-    /// What decides when, as JSON.
-    pub timing: String,
-    /// Since when that is so; `None`: since it was made.
-    pub timing_since: Option<Timestamp>,
-    /// What a fire makes, as JSON.
-    pub template: String,
-    /// What is done with due times that were not fired in time, as JSON.
-    pub misfire: String,
-    /// What is done while an earlier task of it lives.
-    pub overlap: Overlap,
-    /// It is paused.
-    pub paused: bool,
-    /// How its tasks end is followed.
-    pub followed: bool,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// By what it was made.
-    pub created_by: String,
-    /// Due times that made a task.
-    pub fires: u64,
-    /// Its tasks that live, oldest first; where an overlap asks for them, else its latest, whether they live or not.
-    pub live: Vec<TaskId>,
-    /// So many of `live` run one after the other, by a concurrency key of the schedule's own; only where they are known to live.
-    pub queued: usize,
-    /// The database's time.
-    pub now: Timestamp,
-}
 
 /// Locks those schedules of `due` (by id) that are due then still, and reads them.
 pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts>, StoreError> {

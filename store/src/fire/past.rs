@@ -1,47 +1,15 @@
 //! How schedules and their tenants were before they were changed, where due times of then have no row yet.
 
-use super::facts::Facts;
+use super::record::{Facts, PastState, Span};
 use crate::StoreError;
 use crate::schedule::read_text;
 use crate::statement::named;
 use crate::tenant::standing;
 use domain::id::ScheduleId;
-use domain::schedule::Overlap;
-use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 use std::collections::HashMap;
 use uuid::Uuid;
-
-/// A version of a schedule before an edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
-    /// Which.
-    pub version: i64,
-    /// The instant of the edit: what was to be fired up to then is judged by this version.
-    pub until: Timestamp,
-    /// Since when its timing was what it is; `None`: since the schedule was made.
-    pub timing_since: Option<Timestamp>,
-    /// What decided when, as JSON.
-    pub timing: String,
-    /// What a fire made, as JSON; only of the version by which is judged now.
-    pub template: Option<String>,
-    /// What was done with due times that were not fired in time, as JSON.
-    pub misfire: String,
-    /// What was done while an earlier task lived.
-    pub overlap: Overlap,
-    /// It was paused.
-    pub paused: bool,
-}
-
-/// How a tenant stood, and until when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PastState {
-    /// How.
-    pub state: TenantState,
-    /// Until when.
-    pub until: Timestamp,
-}
 
 /// Reads what was before into those `facts` to which it matters. They are locked: nothing is added any more.
 pub(super) async fn read(tx: &mut PgConnection, facts: &mut [Facts]) -> Result<(), StoreError> {

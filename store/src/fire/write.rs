@@ -3,8 +3,9 @@
 //! The shards' rows first, then the schedules', by id, then tasks: every writer locks in this order. What is decided in between is
 //! decided by pure code, over what is locked. A due time that has a row already makes no task, whoever wrote it.
 
-use super::facts::{self, Facts};
+use super::facts;
 use super::follow::follow;
+use super::record::Facts;
 use super::verdict::{Verdict, VerdictRow};
 use super::{Due, fence};
 use crate::StoreError;

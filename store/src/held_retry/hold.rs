@@ -3,10 +3,19 @@
 use crate::StoreError;
 use crate::lease::LeaseKey;
 use crate::statement::named;
-use crate::task::transition::HeldRetry;
 use domain::time::millis;
 use sqlx::PgConnection;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// What a retry waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldRetry {
+    /// Scheme, host and port; see [`domain::target::origin_of_run`].
+    pub target: Arc<str>,
+    /// It does not go before this has passed, however well its target does.
+    pub back_off: Duration,
+}
 
 /// Each lease whose attempt failed, with what it waits for and the time after which it is due by itself.
 pub(crate) async fn hold(

@@ -9,6 +9,7 @@ mod prune;
 mod tell;
 mod waiting;
 
+pub use hold::HeldRetry;
 pub(crate) use hold::hold;
 pub use let_go::{LetGo, let_go};
 pub use prune::prune;

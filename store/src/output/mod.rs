@@ -1,6 +1,7 @@
 //! What tasks wrote to standard output and error.
 
 mod begin;
+mod chunk;
 mod follow;
 mod insert;
 mod position;
@@ -9,11 +10,12 @@ mod read;
 mod tail;
 
 pub use begin::{since, tail};
+pub use chunk::OutputChunk;
 pub use follow::{Pulse, pulses};
 pub use insert::{NewChunk, insert};
 pub use position::OutputPosition;
 pub use quota::{forget, kept};
-pub use read::{OutputChunk, OutputFilter, OutputPage, read};
+pub use read::{OutputFilter, OutputPage, read};
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

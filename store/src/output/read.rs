@@ -3,30 +3,13 @@
 //! Both streams of an attempt grow side by side, and their chunks are numbered together, so that a reader's place is a number in
 //! each of them and the order of numbers is that of writing.
 
-use super::{OutputPosition, Stream};
+use super::{OutputChunk, OutputPosition, Stream};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::id::TaskId;
 use domain::time::Timestamp;
 use std::cmp::Reverse;
-
-/// A stored chunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputChunk {
-    /// The attempt that wrote it.
-    pub attempt: u32,
-    /// The stream.
-    pub stream: Stream,
-    /// Rises within an attempt, over both streams.
-    pub seq: u32,
-    /// Offset of the first byte; a jump against the chunk before means bytes left out.
-    pub offset: u64,
-    /// When it was stored.
-    pub at: Timestamp,
-    /// The bytes.
-    pub data: Vec<u8>,
-}
 
 /// Which output to read.
 #[derive(Debug, Clone, Copy, Default)]

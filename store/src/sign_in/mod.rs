@@ -10,10 +10,10 @@ mod place;
 mod purge;
 mod refresh;
 mod refused;
+mod sign_up;
 
 pub use account::{Account, account};
 pub use attempt::{Attempt, give_back, take};
-pub(crate) use begin::put;
 pub use begin::{NewSignIn, begin};
 pub use end::end;
 pub use find::{SignInRecord, find};
@@ -22,3 +22,4 @@ pub use place::{is_known_place, know_place};
 pub use purge::purge;
 pub use refresh::{Refreshed, refresh};
 pub use refused::refused;
+pub use sign_up::{NewCustomer, sign_up};

@@ -8,7 +8,6 @@ mod find;
 mod holding;
 pub(crate) mod keys;
 mod purge;
-mod sign_up;
 mod stand;
 mod terms;
 mod watch;
@@ -20,7 +19,6 @@ pub use event::{TenantEvent, events, name, plan_name, prune_events};
 pub use find::{TenantRecord, find_by_name, get, list};
 pub use holding::holding;
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
-pub use sign_up::{NewCustomer, sign_up};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
 pub(crate) use terms::standing;
@@ -30,6 +28,6 @@ pub use watch::{NearlyUsed, Watched, tell_nearly_used, watched};
 use crate::StoreError;
 
 /// A row that another one names, or was to name, is not as it must be.
-fn is_foreign_key(error: &StoreError) -> bool {
+pub(crate) fn is_foreign_key(error: &StoreError) -> bool {
     error.sqlstate().as_deref() == Some("23503")
 }

@@ -7,9 +7,9 @@ use domain::id::{NodeId, TenantId};
 use domain::task::{Event, State};
 use std::time::Duration;
 use store::TenantScope;
-use store::held_retry::{LetGo, TargetWord, let_go, prune, tell, waiting};
+use store::held_retry::{HeldRetry, LetGo, TargetWord, let_go, prune, tell, waiting};
 use store::lease::LeaseKey;
-use store::task::transition::{self, Answer, FailedAttempt, HeldRetry};
+use store::task::transition::{self, Answer, FailedAttempt};
 
 const TARGET: &str = "http://a.example:80";
 const HOLD: Duration = Duration::from_secs(600);

@@ -129,7 +129,8 @@ async fn behind_a_transaction_pooler_ten_thousand_requests_see_only_their_own() 
         let tenant = world.tenant().await;
         tenants.push((tenant, world.store_ready(tenant, 3).await[0].1));
     }
-    let pooler = PrivatePgBouncer::start(&world.database, "berth_api").await.unwrap();
+    let pooler =
+        PrivatePgBouncer::start(&world.database.role_url("berth_api").unwrap()).await.unwrap();
     let config = runtime::config::DatabaseConfig {
         pooler: true,
         api_url: pooler.url().into(),

@@ -1,7 +1,6 @@
 //! A `PgBouncer` of one test, in transaction mode, in front of a test's database.
 
 use super::engine::{Engine, Recipe};
-use crate::db::TestDatabase;
 use nix::sys::signal::Signal;
 use std::path::Path;
 use url::Url;
@@ -28,10 +27,11 @@ impl PrivatePgBouncer {
             .any(|path| Path::new(path).is_file())
     }
 
-    /// Starts one for a service role.
-    pub async fn start(database: &TestDatabase, role: &str) -> anyhow::Result<Self> {
-        let mut url = Url::parse(&database.role_url(role)?)?;
-        let users = format!("\"{role}\" \"{}\"\n", url.password().unwrap_or_default());
+    /// Starts one for the user of this URL.
+    pub async fn start(database_url: &str) -> anyhow::Result<Self> {
+        let mut url = Url::parse(database_url)?;
+        let (user, password) = (url.username(), url.password().unwrap_or_default());
+        let users = format!("\"{user}\" \"{password}\"\n");
         let (host, port) = (url.host_str().unwrap_or("127.0.0.1"), url.port().unwrap_or(5432));
         let databases = format!("[databases]\n* = host={host} port={port}\n");
         let files = [("users.txt", users), ("databases.ini", databases)];
@@ -42,7 +42,7 @@ impl PrivatePgBouncer {
         Ok(Self { url: url.into(), _engine: engine })
     }
 
-    /// The URL by which the role reaches the database through it.
+    /// The URL by which that user reaches the database through it.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -1,9 +1,9 @@
 //! `GET /v1/admin/operator`: whose key this is.
 
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::time::Timestamp;

@@ -2,12 +2,13 @@
 
 use super::view::AuditView;
 use crate::answer::append_json;
+use crate::call::{Call, OperatorCall};
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Rest, answer_page_and};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, OperatorCall, Query, time_parameter};
-use crate::server::State;
+use crate::request::{Query, time_parameter};
+use crate::state::State;
 use actix_web::HttpResponse;
 use domain::audit::PLATFORM;
 use domain::id::{AuditId, TenantId};

@@ -2,9 +2,10 @@
 
 use super::view::{KeyLimitView, key_in_path};
 use crate::answer::json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::{Call, nothing};
+use crate::request::nothing;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

@@ -2,9 +2,9 @@
 
 use super::view::{KeyLimitView, KeyUseView, key_in_path};
 use crate::answer::json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::Problem;
-use crate::request::Call;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

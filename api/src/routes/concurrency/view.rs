@@ -1,7 +1,7 @@
 //! A limit as it is shown, and how a key is named in a path.
 
+use crate::call::Call;
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError};
 use domain::time::Timestamp;
 use percent_encoding::percent_decode_str;

@@ -5,9 +5,10 @@
 use super::view::NewKeyView;
 use crate::answer::{raw_json, to_json};
 use crate::auth::ended;
+use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, json, key_reused, replayed};
+use crate::request::json;
 use crate::task::{Findings, duration, short_text};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

@@ -2,11 +2,11 @@
 
 use super::view::KeyView;
 use crate::answer::append_json;
+use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use actix_web::HttpResponse;
 use chrono::DateTime;
 use store::key::{KeyInfo, KeyPosition};

@@ -4,9 +4,10 @@
 
 use super::view::{KeyView, id_in_path, no_such_key};
 use crate::answer::json as answer;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, nothing};
+use crate::request::nothing;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

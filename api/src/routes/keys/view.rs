@@ -1,7 +1,7 @@
 //! A key as it is shown.
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::request::Call;
 use domain::access::Scope;
 use domain::id::UserId;
 use domain::time::Timestamp;

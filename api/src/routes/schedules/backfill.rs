@@ -4,9 +4,10 @@
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
 use crate::answer::to_json;
+use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, json, repeatable};
+use crate::request::json;
 use crate::task::{Findings, time, usable};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

@@ -2,9 +2,10 @@
 
 use super::place::{mismatch, name_in_path, no_such_schedule, wanted_version};
 use crate::answer::json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, nothing};
+use crate::request::nothing;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use bus::Topic;

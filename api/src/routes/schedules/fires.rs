@@ -2,11 +2,12 @@
 
 use super::place::{name_in_path, no_such_schedule};
 use crate::answer::append_json;
+use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Rest, answer_page_and, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Query, wrong_parameter};
+use crate::request::{Query, wrong_parameter};
 use crate::schedule::FireView;
 use actix_web::HttpResponse;
 use chrono::DateTime;

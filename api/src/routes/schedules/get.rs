@@ -1,9 +1,9 @@
 //! `GET /v1/schedules/{name}`.
 
 use super::place::{name_in_path, no_such_schedule, shown};
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use actix_web::HttpResponse;
 
 /// The document's words.

@@ -1,11 +1,11 @@
 //! `GET /v1/schedules`: a tenant's schedules, by name.
 
 use crate::answer::append_json;
+use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{MAX_BYTES, Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use crate::schedule::ScheduleView;
 use crate::task::no_pool;
 use actix_web::HttpResponse;

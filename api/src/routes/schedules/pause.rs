@@ -2,9 +2,10 @@
 
 use super::place::{name_in_path, no_such_schedule};
 use crate::answer::to_json;
+use crate::call::{Call, repeatable};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, json, repeatable};
+use crate::request::json;
 use crate::schedule::ScheduleView;
 use crate::task::{Findings, short_text};
 use actix_web::HttpResponse;

@@ -1,8 +1,9 @@
 //! Which schedule a request is about, in which version; and the answer that shows one.
 
 use crate::answer::{raw_json, to_json};
+use crate::call::Call;
 use crate::problem::{Code, Problem};
-use crate::request::{Call, wanted_version as version_of};
+use crate::request::wanted_version as version_of;
 use crate::schedule::ScheduleView;
 use crate::task::{Warning, no_pool};
 use actix_web::HttpResponse;

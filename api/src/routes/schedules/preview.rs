@@ -5,9 +5,10 @@
 
 use super::place::{name_in_path, no_such_schedule};
 use crate::answer::{raw_json, to_json};
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Query, json, time_parameter, wrong_parameter};
+use crate::request::{Query, json, time_parameter, wrong_parameter};
 use crate::schedule::{Judged, PreviewView, TimingSpec, judge, previewed};
 use crate::task::{Findings, time};
 use actix_web::HttpResponse;

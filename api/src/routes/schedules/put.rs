@@ -1,9 +1,10 @@
 //! `PUT /v1/schedules/{name}`: make a schedule, or change it. The same again changes nothing.
 
 use super::place::{mismatch, name_in_path, stored, wanted_version};
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
-use crate::request::{Call, json};
+use crate::request::json;
 use crate::schedule::{ScheduleSpec, check};
 use crate::task::{Need, Origin, Rules, Warning, warnings};
 use actix_web::HttpResponse;

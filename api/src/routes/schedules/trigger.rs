@@ -4,9 +4,10 @@
 
 use super::place::{name_in_path, no_such_schedule, unavailable};
 use crate::answer::{json, to_json};
+use crate::call::{Call, idempotency_key, key_reused, replayed};
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, key_reused, nothing, replayed};
+use crate::request::nothing;
 use crate::schedule::FireView;
 use crate::task::usable;
 use actix_web::HttpResponse;

@@ -3,9 +3,10 @@
 use super::view::no_signing_in;
 use crate::answer::json as answer;
 use crate::auth::{Purpose, presented};
+use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{SignInCall, json};
+use crate::request::json;
 use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use actix_web::HttpResponse;

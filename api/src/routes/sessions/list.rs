@@ -2,10 +2,10 @@
 
 use crate::answer::json;
 use crate::auth::Actor;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::pagination::Sheet;
 use crate::problem::Problem;
-use crate::request::Call;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{SignInId, UserId};

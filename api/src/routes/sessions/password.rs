@@ -4,9 +4,10 @@
 
 use super::list::signed_in;
 use crate::answer::json as answer;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, json};
+use crate::request::json;
 use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use actix_web::HttpResponse;

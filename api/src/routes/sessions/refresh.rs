@@ -3,9 +3,10 @@
 use super::view::{no_signing_in, signed_in};
 use crate::auth::token::Bearer;
 use crate::auth::{Purpose, one_time, presented};
+use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{SignInCall, json};
+use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};

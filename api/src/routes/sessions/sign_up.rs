@@ -6,9 +6,10 @@
 use super::view::{no_signing_in, signed_in};
 use crate::auth::token::Bearer;
 use crate::auth::{Purpose, one_time};
+use crate::call::SignInCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{SignInCall, json};
+use crate::request::json;
 use crate::routes::users::view::{check_email, check_password};
 use crate::task::{Findings, check_tenant_name};
 use actix_web::HttpResponse;
@@ -16,8 +17,9 @@ use actix_web::http::StatusCode;
 use domain::id::{SignInId, TenantId, UserId};
 use secrecy::SecretString;
 use serde::Deserialize;
+use store::sign_in::NewCustomer;
 use store::sign_in::NewSignIn;
-use store::tenant::{Created, NewCustomer};
+use store::tenant::Created;
 use utoipa::ToSchema;
 
 /// Of a user who has never changed the password.
@@ -91,7 +93,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     };
     let bearer = Bearer { sign_in: sign_in.id, tenant: sign_in.tenant, user: sign_in.user };
     let new = NewCustomer { name, plan: plan.clone(), email, password_hash, sign_in };
-    match store::tenant::sign_up(&state.sign_in, new, call.by()).await? {
+    match store::sign_in::sign_up(&state.sign_in, new, call.by()).await? {
         Created::Yes => signed_in(&call, StatusCode::CREATED, bearer, &refresh.text),
         Created::NameTaken => {
             let detail = "The name is taken, or looks like one that is; choose another one.";

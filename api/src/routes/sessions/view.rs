@@ -2,8 +2,8 @@
 
 use crate::answer::json;
 use crate::auth::token::Bearer;
+use crate::call::SignInCall;
 use crate::problem::{Code, Problem};
-use crate::request::SignInCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{SignInId, TenantId, UserId};

@@ -1,11 +1,11 @@
 //! `GET /v1/tasks/{id}/attempts`: a task's tries, in order, the running one last.
 
 use crate::answer::append_json;
+use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, PAGE};
 use crate::pagination::{Page, answer_page, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use actix_web::HttpResponse;
 use domain::time::Timestamp;
 use serde::Serialize;

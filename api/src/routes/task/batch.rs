@@ -6,12 +6,14 @@
 
 use crate::answer::ShownProblem;
 use crate::auth::Caller;
+use crate::call::Call;
 use crate::limit::{Admission, Meter, Shortage, of_item};
 use crate::problem::{Code, Problem};
 use crate::quota::{Room, TaskSize};
-use crate::request::{Call, json};
-use crate::server::State;
-use crate::submit::{REPEATS, Work};
+use crate::repeats::REPEATS;
+use crate::request::json;
+use crate::state::State;
+use crate::submit::Work;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView, Warning};
 use actix_web::web::Bytes;
 use domain::plan::Quota;

@@ -3,9 +3,11 @@
 //! The answer says what was done. What runs is told to stop until it confirms, so that answer is 202.
 
 use crate::answer::to_json;
+use crate::call::{Call, repeatable};
+use crate::openapi::words::CANCELS;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, nothing, repeatable};
+use crate::request::nothing;
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -48,9 +50,6 @@ pub struct CancelView<'a> {
     cancel: &'static str,
 }
 
-/// What a cancel can have done, as shown.
-pub const DONE: [&str; 4] = ["cancelled", "requested", "already_requested", "already_ended"];
-
 /// Answers.
 ///
 /// # Errors
@@ -67,10 +66,10 @@ async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Proble
     let (db, scope) = (&call.state.api, call.scope());
     let answers = cancel_requested(db, &scope, &[id], call.state.cancel_grace).await?;
     let (status, done) = match answers.first() {
-        Some(CancelAnswer::Cancelled) => (StatusCode::OK, DONE[0]),
-        Some(CancelAnswer::Requested) => (StatusCode::ACCEPTED, DONE[1]),
-        Some(CancelAnswer::AlreadyRequested) => (StatusCode::OK, DONE[2]),
-        Some(CancelAnswer::Ended(_)) => (StatusCode::OK, DONE[3]),
+        Some(CancelAnswer::Cancelled) => (StatusCode::OK, CANCELS[0]),
+        Some(CancelAnswer::Requested) => (StatusCode::ACCEPTED, CANCELS[1]),
+        Some(CancelAnswer::AlreadyRequested) => (StatusCode::OK, CANCELS[2]),
+        Some(CancelAnswer::Ended(_)) => (StatusCode::OK, CANCELS[3]),
         Some(CancelAnswer::NotFound) | None => return Err(Problem::not_found()),
     };
     if status == StatusCode::ACCEPTED {

@@ -1,9 +1,9 @@
 //! `GET /v1/tasks/{id}/explain`: why a task is not running, and when it will probably start.
 
 use crate::answer::json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

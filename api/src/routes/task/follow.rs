@@ -3,13 +3,13 @@
 //! Called by `logs`. Chunks are read when the hub says that there are new ones, and only as fast as the client takes them: a
 //! slow reader has one step of them in memory and delays nobody. Each event's id is the place to go on from, in any process.
 
+use super::chunk::ChunkView;
 use super::log_range::LogRange;
-use super::logs::ChunkView;
 use crate::auth::{Authority, Permission};
+use crate::call::Call;
 use crate::live::{Pulses, Slot};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
-use crate::server::State as Shared;
+use crate::state::State as Shared;
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::web::Bytes;

@@ -1,9 +1,9 @@
 //! `GET /v1/tasks/{id}`: one task, live or ended.
 
 use crate::answer::raw_json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::Call;
 use crate::task::TaskView;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

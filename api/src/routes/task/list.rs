@@ -1,11 +1,12 @@
 //! `GET /v1/tasks`: a tenant's tasks, newest first.
 
 use crate::answer::append_json;
+use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param, SOME_PAGES_ARE_SHORT};
 use crate::pagination::{MAX_BYTES, Page, Rest, answer_page_and};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Query, time_parameter, wrong_parameter};
+use crate::request::{Query, time_parameter, wrong_parameter};
 use crate::routes::schedules::no_such_schedule;
 use crate::task::TaskView;
 use actix_web::HttpResponse;

@@ -1,8 +1,9 @@
 //! Which part of a task's output is asked for: the parameters that `logs` has in each of its forms.
 
+use crate::call::Call;
 use crate::cursor::{Context, List};
 use crate::problem::Problem;
-use crate::request::{Call, Query, text_time, wrong_parameter};
+use crate::request::{Query, text_time, wrong_parameter};
 use domain::id::TaskId;
 use domain::time::{Timestamp, parse_duration};
 use store::output::{OutputFilter, OutputPosition, Stream};

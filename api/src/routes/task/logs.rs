@@ -3,23 +3,20 @@
 //! Chunks are bytes cut wherever the pipe was read: one that is not UTF-8 by itself is shown as base64, so
 //! that nothing is lost. Output is other people's: it is never sent as anything a browser would run.
 
+use super::chunk::ChunkView;
 use super::log_range::{LogRange, MAX_TAIL};
 use super::{follow, raw_logs};
 use crate::answer::json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Sheet, outdated_cursor};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Query, wrong_parameter};
+use crate::request::{Query, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ACCEPT;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use domain::id::TaskId;
-use domain::time::Timestamp;
-use serde::Serialize;
 use store::output::{OutputChunk, OutputFilter, OutputPosition};
-use utoipa::ToSchema;
 
 /// Chunks of one look at the database, at most.
 const STEP: u32 = 500;
@@ -80,43 +77,6 @@ pub const DOC: Doc = Doc {
     problems: &[Code::InvalidParameter, Code::InvalidCursor, Code::NotFound, Code::TooManyStreams],
     ..Doc::EMPTY
 };
-
-/// A piece of output: `text` where it is UTF-8 by itself, else `base64`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = LogChunk)]
-pub struct ChunkView<'a> {
-    attempt: u32,
-    #[schema(value_type = super::super::super::openapi::words::LogStream)]
-    stream: &'static str,
-    /// Rises within an attempt, over both streams: the order in which they were read.
-    seq: u32,
-    /// Of the first byte.
-    offset: u64,
-    /// When it was stored.
-    #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    text: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    base64: Option<String>,
-}
-
-impl<'a> From<&'a OutputChunk> for ChunkView<'a> {
-    fn from(chunk: &'a OutputChunk) -> Self {
-        let text = std::str::from_utf8(&chunk.data).ok();
-        Self {
-            attempt: chunk.attempt,
-            stream: chunk.stream.as_str(),
-            seq: chunk.seq,
-            offset: chunk.offset,
-            at: chunk.at,
-            text,
-            base64: if text.is_none() { Some(STANDARD.encode(&chunk.data)) } else { None },
-        }
-    }
-}
 
 /// Answers.
 ///
@@ -225,28 +185,6 @@ fn read_position(bytes: &[u8]) -> Result<OutputPosition, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::output::Stream;
-
-    fn chunk(data: &[u8]) -> OutputChunk {
-        let at = Timestamp::UNIX_EPOCH;
-        OutputChunk {
-            attempt: 3,
-            stream: Stream::Stderr,
-            seq: 70_000,
-            offset: 9,
-            at,
-            data: data.to_vec(),
-        }
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_are_shown_as_base64() {
-        let shown = |data: &[u8]| serde_json::to_value(ChunkView::from(&chunk(data))).unwrap();
-        assert_eq!(shown("zwölf\0".as_bytes())["text"], "zwölf\0");
-        assert!(shown(b"text").get("base64").is_none());
-        assert_eq!(shown(&[0xff, 0xfe])["base64"], "//4=");
-        assert!(shown(&[0xff]).get("text").is_none());
-    }
 
     #[test]
     fn a_position_reads_back_as_written() {

@@ -3,6 +3,7 @@
 pub mod attempts;
 pub mod batch;
 pub mod cancel;
+pub mod chunk;
 pub mod explain;
 pub mod follow;
 pub mod get;

@@ -3,9 +3,10 @@
 //! Called by `logs`. Read page by page while the client takes it, so that a large output needs no more
 //! memory than a small one. An error in the middle cuts the connection: the client sees that it is not whole.
 
+use crate::call::Call;
+use crate::pieces::PIECE;
 use crate::problem::Problem;
-use crate::request::{Call, Hold};
-use crate::server::PIECE;
+use crate::request::Hold;
 use actix_web::HttpResponse;
 use actix_web::http::header::CONTENT_DISPOSITION;
 use actix_web::web::Bytes;

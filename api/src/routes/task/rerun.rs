@@ -6,9 +6,10 @@
 use super::get::read;
 use super::submit::submit;
 use crate::answer::to_json;
+use crate::call::Call;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, json};
+use crate::request::json;
 use crate::task::TaskSpec;
 use actix_web::HttpResponse;
 use serde_json::{Map, Value, json as value};

@@ -1,9 +1,9 @@
 //! `POST /v1/tasks`: submit one task. Answered after the commit.
 
 use crate::answer::raw_json;
+use crate::call::{Call, idempotency_key, key_reused, mark_replayed};
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_key, key_reused, mark_replayed};
 use crate::submit::Verdict;
 use crate::task::{Origin, Rules, TaskSpec, TaskView, Warning};
 use crate::unguarded;

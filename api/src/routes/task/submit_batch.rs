@@ -3,9 +3,10 @@
 use super::batch::{ItemView, Judged, Piece, Render, Sender};
 use super::submit_lines;
 use crate::answer::{raw_json, to_json};
+use crate::call::{Call, idempotency_text, key_reused, mark_replayed};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, Param};
 use crate::problem::{Code, Problem};
-use crate::request::{Call, idempotency_text, json, key_reused, mark_replayed, wrong_parameter};
+use crate::request::{json, wrong_parameter};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;

@@ -7,10 +7,12 @@
 use super::batch::{Judged, Piece, Render, Sender};
 use crate::answer::{ShownProblem, to_json};
 use crate::auth::{Authority, Permission};
+use crate::call::{Call, KeyText, idempotency_text, key_reused};
+use crate::home::spawn_beside;
 use crate::limit::Shortage;
+use crate::pieces::PIECE;
 use crate::problem::{Code, Problem};
-use crate::request::{Call, Hold, Holder, KeyText, Line, Lines, idempotency_text, key_reused};
-use crate::server::{PIECE, spawn_beside};
+use crate::request::{Hold, Holder, Line, Lines};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use futures::stream::unfold;

@@ -1,7 +1,7 @@
 //! A user as they are shown, and what holds for what is sent of one.
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::request::Call;
 use crate::task::Findings;
 use domain::access::Role;
 use domain::id::UserId;

@@ -10,8 +10,8 @@ use super::super::submit::written;
 use super::super::task_arguments::TaskArguments;
 use super::super::task_change;
 use super::diff::{storable, tell};
-use super::put::misfire;
-use super::show::{changed, name};
+use super::misfire::misfire;
+use super::show::{changed, name, read};
 use super::timing::TimingArguments;
 use crate::failure::Failure;
 use domain::merge_patch;
@@ -80,12 +80,6 @@ pub async fn run(connection: &Connection, arguments: EditArguments) -> Result<()
     })?;
     tell(&name, Some(&shown), &read(stored.json())?);
     changed(connection.format, &stored)
-}
-
-/// What the server shows, as any JSON.
-pub(super) fn read(json: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(json)
-        .map_err(|error| Failure::failed(format!("cannot read the server's answer: {error}")))
 }
 
 /// The schedule to store: as it is shown, but for what changes.

@@ -7,6 +7,7 @@ mod diff;
 mod edit;
 mod fires;
 mod list;
+mod misfire;
 mod preview;
 mod put;
 mod show;

@@ -8,6 +8,7 @@ use chrono::SecondsFormat;
 use client::{Answer, Schedule};
 use domain::time::Timestamp;
 use runtime::clock;
+use serde_json::Value;
 
 /// Longest name.
 const MAX_NAME: usize = 100;
@@ -22,6 +23,12 @@ pub fn name(text: &str) -> Result<String, String> {
     Err(format!(
         "expected 1 to {MAX_NAME} of a-z A-Z 0-9 _ . -, a letter or digit first, and not `preview`"
     ))
+}
+
+/// What the server shows, as any JSON.
+pub(super) fn read(json: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(json)
+        .map_err(|error| Failure::failed(format!("cannot read the server's answer: {error}")))
 }
 
 /// Shows a schedule as it is after a change.

@@ -17,6 +17,9 @@ pub(super) const HIDDEN_ARGUMENT: &str = "__child";
 /// In the place of a user: whoever we are.
 pub(super) const SAME_USER: &str = "-";
 
+/// This very binary, even when its file has been replaced by a newer one.
+pub const OURSELVES: &str = "/proc/self/exe";
+
 /// Becomes another program and never returns, if the first argument says so; otherwise does nothing.
 pub fn maybe_become() {
     let mut arguments = std::env::args_os().skip(1);
@@ -46,7 +49,7 @@ fn become_it(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
         return io::Error::other("berth up has ended");
     }
     let mut command = Command::new(&program);
-    if program == super::OURSELVES {
+    if program == OURSELVES {
         command.arg0("berth");
     }
     command.args(arguments).exec()

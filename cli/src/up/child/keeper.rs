@@ -3,7 +3,7 @@
 //! The kernel ties "tell me when my parent dies" to the thread that forked, not to the process: from one of tokio's threads
 //! that ends when idle, children would hear of a death that did not happen.
 
-use super::become_child::{HIDDEN_ARGUMENT, SAME_USER};
+use super::become_child::{HIDDEN_ARGUMENT, OURSELVES, SAME_USER};
 use nix::sys::signal::Signal;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -15,9 +15,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-
-/// This very binary, even when its file has been replaced by a newer one.
-pub const OURSELVES: &str = "/proc/self/exe";
 
 /// What to start, and how.
 #[derive(Debug, Clone)]

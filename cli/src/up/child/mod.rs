@@ -9,8 +9,8 @@ mod leftovers;
 mod merged_log;
 mod supervised;
 
-pub use become_child::maybe_become;
-pub use keeper::{Keeper, Launch, OURSELVES, Output, Surroundings};
+pub use become_child::{OURSELVES, maybe_become};
+pub use keeper::{Keeper, Launch, Output, Surroundings};
 pub use leftovers::end as end_leftovers;
 pub use merged_log::MergedLog;
 pub use supervised::{StopSteps, Supervised};

@@ -4,62 +4,15 @@
 //! same decision. Each due time gets one row with one outcome, in order, and none is passed over.
 
 use super::due::{Due, Overdue, due_times};
-use super::timeline::{Coming, Source, first_coming};
+use super::situation::Situation;
+use super::timeline::{Coming, first_coming};
 use super::{Misfire, Outcome, Overlap};
-use crate::id::{ScheduleId, TaskId};
-use crate::schedule::Reckoner;
+use crate::id::TaskId;
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// Rows of one decision, at most; what is left is decided the next time.
-pub const MOST_ROWS: usize = 1000;
-
 /// A task that is made longer after it should have been is late.
 pub(super) const LATE: Duration = Duration::from_secs(1);
-
-/// A schedule at the moment at which it is looked at.
-///
-/// What it was like at one instant decides about the due times that were to be fired then, so a situation ends where its schedule or
-/// its tenant changed: what is behind is another situation.
-#[derive(Debug, Clone)]
-pub struct Situation<'a> {
-    /// Which.
-    pub schedule: ScheduleId,
-    /// Where its due times come from, the first first; no two have one in common.
-    pub sources: Vec<Source<'a>>,
-    /// The first due time that has no row yet, in the order in which they are fired.
-    pub next: Coming,
-    /// What is to be fired after this is not decided about. `None`: it is so until now.
-    pub until: Option<Timestamp>,
-    /// Where its next due time counts from the end of its task, by what that is found.
-    pub fixed_delay: Option<&'a Reckoner>,
-    /// Tasks after which it is over.
-    pub max_fires: Option<u64>,
-    /// Tasks that it has made, counted against `max_fires`.
-    pub fires: u64,
-    /// Its owner has paused it.
-    pub paused: bool,
-    /// Its tenant is suspended.
-    pub suspended: bool,
-    /// Its tenant may use the pool of its task now; how that was before is not known.
-    pub pool_granted: bool,
-    /// What becomes of overdue times.
-    pub misfire: Misfire,
-    /// How long after it should have fired a due time is overdue.
-    pub misfire_after: Duration,
-    /// What it does while earlier tasks live.
-    pub overlap: Overlap,
-    /// Its tasks may be made to run one after the other.
-    pub can_queue: bool,
-    /// Its tasks that have not ended, oldest first.
-    pub live: &'a [TaskId],
-    /// So many of them run one after the other.
-    pub queued: usize,
-    /// Tasks for which its tenant has room.
-    pub room: u64,
-    /// The time of the database.
-    pub now: Timestamp,
-}
 
 /// What is to be written in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +51,7 @@ pub enum Next {
     Over,
 }
 
-/// Decides about every due time of `situation` that has come, [`MOST_ROWS`] at most.
+/// Decides about every due time of `situation` that has come, [`MOST_ROWS`](super::MOST_ROWS) at most.
 #[must_use]
 pub fn decide(situation: &Situation<'_>) -> Decision {
     let (due, next) = due_times(situation);

@@ -1,7 +1,7 @@
 //! The due times that have come, and which of them are overdue.
 
 use super::Misfire;
-use super::decide::{MOST_ROWS, Situation};
+use super::situation::{MOST_ROWS, Situation};
 use super::timeline::{Coming, Timeline};
 use crate::time::Timestamp;
 use std::collections::VecDeque;

@@ -6,15 +6,17 @@ mod jitter;
 mod misfire;
 mod outcome;
 mod overlap;
+mod situation;
 mod streak;
 mod template;
 mod timeline;
 
-pub use decide::{Decision, FireRow, MOST_ROWS, Next, Situation, decide};
+pub use decide::{Decision, FireRow, Next, decide};
 pub use jitter::jitter;
 pub use misfire::Misfire;
 pub use outcome::{Outcome, ParseFireOutcomeError};
 pub use overlap::{Overlap, ParseOverlapError};
+pub use situation::{MOST_ROWS, Situation};
 pub use streak::FailureStreak;
 pub use template::TaskTemplate;
 pub use timeline::{Coming, Source, first_coming, upcoming};

@@ -1,8 +1,7 @@
 //! One due time, and what is special about it.
 
-use super::DAY;
-use super::reckoner::second_of;
 use super::zone::{NEAR, Stretch, Zone};
+use super::{DAY, second_of};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -3,6 +3,7 @@
 //! A zone's clock is walked from one change of its offset to the next: within such a stretch the clock on the wall and real time run
 //! alike, so that what is found there is found in order. Only its two ends need the rules of gaps and repeats.
 
+mod check;
 mod civil;
 mod closed;
 mod cron;
@@ -19,17 +20,15 @@ mod times;
 mod walk;
 mod zone;
 
-pub(in crate::schedule) use cron::recurs;
 pub use due::{DueTime, Marks};
-pub(in crate::schedule) use grammar::check as check_cron;
 pub use preview::{MOST_PREVIEWED, Previewed, preview};
 pub use reckoner::Reckoner;
-pub(in crate::schedule) use rule::check_time;
 pub use rules::{is_same_meaning, rules_version, tzdb_of};
 pub use steps::Steps;
 pub use walk::Walk;
 pub use zone::tzdb_release;
 
+use super::timing::SPAN;
 use crate::time::Timestamp;
 use chrono::NaiveDate;
 
@@ -37,10 +36,6 @@ use chrono::NaiveDate;
 const MICROS: i64 = 1_000_000;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-
-/// The first and last second at which anything is due: the years 1 to 9000.
-pub(in crate::schedule) const SPAN: std::ops::RangeInclusive<i64> =
-    -62_135_596_800..=221_876_927_999;
 
 /// The date of a second of civil time.
 fn date_of(civil: i64) -> Option<NaiveDate> {
@@ -52,6 +47,11 @@ fn date_of(civil: i64) -> Option<NaiveDate> {
 /// The first second of a date in civil time.
 fn midnight_of(date: NaiveDate) -> i64 {
     date.and_time(chrono::NaiveTime::MIN).and_utc().timestamp()
+}
+
+/// Seconds of an instant.
+fn second_of(micros: i64) -> i64 {
+    micros.div_euclid(MICROS)
 }
 
 /// A time of the database's precision.

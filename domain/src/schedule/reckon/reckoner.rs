@@ -3,9 +3,8 @@
 use super::closed::Closed;
 use super::rule::Rule;
 use super::steps::Steps;
-use super::walk::Walk;
 use super::zone::Zone;
-use super::{DueTime, MICROS, from_micros};
+use super::{DueTime, from_micros};
 use crate::schedule::{Counting, Spec, Timing, TimingError, TimingProblem};
 use crate::time::Timestamp;
 use std::time::Duration;
@@ -96,12 +95,6 @@ impl Reckoner {
         self.walk().next_after(after, steps)
     }
 
-    /// For many due times, one after the other.
-    #[must_use]
-    pub fn walk(&self) -> Walk<'_> {
-        Walk::new(self)
-    }
-
     /// With a fixed delay, the first of all.
     pub(super) fn first_delayed(&self) -> Option<DueTime> {
         let steps = Steps::unlimited();
@@ -155,9 +148,4 @@ impl Reckoner {
             None => String::new(),
         }
     }
-}
-
-/// Seconds of an instant.
-pub(super) fn second_of(micros: i64) -> i64 {
-    micros.div_euclid(MICROS)
 }

@@ -6,7 +6,8 @@ use super::pattern::Pattern;
 use super::steps::Steps;
 use super::times::Times;
 use super::zone::Zone;
-use super::{MICROS, cron, from_micros};
+use super::{MICROS, cron};
+use crate::schedule::timing::check_time;
 use crate::schedule::{ClockTime, Counting, Spec, Timing, TimingError, TimingProblem};
 use crate::time::Timestamp;
 use std::sync::Arc;
@@ -134,16 +135,4 @@ fn counted(pointer: String, given: usize, most: usize) -> Result<(), TimingError
 fn check_duration(every: Duration, pointer: &str) -> Result<(), TimingError> {
     let fits = (Timing::LEAST_EVERY..=Timing::MOST_EVERY).contains(&every);
     if fits { Ok(()) } else { Err(TimingError::at(pointer, TimingProblem::Every)) }
-}
-
-/// A time in microseconds that the calendar holds.
-pub(in crate::schedule) fn check_time(
-    at: Option<Timestamp>,
-    pointer: &str,
-) -> Result<Option<i64>, TimingError> {
-    let Some(at) = at else { return Ok(None) };
-    match from_micros(at.timestamp_micros()) {
-        Some(at) => Ok(Some(at.timestamp_micros())),
-        None => Err(TimingError::at(pointer, TimingProblem::OutOfRange)),
-    }
 }

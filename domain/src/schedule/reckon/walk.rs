@@ -16,11 +16,15 @@ pub struct Walk<'a> {
     found: Vec<Option<Option<Due>>>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(reckoner: &'a Reckoner) -> Self {
-        Self { reckoner, found: vec![None; reckoner.rules.len()] }
+impl Reckoner {
+    /// For many due times, one after the other.
+    #[must_use]
+    pub fn walk(&self) -> Walk<'_> {
+        Walk { reckoner: self, found: vec![None; self.rules.len()] }
     }
+}
 
+impl Walk<'_> {
     /// The first due time strictly after `after`, as [`Reckoner::next_after`] has it. Each `after` must be later than the one before. Ends
     /// early where `steps` are out.
     pub fn next_after(&mut self, after: Timestamp, steps: &Steps) -> Option<DueTime> {

@@ -1,43 +1,14 @@
-//! What can be said of a timing before any due time is reckoned.
+//! What can be said of a timing without reading its specs and its zone.
 
-use super::{Bound, Exclusion, Gap, Repeat, Spec, Timing, TimingError, TimingProblem};
-use crate::schedule::reckon::{Reckoner, check_cron, check_time, recurs};
+use super::{Bound, Exclusion, Timing, TimingError, TimingProblem};
 use crate::time::Timestamp;
 
+/// The first and last second at which anything is due: the years 1 to 9000.
+pub(in crate::schedule) const SPAN: std::ops::RangeInclusive<i64> =
+    -62_135_596_800..=221_876_927_999;
+
 impl Timing {
-    /// Checks all that does not depend on when the schedule is created.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, and where.
-    pub fn check(&self) -> Result<(), TimingError> {
-        self.check_but_specs()?;
-        Reckoner::read(self, Timestamp::UNIX_EPOCH).map(drop)
-    }
-
-    /// What a new timing may not have, though a stored one is read with it: a cron pattern with a part that does not mean just one
-    /// thing, and a choice for clock changes that acts on nothing. The defaults of `gap` and `repeat` are no choice.
-    #[must_use]
-    pub fn check_new(&self) -> Vec<TimingError> {
-        let patterns = self.specs.iter().enumerate().filter_map(|(index, spec)| match spec {
-            Spec::Cron(text) => {
-                let why = check_cron(text).err()?;
-                Some(TimingError::at(format!("/specs/{index}/cron"), TimingProblem::BadCron(why)))
-            }
-            _ => None,
-        });
-        let mut errors: Vec<_> = patterns.collect();
-        if !self.specs.iter().any(may_have_time_of_day) {
-            let choices = [
-                ("/gap", self.gap != Gap::default()),
-                ("/repeat", self.repeat != Repeat::default()),
-            ];
-            let chosen = choices.into_iter().filter(|(_, chosen)| *chosen);
-            errors.extend(chosen.map(|(at, _)| TimingError::at(at, TimingProblem::NoTimeOfDay)));
-        }
-        errors
-    }
-
-    /// As [`Self::check`], but for what reading the specs and the zone tells.
+    /// Checks all but the specs and the zone.
     pub(in crate::schedule) fn check_but_specs(&self) -> Result<(), TimingError> {
         let refuse = |pointer: &str, problem| Err(TimingError::at(pointer, problem));
         let count = |least, most| TimingProblem::Count { least, most };
@@ -77,13 +48,15 @@ impl Timing {
     }
 }
 
-/// Whether `spec` has fixed times of day, or cannot be read.
-fn may_have_time_of_day(spec: &Spec) -> bool {
-    match spec {
-        Spec::Cron(text) => !recurs(text),
-        Spec::Daily { .. } | Spec::Weekly { .. } | Spec::Monthly { .. } | Spec::Yearly { .. } => {
-            true
-        }
-        Spec::Every { .. } | Spec::At(_) | Spec::After(_) => false,
+/// A time in microseconds that the calendar holds.
+pub(in crate::schedule) fn check_time(
+    at: Option<Timestamp>,
+    pointer: &str,
+) -> Result<Option<i64>, TimingError> {
+    let Some(at) = at else { return Ok(None) };
+    if SPAN.contains(&at.timestamp()) {
+        Ok(Some(at.timestamp_micros()))
+    } else {
+        Err(TimingError::at(pointer, TimingProblem::OutOfRange))
     }
 }

@@ -6,6 +6,7 @@ mod exclusion;
 mod spec;
 mod words;
 
+pub(in crate::schedule) use check::{SPAN, check_time};
 pub use error::{TimingError, TimingProblem};
 pub use exclusion::{Bound, Exclusion, ExclusionRange};
 pub use spec::{Counting, Spec};

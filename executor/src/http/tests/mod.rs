@@ -5,7 +5,8 @@
 mod refused;
 mod secret;
 
-use super::attempt::{Assigned, HttpEnd, run};
+use super::attempt::{Assigned, run};
+use super::end::HttpEnd;
 use super::network::Network;
 use super::tls::Tls;
 use super::turns::{Turn, Turns};

@@ -2,7 +2,7 @@
 //! that stands on every address of this machine.
 
 use super::{FINE, PUBLIC, Scripted, call, named, reason, redirect, serve};
-use crate::http::attempt::HttpEnd;
+use crate::http::end::HttpEnd;
 use crate::http::network::Direct;
 use crate::http::tls::Tls;
 use runtime::tasks::TaskGroup;

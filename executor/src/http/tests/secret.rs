@@ -1,7 +1,8 @@
 //! TLS is verified, and nothing is sent once the lease is over.
 
 use super::{FINE, PUBLIC, Scripted, call, named, reason, redirect, serve, serve_with};
-use crate::http::attempt::{Assigned, HttpEnd, run};
+use crate::http::attempt::{Assigned, run};
+use crate::http::end::HttpEnd;
 use crate::http::network::Direct;
 use crate::http::tls::Tls;
 use crate::output::{AttemptOutput, OutputLimits, OutputQueue};

@@ -3,8 +3,8 @@
 //! They wait in strands (see [`domain::batch::Strand`]), each in the order of its start deadlines, so the first of each strand
 //! tells whether anything of it may start now, and what goes before is a range of each.
 
-use super::live::Live;
-use super::{MOST, priority};
+use super::live::{Live, priority};
+use super::most::MOST;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use chrono::TimeDelta;

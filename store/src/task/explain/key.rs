@@ -1,6 +1,6 @@
 //! What holds a concurrency key.
 
-use super::MOST;
+use super::most::MOST;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use domain::explain::{Holder, KeyUse};

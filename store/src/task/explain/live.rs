@@ -99,7 +99,7 @@ pub(super) async fn read(
             [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports]
                 .map(i32::unsigned_abs),
         ),
-        priority: super::priority(row.priority),
+        priority: priority(row.priority),
         flexible: row.flexible,
         concurrency_key: row.concurrency_key,
         pool: row.pool.parse().map_err(|_| malformed("pool", &row.pool))?,
@@ -159,4 +159,9 @@ impl Live {
             last_reason: last_reason.flatten(),
         })
     }
+}
+
+/// The table's check admits only levels that there are.
+pub(super) fn priority(level: i16) -> Priority {
+    i8::try_from(level).ok().and_then(Priority::new).unwrap_or_default()
 }

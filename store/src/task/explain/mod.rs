@@ -1,27 +1,25 @@
 //! What is known of one task and of what stands before it, for whoever asks why it waits.
 //!
 //! Read in a tenant's request, so each statement is bounded: the task's row, the figures that batcher and resource managers
-//! keep, and counts that end at [`MOST`]. What follows from it is decided in [`domain::explain`].
+//! keep, and counts that end somewhere. What follows from it is decided in [`domain::explain`].
 
 mod before;
 mod ended;
 mod held;
 mod key;
 mod live;
+mod most;
 mod rooms;
 mod running;
 
 use crate::connect::ApiDb;
 use crate::{StoreError, TenantScope};
-use domain::batch::{Candidate, Priority};
+use domain::batch::Candidate;
 use domain::explain::{Facts, LimitUse, Ready, Rooms, Waits};
 use domain::id::TaskId;
 use domain::task::State;
 use live::Live;
 use sqlx::PgConnection;
-
-/// Tasks that are counted, at most.
-const MOST: i64 = 10_000;
 
 /// What is known of the task; `None` where this tenant has none of that id.
 ///
@@ -99,9 +97,4 @@ async fn ready(
     };
     let spare_until = || Candidate::spare_until(task.run_at, task.start_deadline);
     Ok(Ready { key, limit, spare_until: task.flexible.then(spare_until), turn })
-}
-
-/// The table's check admits only levels that there are.
-fn priority(level: i16) -> Priority {
-    i8::try_from(level).ok().and_then(Priority::new).unwrap_or_default()
 }

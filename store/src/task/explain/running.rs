@@ -1,6 +1,6 @@
 //! How much a tenant holds of its limit on running tasks, as the batcher counts it.
 
-use super::MOST;
+use super::most::MOST;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
 use sqlx::PgConnection;

@@ -8,11 +8,10 @@ use super::Answer;
 use super::lease_end::{EndedAttempt, to_go_on, to_go_on_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::held_retry::hold;
+use crate::held_retry::{HeldRetry, hold};
 use crate::statement::{named, repeated};
 use domain::task::{Event, State};
 use domain::time::millis;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A failed attempt and the wait before the next.
@@ -24,15 +23,6 @@ pub struct FailedAttempt {
     pub retry_after: Duration,
     /// It waits for its target, and goes earlier than `retry_after` when that may be called again.
     pub held: Option<HeldRetry>,
-}
-
-/// What a retry waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldRetry {
-    /// Scheme, host and port; see [`domain::target::origin_of_run`].
-    pub target: Arc<str>,
-    /// It does not go before this has passed, however well its target does.
-    pub back_off: Duration,
 }
 
 /// Raises the event over many leases, each under its own fence; answers in order.

@@ -36,7 +36,7 @@ mod unplaced;
 
 pub use answer::Answer;
 pub use attempt_aborted::attempt_aborted;
-pub use attempt_failed::{FailedAttempt, HeldRetry, attempt_failed};
+pub use attempt_failed::{FailedAttempt, attempt_failed};
 pub use attempt_killed::attempt_killed;
 pub use attempt_malformed::attempt_malformed;
 pub use attempts_exhausted::attempts_exhausted;

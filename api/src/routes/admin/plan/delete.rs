@@ -2,9 +2,9 @@
 
 use super::view::name_of;
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::PlanName;

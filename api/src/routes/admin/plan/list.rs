@@ -2,10 +2,10 @@
 
 use super::view::PlanView;
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::pagination::Sheet;
 use crate::problem::Problem;
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

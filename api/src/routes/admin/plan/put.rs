@@ -2,9 +2,10 @@
 
 use super::view::{PlanView, name_of};
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, FieldError, Problem};
-use crate::request::{OperatorCall, json as body};
+use crate::request::json as body;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::plan::PlanLimits;

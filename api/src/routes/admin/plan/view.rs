@@ -1,7 +1,7 @@
 //! A plan as operators see it, and how one is named in a path.
 
+use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
-use crate::request::OperatorCall;
 use domain::id::PlanName;
 use domain::time::Timestamp;
 use serde::Serialize;

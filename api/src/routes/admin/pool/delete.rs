@@ -2,9 +2,10 @@
 
 use super::view::{mismatch, name_of};
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
-use crate::request::{OperatorCall, wanted_version};
+use crate::request::wanted_version;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use serde_json::json as object;

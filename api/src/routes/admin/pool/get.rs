@@ -1,9 +1,9 @@
 //! `GET /v1/admin/pools/{name}`.
 
 use super::view::{name_of, shown};
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

@@ -1,9 +1,10 @@
 //! `PUT /v1/admin/pools/{name}`: a pool, new or as it is from now on. The same again changes nothing.
 
 use super::view::{mismatch, name_of, shown};
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
-use crate::request::{OperatorCall, json as body, wanted_version};
+use crate::request::{json as body, wanted_version};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{PlanName, TenantId};

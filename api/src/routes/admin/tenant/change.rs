@@ -1,9 +1,10 @@
 //! `PATCH /v1/admin/tenants/{id}`: another plan, another weight.
 
 use super::view::{answer, check_weight, id_of, no_such_plan, unknown};
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{OperatorCall, json};
+use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::PlanName;

@@ -1,9 +1,10 @@
 //! `POST /v1/admin/tenants`: a new customer.
 
 use super::view::{answer, check_weight, no_such_plan};
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{OperatorCall, json};
+use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{PlanName, TenantId};

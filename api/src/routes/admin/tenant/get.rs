@@ -1,9 +1,9 @@
 //! `GET /v1/admin/tenants/{id}`: one customer.
 
 use super::view::{answer, id_of};
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 

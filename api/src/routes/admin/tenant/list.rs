@@ -2,11 +2,11 @@
 
 use super::view::TenantView;
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::cursor::{Context, List};
 use crate::openapi::{AnswerDoc, Content, Doc, Form, PAGE, Param};
 use crate::pagination::{Page, Sheet};
 use crate::problem::{Code, Problem};
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::TenantId;

@@ -3,9 +3,10 @@
 //! Each may be repeated. The row is all that is written here; keys, batcher and housekeeping read it within a second or two.
 
 use super::view::{answer, id_of, unknown};
+use crate::call::OperatorCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
-use crate::request::{OperatorCall, json};
+use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::TenantId;

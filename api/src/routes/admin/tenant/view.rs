@@ -1,8 +1,8 @@
 //! A tenant as operators see it, and how one is named in a path.
 
 use crate::answer::json;
+use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
-use crate::request::OperatorCall;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::TenantId;

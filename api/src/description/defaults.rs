@@ -143,7 +143,7 @@ fn sizes() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::openapi::document;
+    use crate::description::document;
     use crate::task::{Origin, Rules, TaskSpec};
     use domain::id::{PlanName, TenantId};
     use domain::pool::{PoolGrants, PoolUser};

@@ -1,11 +1,11 @@
 //! Makes a tenant with its owner, for a customer who signs up.
 
-use super::Created;
+use super::begin::{NewSignIn, put};
 use crate::StoreError;
 use crate::audit::{self, Act, Actor, By};
 use crate::connect::SubmitDb;
-use crate::sign_in::{self, NewSignIn};
 use crate::statement::named;
+use crate::tenant::{Created, is_foreign_key};
 use domain::access::Role;
 use domain::id::PlanName;
 use domain::name::TenantName;
@@ -43,7 +43,7 @@ pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created,
     match named("tenant.sign_up", make.execute(&mut *tx)).await {
         Ok(done) if done.rows_affected() == 1 => {}
         Ok(_) => return Ok(Created::NameTaken),
-        Err(error) if super::is_foreign_key(&error) => return Ok(Created::NoSuchPlan),
+        Err(error) if is_foreign_key(&error) => return Ok(Created::NoSuchPlan),
         Err(error) => return Err(error),
     }
     let own = sqlx::query!(
@@ -55,7 +55,7 @@ pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created,
         new.password_hash
     );
     named("user.sign_up", own.execute(&mut *tx)).await?;
-    sign_in::put(&mut tx, &new.sign_in).await?;
+    put(&mut tx, &new.sign_in).await?;
     let told =
         json!({"name": new.name.as_str(), "plan": new.plan, "user": user, "email": new.email});
     let act = Act::new("session.sign_up", "tenant", tenant).to(told);

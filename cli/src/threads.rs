@@ -10,13 +10,13 @@ use std::thread::available_parallelism;
 ///
 /// A machine that runs one of them runs others and mostly an engine, too. And a second thread is woken whenever the first has work, to
 /// look for some: with 200 tasks a second on two cores that cost these processes a quarter of their time (docs/performance.md).
-pub fn threads(command: &Command) -> Option<usize> {
+pub fn of(command: &Command) -> Option<usize> {
     let asked = variable("TOKIO_WORKER_THREADS").is_some();
     let cores = available_parallelism().map_or(1, NonZero::get);
-    of(command, asked, cores)
+    chosen(command, asked, cores)
 }
 
-fn of(command: &Command, asked: bool, cores: usize) -> Option<usize> {
+fn chosen(command: &Command, asked: bool, cores: usize) -> Option<usize> {
     let on_half = matches!(
         command,
         Command::Api(_)
@@ -37,10 +37,14 @@ mod tests {
     fn roles_have_half_of_the_cores_and_all_of_them_together_have_all() {
         let command = |name| Arguments::parse_from(["berth", name]).command;
         for name in ["api", "scheduler", "resource-manager", "executor"] {
-            let threads = [1, 2, 3, 8].map(|cores| of(&command(name), false, cores));
+            let threads = [1, 2, 3, 8].map(|cores| chosen(&command(name), false, cores));
             assert_eq!(threads, [Some(1), Some(1), Some(1), Some(4)], "{name}");
-            assert_eq!(of(&command(name), true, 8), None, "{name}: another number was asked for");
+            assert_eq!(
+                chosen(&command(name), true, 8),
+                None,
+                "{name}: another number was asked for"
+            );
         }
-        assert_eq!(of(&command("up"), false, 8), None);
+        assert_eq!(chosen(&command("up"), false, 8), None);
     }
 }

@@ -20,7 +20,7 @@ thread_local! {
 }
 
 /// Answers at `home`; a streamed body is made there, too.
-pub(super) async fn at_home<F>(home: Handle, request: F) -> HttpResponse
+pub(crate) async fn at_home<F>(home: Handle, request: F) -> HttpResponse
 where
     F: Future<Output = HttpResponse>,
 {

@@ -25,7 +25,7 @@ pub(crate) struct Taken {
 
 impl FairShare {
     /// `most` permits for the process, and for each tenant as `limits` say.
-    pub(super) fn new(most: usize, limits: TurnLimits) -> Self {
+    pub(crate) fn new(most: usize, limits: TurnLimits) -> Self {
         Self { of_tenant: Turns::new(limits), of_all: Arc::new(Semaphore::new(most)) }
     }
 

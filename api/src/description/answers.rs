@@ -1,8 +1,8 @@
 //! The answers of an operation: the good ones that its route names, and the problems that follow from what kind of route it is.
 
-use super::doc::{AnswerDoc, Content};
 use super::headers;
 use super::parameters::takes_idempotency_key;
+use crate::openapi::{AnswerDoc, Content};
 use crate::problem::Code;
 use crate::request::BodyRule;
 use crate::routes::table::{Access, Endpoint};

@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 pub(crate) const PIECE: usize = 16 * 1024;
 
 /// The same answer, which gives its body in pieces where it is large.
-pub(super) fn in_pieces(answer: HttpResponse, hold: Option<Hold>) -> HttpResponse {
+pub(crate) fn in_pieces(answer: HttpResponse, hold: Option<Hold>) -> HttpResponse {
     if length(&answer).is_none_or(|length| length <= FREE) {
         return answer;
     }
@@ -26,7 +26,7 @@ pub(super) fn in_pieces(answer: HttpResponse, hold: Option<Hold>) -> HttpRespons
 }
 
 /// Bytes of its body, where that is no stream.
-pub(super) fn length(answer: &HttpResponse) -> Option<usize> {
+pub(crate) fn length(answer: &HttpResponse) -> Option<usize> {
     match answer.body().size() {
         BodySize::Sized(length) => usize::try_from(length).ok(),
         BodySize::None | BodySize::Stream => None,

@@ -7,10 +7,10 @@ use crate::auth::{
 use crate::cursor::Sealer;
 use crate::limit::Limiter;
 use crate::live::{Hub, Slots};
-use crate::openapi::document;
 use crate::quota::{Backlog, Refusals, TaskSize};
 use crate::request::{BodyRule, Memory, RequestIds};
-use crate::server::{FairShare, StartError};
+use crate::share::FairShare;
+use crate::start_error::StartError;
 use crate::submit::{Intake, Pools};
 use actix_web::web::Bytes;
 use bus::Bus;
@@ -124,7 +124,7 @@ impl RequestMac {
 }
 
 /// What [`State`] is made of besides the settings.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     pub api: ApiDb,
     pub submit: SubmitDb,
     pub admin: AdminDb,
@@ -134,10 +134,12 @@ pub(super) struct Parts {
     pub health: Health,
     pub tasks: TaskGroup,
     pub intake: Intake,
+    /// The document of the API, as it is sent.
+    pub openapi: Bytes,
 }
 
 impl State {
-    pub(super) fn new(config: &Config, parts: Parts) -> Result<Self, StartError> {
+    pub(crate) fn new(config: &Config, parts: Parts) -> Result<Self, StartError> {
         let hasher = KeyHasher::new(config.auth.key_hash_secret()?)?;
         let sealer = Sealer::new(&hasher);
         let (environment, ttl) = (config.auth.environment.clone(), config.api.key_cache_ttl);
@@ -146,8 +148,6 @@ impl State {
             Some(keys) => Some(Tokens::new(keys, &environment, config.auth.access_token_life)?),
             None => None,
         };
-        let openapi =
-            serde_json::to_vec(&document(&config.limits)).map_err(|_| StartError::Document)?;
         Ok(Self {
             sign_in: parts.sign_in,
             attempts: Attempts::new(&hasher),
@@ -183,7 +183,7 @@ impl State {
             bus: BusRef(parts.bus),
             health: parts.health,
             limits: config.limits.clone(),
-            openapi: openapi.into(),
+            openapi: parts.openapi,
             ids: RequestIds::new(),
             computing: FairShare::new(2 * config.api.http_workers(), config.api.computing_turns()),
             storing: FairShare::new(
@@ -207,11 +207,11 @@ impl State {
     }
 
     /// From now on each answer asks its client to connect anew, and live streams end.
-    pub(super) fn close_connections(&self) {
+    pub(crate) fn close_connections(&self) {
         self.closing.send_replace(true);
     }
 
-    pub(super) fn closes_connections(&self) -> bool {
+    pub(crate) fn closes_connections(&self) -> bool {
         *self.closing.borrow()
     }
 
@@ -226,7 +226,7 @@ impl State {
     }
 
     /// Largest body under this rule, bytes.
-    pub(super) const fn body_limit(&self, rule: BodyRule) -> usize {
+    pub(crate) const fn body_limit(&self, rule: BodyRule) -> usize {
         match rule {
             BodyRule::None => 0,
             BodyRule::Empty => EMPTY_BODY,

@@ -1,7 +1,8 @@
 //! Every schema that the document's operations name.
 
-use super::doc::Content;
-use super::{answers, explanation, headers, security, words};
+use super::{answers, explanation, headers, security};
+use crate::openapi::Content;
+use crate::openapi::words;
 use crate::routes::admin::operator::OperatorView;
 use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::delete::DeletedPlanView;
@@ -34,8 +35,8 @@ use crate::routes::table::TABLE;
 use crate::routes::task::attempts::AttemptView;
 use crate::routes::task::batch::ItemView;
 use crate::routes::task::cancel::CancelView;
+use crate::routes::task::chunk::ChunkView;
 use crate::routes::task::follow::StateEvent;
-use crate::routes::task::logs::ChunkView;
 use crate::routes::task::submit_batch::{BatchSpec, BatchView};
 use crate::routes::task::submit_lines::Summary;
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};

@@ -2,7 +2,8 @@
 //!
 //! Its key and its answer are not in the write's own transaction: one that was begun and never answered is done again.
 
-use super::{Call, idempotency_key, key_reused, replayed};
+use super::handler::Call;
+use super::idempotency::{idempotency_key, key_reused, replayed};
 use crate::answer::raw_json;
 use crate::problem::Problem;
 use actix_web::HttpResponse;

@@ -1,8 +1,8 @@
 //! The headers that answers have, and on which.
 
-use super::doc::AnswerHeader;
-use super::form::Form;
 use super::parameters::takes_idempotency_key;
+use crate::openapi::AnswerHeader;
+use crate::openapi::Form;
 use crate::routes::table::{Access, Endpoint};
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::schema::ComponentsBuilder;

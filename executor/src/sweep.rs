@@ -21,7 +21,7 @@ pub(crate) fn kill_pids(pids: impl IntoIterator<Item = i32>, signal: Signal) {
 }
 
 /// All descendants of `root` now.
-pub(super) fn descendants(root: i32) -> Vec<i32> {
+pub(crate) fn descendants(root: i32) -> Vec<i32> {
     let mut sweep = Sweep::new(root);
     sweep.look();
     sweep.found
@@ -29,7 +29,7 @@ pub(super) fn descendants(root: i32) -> Vec<i32> {
 
 /// Stops all descendants of `root`, each before its children, and returns them in this order. None of them runs
 /// any code of its own until it is continued.
-pub(super) fn stop_descendants(root: i32) -> Vec<i32> {
+pub(crate) fn stop_descendants(root: i32) -> Vec<i32> {
     let mut sweep = Sweep::new(root);
     for _ in 0..MAX_PASSES {
         let seen = sweep.found.len();
@@ -45,7 +45,7 @@ pub(super) fn stop_descendants(root: i32) -> Vec<i32> {
 
 /// Asks all descendants of `root` but `spared` to end, as one: none of them can notice the end of another before it
 /// has been asked itself.
-pub(super) fn terminate_descendants(root: i32, spared: Option<i32>) {
+pub(crate) fn terminate_descendants(root: i32, spared: Option<i32>) {
     let tree = stop_descendants(root);
     kill_pids(tree.iter().copied().filter(|pid| Some(*pid) != spared), Signal::SIGTERM);
     // Children first: a parent that controls jobs would take a child that is still stopped for suspended.
@@ -53,7 +53,7 @@ pub(super) fn terminate_descendants(root: i32, spared: Option<i32>) {
 }
 
 /// Stops, then kills, all descendants of `root`. They have to be reaped, and looked for again.
-pub(super) fn kill_descendants(root: i32) {
+pub(crate) fn kill_descendants(root: i32) {
     kill_pids(stop_descendants(root), Signal::SIGKILL);
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn all_pids() -> impl Iterator<Item = i32> {
 }
 
 /// False for one that has ended, whether it was collected or not.
-pub(super) fn is_alive(pid: i32) -> bool {
+pub(crate) fn is_alive(pid: i32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
 }
 

@@ -4,9 +4,10 @@
 //! tenant and route are told apart by their text, and other tenants' do not matter. A batch of lines has a key for each slice
 //! of it: the client's, and where the slice begins.
 
-use super::{Call, Line};
+use super::handler::Call;
 use crate::answer::raw_json;
 use crate::problem::{Code, Problem};
+use crate::request::Line;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};

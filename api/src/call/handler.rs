@@ -1,10 +1,10 @@
-//! One request as a handler gets it: everything before it has been read and checked.
+//! What handlers take, by the kind of their route.
 
-use super::{Hold, Lines, Peer, Query, RequestId, json};
 use crate::auth::{Caller, Operator};
 use crate::limit::Meter;
 use crate::problem::Problem;
-use crate::server::State;
+use crate::request::{Hold, Lines, Peer, Query, RequestId, json};
+use crate::state::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
 use chrono::TimeDelta;

@@ -1,11 +1,11 @@
 //! Settles at the executor's start how commands are isolated, by trying it.
 
-use super::ceilings::Ceilings;
-use super::report::{IsolationReport, Works};
+use super::folder::WorkFolders;
+use super::probe::probe;
+use super::spawner::Spawner;
 use crate::cgroup::{self, Claim, Controller, Found, Place};
-use crate::command::{Spawner, WorkFolders, probe};
 use crate::identity::Users;
-use crate::supervise::{Limits, Sandbox};
+use crate::isolation::{Ceilings, IsolationReport, Measures, Works};
 use protocol::Capacity;
 use runtime::config::{ExecutorConfig, IsolationMode};
 use std::io::ErrorKind;
@@ -37,14 +37,6 @@ pub(crate) struct Isolation {
     report: IsolationReport,
     /// Of the folders of `places`.
     _claim: Claim,
-}
-
-/// What surrounds and limits one attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Measures {
-    pub(crate) sandbox: Option<Sandbox>,
-    pub(crate) places: Vec<Place>,
-    pub(crate) limits: Limits,
 }
 
 impl Isolation {

@@ -1,8 +1,8 @@
 //! The parameters of an operation: those of its path, its query and its headers, each with its form.
 
-use super::doc::Param;
-use super::form::Form;
 use crate::auth::Permission;
+use crate::openapi::Form;
+use crate::openapi::Param;
 use crate::routes::table::{Access, Endpoint, Verb};
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
