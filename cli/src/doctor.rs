@@ -57,7 +57,9 @@ async fn queues(config: &BusConfig, pools: &[PoolName]) -> Result<CheckOutcome, 
     let own = OwnBus::connect(config)?;
     let asked = async {
         if !own.bus.wait_connected(BROKER).await {
-            return QueuesSeen::Unreachable("bus.url (BERTH_BUS__URL) does not answer".to_owned());
+            return QueuesSeen::Unreachable(
+                "the broker at bus.url (BERTH_BUS__URL) does not answer".to_owned(),
+            );
         }
         let late = |_| QueuesSeen::Unreachable("the broker did not answer in time".to_owned());
         clock::timeout(BROKER, own.bus.queues(pools)).await.unwrap_or_else(late)

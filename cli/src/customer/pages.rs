@@ -11,13 +11,13 @@ const USUAL_LIMIT: u32 = 50;
 /// Which pages.
 #[derive(Debug, clap::Args)]
 pub struct PageArguments {
-    /// Rows on a page, 1 to 200.
+    /// Rows per page, 1 to 200.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub limit: Option<u32>,
-    /// Go on where a page ended.
+    /// Cursor of the next page.
     #[arg(long)]
     pub cursor: Option<String>,
-    /// All pages, not only one.
+    /// All pages.
     #[arg(long)]
     pub all: bool,
 }
@@ -60,7 +60,7 @@ impl PageArguments {
             if self.all {
                 next = page.next(&request);
             } else if let (Format::Table, Some(cursor)) = (format, &page.next_cursor) {
-                output::remark(&format!("There are more: add --all, or --cursor {cursor}"));
+                output::remark(&format!("More results: add --all, or --cursor {cursor}"));
             }
         }
         Ok(())

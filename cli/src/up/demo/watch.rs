@@ -25,7 +25,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
     let failed = |error: ClientError| call_failure(&error);
     let submitted = tasks::submit(client, url).await.map_err(failed)?;
     let mut shown: Vec<Shown> = submitted.into_iter().map(Shown::new).collect();
-    output::text("\nBerth is ready. A few tasks, as they happen:\n")?;
+    output::text("\nBerth is ready. Demo tasks:\n")?;
     let mut screen = Screen::new();
     loop {
         for one in &mut shown {
@@ -38,7 +38,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
         }
         if began.elapsed() > LIMIT {
             return output::text(
-                "\nThey are not all at their end yet. Is there room? Each needs a quarter of a core and 512 MiB free.\n",
+                "\nSome have not finished yet. Is there room? Each needs a quarter of a core and 512 MiB.\n",
             );
         }
         clock::sleep(LOOK_EVERY).await;
