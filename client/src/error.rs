@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_problem_document_is_read_field_by_field() {
-        let body = br#"{"type":"urn:berth:problem:validation_failed","title":"The request has mistakes","status":422,
+        let body = br#"{"type":"urn:berth:problem:validation_failed","title":"The request is invalid","status":422,
             "detail":"/name: is too long","code":"validation_failed","retryable":false,"request_id":"req_1",
             "errors":[{"pointer":"/name","detail":"is too long"}],"new_field":1}"#;
         let error = Problem::read(StatusCode::UNPROCESSABLE_ENTITY, body, None);

@@ -51,7 +51,7 @@ fn text(problem: &ApiError) -> String {
     let said = if problem.detail.is_empty() { &problem.title } else { &problem.detail };
     let mut text = said.trim_end_matches('.').to_owned();
     if problem.errors.len() > 1 {
-        text = format!("{} ({} mistakes)", problem.title, problem.errors.len());
+        text = format!("{} ({} errors)", problem.title, problem.errors.len());
         for error in &problem.errors {
             let place = if error.pointer.is_empty() { "the task" } else { &error.pointer };
             text.push_str(&format!("\n  {place}: {}", error.detail));
@@ -137,10 +137,7 @@ mod tests {
             errors: vec![error("/name", "is too long"), error("/tier", "is no tier")],
             ..problem(422, "validation_failed")
         };
-        assert_eq!(
-            told(several).1,
-            "Title (2 mistakes)\n  /name: is too long\n  /tier: is no tier"
-        );
+        assert_eq!(told(several).1, "Title (2 errors)\n  /name: is too long\n  /tier: is no tier");
     }
 
     #[test]
@@ -148,9 +145,7 @@ mod tests {
         let busy =
             ApiError { retry_after: Some(Duration::from_secs(90)), ..problem(429, "rate_limited") };
         assert_eq!(told(busy).1, "Detail. Try again in 1m30s.");
-        assert!(
-            told(problem(503, "unavailable")).1.ends_with("try again in a moment. (request req_1)")
-        );
+        assert!(told(problem(503, "unavailable")).1.ends_with("Try again later. (request req_1)"));
     }
 
     #[test]

@@ -225,21 +225,20 @@ mod tests {
         let attempts = limits.default_max_attempts.to_string();
         let retry = RetryPolicy::default();
         let waits = format!(
-            "grow from {} to {}",
+            "grows from {} to {}",
             format_duration(retry.initial),
             format_duration(retry.max)
         );
-        let set =
-            |value: &str| format!("{value} when left out, unless the server is set otherwise");
+        let set = |value: &str| format!("Default: {value}, or as the server is configured");
         for (flag, default, said) in [
             ("delay_tolerance", Value::from(tolerance.as_str()), set(&tolerance)),
             ("execution_cap", Value::from(cap.as_str()), set(&cap)),
             ("max_attempts", limits.default_max_attempts.into(), set(&attempts)),
             ("max_attempts", limits.default_max_attempts.into(), waits),
-            ("tier", Value::Null, "MiB; the default)".to_owned()),
-            ("priority", 0.into(), "0 when left out".to_owned()),
-            ("delivery", "at_least_once".into(), "at_least_once (the default)".to_owned()),
-            ("pool", "default".into(), "default when left out".to_owned()),
+            ("tier", Value::Null, "MiB; default)".to_owned()),
+            ("priority", 0.into(), "Default: 0".to_owned()),
+            ("delivery", "at_least_once".into(), "at_least_once (default)".to_owned()),
+            ("pool", "default".into(), "Default: default".to_owned()),
         ] {
             assert_eq!(of("TaskSubmit", flag), default, "{flag}");
             assert!(help(flag).contains(&said), "{flag}: {}", help(flag));
@@ -247,7 +246,7 @@ mod tests {
         assert_eq!(of("Retry", "on"), serde_json::json!(RetryOn::usual()));
         assert_eq!(of("Retry", "initial"), format_duration(retry.initial));
         assert_eq!(of("Retry", "max"), format_duration(retry.max));
-        assert!(help("retry_on").contains("failure (the default)"));
+        assert!(help("retry_on").contains("failure (default)"));
         for tier in Tier::ALL {
             let size = tier.resources();
             let cores = f64::from(size.cpu_millis) / 1000.0;

@@ -47,7 +47,7 @@ async fn a_key_of_ones_own_is_sent_and_a_replay_is_told() {
 async fn a_batch_answers_for_each_of_its_tasks() {
     let body = r#"{"accepted":1,"rejected":1,"results":[
         {"index":0,"task":{"id":"task_0190a6f3c1d27a3e8b1f0c2d4e5f6071","state":"ready"}},
-        {"index":1,"error":{"type":"x","title":"The request has mistakes","status":422,"detail":"/tasks/1/name: is too long",
+        {"index":1,"error":{"type":"x","title":"The request is invalid","status":422,"detail":"/tasks/1/name: is too long",
          "code":"validation_failed","retryable":false,"errors":[{"pointer":"/tasks/1/name","detail":"is too long"}]}}]}"#;
     let server = Server::with([Line::json(200, body)]).await;
     let tasks = [NewTask::command(["a"]), NewTask::command(["b"])];
