@@ -5,7 +5,7 @@
 
 use crate::leader::Leader;
 use crate::metrics::{DOCTOR_FINDINGS, DOCTOR_LAST_RUN, DOCTOR_NOT_SEEN, UNPLACEABLE};
-use bus::{Bus, QueuesSeen};
+use bus::{Bus, QueueReport};
 use runtime::clock::{timeout, wall};
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
@@ -109,11 +109,11 @@ impl DoctorTick {
         let checked = timeout(BROKER, self.bus.queues(&pools)).await;
         Ok(match checked {
             Err(_) => CheckOutcome::NotChecked("the broker did not answer in time".to_owned()),
-            Ok(QueuesSeen::NoBroker) => {
+            Ok(QueueReport::NoBroker) => {
                 CheckOutcome::NotApplicable("the bus is in this process".to_owned())
             }
-            Ok(QueuesSeen::Unreachable(why)) => CheckOutcome::NotChecked(why),
-            Ok(QueuesSeen::Checked(faults)) => match faults.first() {
+            Ok(QueueReport::Unreachable(why)) => CheckOutcome::NotChecked(why),
+            Ok(QueueReport::Checked(faults)) => match faults.first() {
                 None => CheckOutcome::Passed,
                 Some(first) => {
                     CheckOutcome::Failed { count: faults.len() as u64, example: first.to_string() }
