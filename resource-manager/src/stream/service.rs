@@ -1,4 +1,4 @@
-//! Accepts executors: checks the secret, then gives each stream a reader of its own.
+//! Accepts executors: checks the secret, then starts a reader per stream.
 
 use super::connections::Guest;
 use super::reader::Reader;
@@ -22,10 +22,10 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-/// Messages to one executor that may wait; more means that it does not read.
+/// Queue of messages to one executor; when full, it does not read.
 const OUTBOX: usize = 1024;
 
-/// What every stream needs.
+/// Shared state of all streams.
 #[derive(Clone)]
 pub(crate) struct StreamService {
     pub db: RmDb,
@@ -60,7 +60,7 @@ impl ExecutorStream for StreamService {
         }
         let (outbox, mut inbox) = mpsc::channel::<ToExecutor>(OUTBOX);
         let (wire, stream) = mpsc::channel(64);
-        // One hop more, so that the rest of this role knows nothing of `Status`.
+        // Wraps messages here, so that the rest of this role does not depend on `Status`.
         self.tasks.spawn_detached("executor_writer", async move {
             while let Some(message) = inbox.recv().await {
                 if wire.send(Ok(message)).await.is_err() {
