@@ -17,17 +17,17 @@
 //! ```
 #![warn(missing_docs)]
 
-mod answer;
 mod builder;
 mod error;
 mod events;
 mod idempotency;
 mod model;
+mod response;
 mod retry;
 mod send;
 mod verb;
 
-pub use answer::Answer;
+pub use response::ApiResponse;
 pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};

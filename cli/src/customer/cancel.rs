@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
-use client::{Answer, CancelDone, Cancelled};
+use client::{ApiResponse, CancelDone, Cancelled};
 use domain::id::TaskId;
 
 /// Which tasks.
@@ -54,7 +54,7 @@ fn worst(mut failed: Vec<Failure>, asked: usize) -> Result<(), Failure> {
     Err(Failure::new(worst.exit(), format!("{number} of {asked} tasks could not be cancelled")))
 }
 
-fn show(format: Format, id: TaskId, answer: &Answer<Cancelled>) -> Result<(), Failure> {
+fn show(format: Format, id: TaskId, answer: &ApiResponse<Cancelled>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(answer.json()),
         Format::Table => {

@@ -5,7 +5,7 @@ use super::failure::failure;
 use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, Table, age};
-use client::{Answer, ClientError, ConcurrencyLimit, PageRequest};
+use client::{ApiResponse, ClientError, ConcurrencyLimit, PageRequest};
 use domain::batch::ConcurrencyKey;
 use domain::time::Timestamp;
 use runtime::clock;
@@ -72,7 +72,7 @@ pub async fn delete(connection: &Connection, arguments: &KeyArguments) -> Result
 
 fn tell(
     connection: &Connection,
-    answer: Result<Answer<ConcurrencyLimit>, ClientError>,
+    answer: Result<ApiResponse<ConcurrencyLimit>, ClientError>,
 ) -> Result<(), Failure> {
     let limit = answer.map_err(|error| failure(&error))?;
     match connection.format {

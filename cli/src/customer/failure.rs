@@ -19,7 +19,7 @@ pub(crate) fn failure(error: &ClientError) -> Failure {
                 ErrorChain(error)
             ),
         ),
-        ClientError::Answer { .. } => Failure::failed(format!(
+        ClientError::UnexpectedResponse { .. } => Failure::failed(format!(
             "{}. Check that the address is a Berth API (--server, BERTH_SERVER).",
             ErrorChain(error)
         )),

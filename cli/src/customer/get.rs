@@ -7,7 +7,7 @@ use super::script;
 use super::sentences::{because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
-use client::{Answer, ClientError, Task};
+use client::{ApiResponse, ClientError, Task};
 use domain::batch::Priority;
 use domain::explain::Reason;
 use domain::id::TaskId;
@@ -53,7 +53,7 @@ pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<()
 }
 
 /// Waits until the task has ended; tells meanwhile, on standard error, what it waits for.
-async fn wait(connection: &Connection, id: TaskId) -> Result<Answer<Task>, ClientError> {
+async fn wait(connection: &Connection, id: TaskId) -> Result<ApiResponse<Task>, ClientError> {
     tokio::select! {
         biased;
         task = connection.client.wait(id) => task,

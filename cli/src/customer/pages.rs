@@ -3,7 +3,7 @@
 use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
-use client::{Answer, ClientError, Page, PageRequest};
+use client::{ApiResponse, ClientError, Page, PageRequest};
 
 /// Rows of a page when nothing is said, as the API has it.
 const USUAL_LIMIT: u32 = 50;
@@ -29,7 +29,7 @@ impl PageArguments {
         &self,
         format: Format,
         mut table: Table<N>,
-        ask: impl AsyncFn(&PageRequest) -> Result<Answer<Page<T>>, ClientError>,
+        ask: impl AsyncFn(&PageRequest) -> Result<ApiResponse<Page<T>>, ClientError>,
         row: impl Fn(&T) -> [String; N],
     ) -> Result<(), Failure> {
         let mut next = Some(PageRequest { limit: self.limit, cursor: self.cursor.clone() });

@@ -13,7 +13,7 @@ use super::warned::warned;
 use super::{size, submit_file};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
+use client::{ApiResponse, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::time::{Timestamp, parse_duration};
 use serde::Serialize;
 use std::io::Read;
@@ -84,7 +84,7 @@ pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<
     show(connection.format, &task)
 }
 
-pub(super) fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
+pub(super) fn show(format: Format, task: &ApiResponse<Task>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(task.json()),
         Format::Table => {
@@ -99,7 +99,7 @@ pub(super) fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
 /// Whether the task may have been stored all the same.
 fn is_open(error: &ClientError) -> bool {
     match error {
-        ClientError::Unreachable { .. } | ClientError::Cut { .. } | ClientError::Answer { .. } => {
+        ClientError::Unreachable { .. } | ClientError::Cut { .. } | ClientError::UnexpectedResponse { .. } => {
             true
         }
         ClientError::Api(problem) => problem.status >= 500,

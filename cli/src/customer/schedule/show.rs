@@ -5,7 +5,7 @@ use super::words::{plain, when};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
 use chrono::SecondsFormat;
-use client::{Answer, Schedule};
+use client::{ApiResponse, Schedule};
 use domain::time::Timestamp;
 use runtime::clock;
 
@@ -25,7 +25,7 @@ pub fn name(text: &str) -> Result<String, String> {
 }
 
 /// Shows a schedule as it is after a change.
-pub fn changed(format: Format, schedule: &Answer<Schedule>) -> Result<(), Failure> {
+pub fn changed(format: Format, schedule: &ApiResponse<Schedule>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(schedule.json()),
         Format::Table => output::text(&details(schedule, clock::wall())),

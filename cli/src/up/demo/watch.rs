@@ -5,7 +5,7 @@ use super::tasks;
 use crate::customer::call_failure;
 use crate::failure::Failure;
 use crate::output;
-use client::{Answer, Client, ClientError, LogFilter, PageRequest, Task};
+use client::{ApiResponse, Client, ClientError, LogFilter, PageRequest, Task};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
 }
 
 impl Shown {
-    fn new(task: Answer<Task>) -> Self {
+    fn new(task: ApiResponse<Task>) -> Self {
         let task = task.into_value();
         let row = Row {
             name: task.name.clone().unwrap_or_default(),
