@@ -101,7 +101,7 @@ impl ExecutorConnection {
 
     /// Reserves room for a placement; `None` if there is none.
     pub(crate) fn reserve(&mut self, need: Resources, now: Duration) -> Option<(u64, u32)> {
-        let port_first = self.room.take(need)?;
+        let port_first = self.room.acquire(need)?;
         self.conduct.given(now);
         let assignment = self.next_assignment;
         self.next_assignment += 1;

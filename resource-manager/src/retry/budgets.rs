@@ -3,7 +3,7 @@
 //! Healthy targets have no account: a success costs one lookup in a small map.
 
 use crate::metrics::RETRIES;
-use domain::budget::{Ask, Books, BudgetRule, Held, TargetKey};
+use domain::budget::{RetryDecision, Books, BudgetRule, Held, TargetKey};
 use domain::id::TenantId;
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
@@ -51,10 +51,10 @@ impl Budgets {
         if !again {
             return None;
         }
-        let (what, hold) = match kept.books.ask(&rule, now, &key) {
-            Ask::Granted => ("granted", None),
-            Ask::Held(Held::Budget) => ("held_budget", Some(self.0.max_hold)),
-            Ask::Held(Held::BreakerOpen) => ("held_breaker", Some(self.0.max_hold)),
+        let (what, hold) = match kept.books.decide(&rule, now, &key) {
+            RetryDecision::Granted => ("granted", None),
+            RetryDecision::Held(Held::Budget) => ("held_budget", Some(self.0.max_hold)),
+            RetryDecision::Held(Held::BreakerOpen) => ("held_breaker", Some(self.0.max_hold)),
         };
         RETRIES.with(&[what]).inc();
         hold

@@ -43,7 +43,7 @@ pub(super) fn due_times(situation: &Situation<'_>) -> (Vec<Due>, Option<Coming>)
     let mut ahead_of = Ahead::new(situation);
     let mut due = Vec::new();
     while due.len() < MOST_ROWS {
-        ahead_of.look(ahead + 1);
+        ahead_of.read_ahead(ahead + 1);
         let Some((coming, age)) = ahead_of.seen.pop_front() else { break };
         let overdue = ahead_of.judge(age);
         // What is caught up is decided at once, so that its pace has one beginning.
@@ -80,7 +80,7 @@ impl<'a> Ahead<'a> {
         Self { situation, rest: rest.peekable(), seen: VecDeque::new() }
     }
 
-    fn look(&mut self, count: usize) {
+    fn read_ahead(&mut self, count: usize) {
         let Situation { now, until, .. } = *self.situation;
         let until = until.map_or(now, |until| until.min(now));
         while self.seen.len() < count {

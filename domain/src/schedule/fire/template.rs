@@ -33,7 +33,7 @@ pub struct TaskTemplate {
     pub execution_cap: Duration,
     /// Ends `expired` when it cannot start in time.
     pub expire_if_late: bool,
-    /// Before or after others of its tenant.
+    /// Its priority within its tenant.
     pub priority: Priority,
     /// Runs where room is spare, until its tolerance is nearly used up.
     pub flexible: bool,
