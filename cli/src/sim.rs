@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, Format, Progress, Table};
-use ::sim::{PolicyName, Report, Row, SCENARIOS, Sizes, chart, compare, find};
+use ::sim::{PolicyName, Report, PolicyFigures, SCENARIOS, Sizes, chart, compare, find};
 use std::path::PathBuf;
 
 /// What to simulate.
@@ -104,7 +104,7 @@ fn show(report: &Report, format: Format) -> Result<(), Failure> {
     output::text(&table.take())
 }
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &PolicyFigures) -> [String; 11] {
     let percent = |part: f64| format!("{:.1} %", part * 100.0);
     let wait = |seconds: f64| {
         if seconds < 1.0 {

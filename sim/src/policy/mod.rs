@@ -1,4 +1,4 @@
-//! Who goes next: Berth's own order, and others to compare it with.
+//! Scheduling policies: Berth's and others for comparison.
 
 mod berth;
 mod eevdf;
@@ -11,25 +11,25 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Decides which tasks go. Tasks are named by their place in the world.
+/// A scheduling policy. Tasks are indices into the world.
 pub trait Policy {
-    /// A task waits from now on.
+    /// A task arrives.
     fn arrived(&mut self, now: Timestamp, task: usize);
-    /// Tasks for about so many slots, in the order of their turns. Each is either placed or comes back.
+    /// Picks tasks for about `slots` slots, in order. Each is then either placed or returned.
     fn pick(&mut self, now: Timestamp, slots: u64) -> Vec<usize>;
-    /// It runs now.
+    /// A task was placed.
     fn placed(&mut self, _now: Timestamp, _task: usize) {}
-    /// It found no room, and waits again.
+    /// A task found no room and waits again.
     fn came_back(&mut self, now: Timestamp, task: usize);
-    /// It ended.
+    /// A task ended.
     fn ended(&mut self, _task: usize, _used: Duration) {}
 }
 
-/// The policies that can be asked for.
+/// Names of policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyName {
-    /// What the batcher does.
+    /// The batcher's order.
     Berth,
     /// By arrival.
     Fifo,
@@ -37,14 +37,14 @@ pub enum PolicyName {
     Priority,
     /// Earliest deadline first, over all tenants.
     Edf,
-    /// The tenants in turn, a task each; inside one by arrival.
+    /// Round robin over tenants; within one by arrival.
     RoundRobin,
     /// Earliest eligible virtual deadline first over the tenants; inside one by deadline.
     Eevdf,
 }
 
 impl PolicyName {
-    /// Every policy, our own first.
+    /// Every policy, Berth's first.
     pub const ALL: [Self; 6] =
         [Self::Berth, Self::Fifo, Self::Priority, Self::Edf, Self::RoundRobin, Self::Eevdf];
 

@@ -20,12 +20,12 @@ pub struct Scenario {
     draw: fn(Drawn, &mut Random) -> World,
 }
 
-/// How much of everything; what is not given is the scenario's own.
+/// Sizes; default: the scenario's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Sizes {
-    /// Work that arrives by work that can be done; 1 is all that the executors can do.
+    /// Offered load; 1 is the capacity of the executors.
     pub load: Option<f64>,
-    /// Executors, of four slots each.
+    /// Executors, four slots each.
     pub executors: Option<usize>,
     /// Tenants.
     pub tenants: Option<usize>,
@@ -33,7 +33,7 @@ pub struct Sizes {
     pub tasks: Option<usize>,
 }
 
-/// Sizes that are all given.
+/// Complete sizes.
 #[derive(Debug, Clone, Copy)]
 struct Drawn {
     load: f64,
@@ -43,7 +43,7 @@ struct Drawn {
 }
 
 impl Sizes {
-    /// With `others` where nothing is given.
+    /// Missing sizes from `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
