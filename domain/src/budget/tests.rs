@@ -46,7 +46,11 @@ fn a_burst_goes_at_once_and_what_comes_after_waits() {
     );
     assert_eq!(account.let_go(&RULE, at(5.0), 0.5), 5, "a second pays for one");
     account.not_there(&RULE, 4, false);
-    assert_eq!(account.decide(&RULE, at(5.0)), RetryDecision::Granted, "what was not used is there");
+    assert_eq!(
+        account.decide(&RULE, at(5.0)),
+        RetryDecision::Granted,
+        "what was not used is there"
+    );
 }
 
 #[test]
@@ -132,7 +136,10 @@ fn memory_is_bounded_for_a_tenant_and_what_finds_no_place_is_granted() {
         );
     }
     assert_eq!(books.counts().0, 1000);
-    assert_eq!(books.decide(&RULE, at(0.0), &key(tenant, "http://more:80")), RetryDecision::Granted);
+    assert_eq!(
+        books.decide(&RULE, at(0.0), &key(tenant, "http://more:80")),
+        RetryDecision::Granted
+    );
     books.attempt_ended(&RULE, at(0.0), &key(TenantId::fresh(), "http://more:80"), (true, false));
     assert_eq!(books.counts().0, 1001, "another tenant has a place");
 }

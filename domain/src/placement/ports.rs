@@ -107,7 +107,11 @@ mod tests {
         ports.release(102, 3);
         assert_eq!(ports.free(), 5, "another lease has the same block");
         ports.release(102, 3);
-        assert_eq!((ports.acquire(3), ports.acquire(4)), (Some(101), Some(105)), "104 is still held");
+        assert_eq!(
+            (ports.acquire(3), ports.acquire(4)),
+            (Some(101), Some(105)),
+            "104 is still held"
+        );
         assert_eq!((ports.acquire(1), ports.acquire(0)), (None, Some(100)));
         ports.release(98, 3);
         assert_eq!(ports.acquire(1), Some(100));
