@@ -273,10 +273,14 @@ async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
         clock::sleep(Duration::from_millis(50)).await;
     }
     assert!(
-        outcomes.contains(&PublishOutcome::TimedOut) && !outcomes.contains(&PublishOutcome::Confirmed),
+        outcomes.contains(&PublishOutcome::TimedOut)
+            && !outcomes.contains(&PublishOutcome::Confirmed),
         "{outcomes:?}"
     );
-    assert!(outcomes.contains(&PublishOutcome::ConnectionLost), "the loss was not noticed: {outcomes:?}");
+    assert!(
+        outcomes.contains(&PublishOutcome::ConnectionLost),
+        "the loss was not noticed: {outcomes:?}"
+    );
 
     let _missed = wakeups.notify(Topic::Batcher);
     proxy.set(Mode::Pass);

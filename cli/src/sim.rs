@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, Format, Progress, Table};
-use ::sim::{PolicyName, Report, PolicyFigures, SCENARIOS, Sizes, chart, compare, find};
+use ::sim::{PolicyFigures, PolicyName, Report, SCENARIOS, Sizes, chart, compare, find};
 use std::path::PathBuf;
 
 /// What to simulate.

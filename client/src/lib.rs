@@ -27,7 +27,6 @@ mod retry;
 mod send;
 mod verb;
 
-pub use response::ApiResponse;
 pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
@@ -40,6 +39,7 @@ pub use model::{
     SchedulePaused, SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Usage,
     UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
 };
+pub use response::ApiResponse;
 pub use retry::RetryPolicy;
 pub use verb::Follow;
 

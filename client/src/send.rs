@@ -3,10 +3,10 @@
 //! Every call uses `Call`. Reads can be repeated, and so can writes, because they have an idempotency key. So every
 //! retryable failure (no connection, a broken one, 429, 503) is retried within the policy.
 
-use crate::response::ApiResponse;
 use crate::builder::Client;
 use crate::error::{ApiError, ClientError, Problem};
 use crate::idempotency::IdempotencyKey;
+use crate::response::ApiResponse;
 use crate::retry::RetryPolicy;
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, RETRY_AFTER};
@@ -114,8 +114,9 @@ impl Client {
             }
             tried += 1;
         };
-        let value = serde_json::from_slice(&received.body)
-            .map_err(|source| ClientError::UnexpectedResponse { server: self.server().to_owned(), source })?;
+        let value = serde_json::from_slice(&received.body).map_err(|source| {
+            ClientError::UnexpectedResponse { server: self.server().to_owned(), source }
+        })?;
         Ok(ApiResponse::new(value, received.body, received.replayed))
     }
 

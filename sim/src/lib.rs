@@ -16,5 +16,5 @@ mod world;
 
 pub use chart::chart;
 pub use policy::PolicyName;
-pub use report::{Report, PolicyFigures, compare};
+pub use report::{PolicyFigures, Report, compare};
 pub use scenario::{SCENARIOS, Scenario, Sizes, find};

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
-use sim::{PolicyName, Report, PolicyFigures, Sizes, compare, find};
+use sim::{PolicyFigures, PolicyName, Report, Sizes, compare, find};
 
 const SEEDS: (u64, u64) = (1, 5);
 

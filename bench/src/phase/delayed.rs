@@ -3,7 +3,7 @@
 //!
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
-use super::event_times::{FirstTimes, LOGGED, EventTimes};
+use super::event_times::{EventTimes, FirstTimes, LOGGED};
 use super::{WARM_UP_S, body};
 use crate::clock_offset;
 use crate::http::open_loop;

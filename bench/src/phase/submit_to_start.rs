@@ -3,8 +3,8 @@
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
+use super::event_times::{EventTimes, FirstTimes, LOGGED, STARTS_LOGGED};
 use super::flow::Flow;
-use super::event_times::{FirstTimes, LOGGED, EventTimes, STARTS_LOGGED};
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::embedded::Embedded;

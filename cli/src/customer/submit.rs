@@ -99,9 +99,9 @@ pub(super) fn show(format: Format, task: &ApiResponse<Task>) -> Result<(), Failu
 /// Whether the task may have been stored all the same.
 fn is_open(error: &ClientError) -> bool {
     match error {
-        ClientError::Unreachable { .. } | ClientError::Cut { .. } | ClientError::UnexpectedResponse { .. } => {
-            true
-        }
+        ClientError::Unreachable { .. }
+        | ClientError::Cut { .. }
+        | ClientError::UnexpectedResponse { .. } => true,
         ClientError::Api(problem) => problem.status >= 500,
         ClientError::Settings(_) => false,
     }

@@ -2,7 +2,7 @@
 
 use crate::send::{Call, to_json};
 use crate::{
-    ApiResponse, ApiKey, Client, ClientError, IdempotencyKey, NewApiKey, Page, PageRequest,
+    ApiKey, ApiResponse, Client, ClientError, IdempotencyKey, NewApiKey, Page, PageRequest,
     RotatedApiKey,
 };
 use domain::access::Scope;

@@ -104,7 +104,10 @@ impl Client {
                 let line = serde_json::from_slice(&buffer[read..read + at]);
                 read += at + 1;
                 match line.map_err(|source| {
-                    Tried::Over(ClientError::UnexpectedResponse { server: self.server().to_owned(), source })
+                    Tried::Over(ClientError::UnexpectedResponse {
+                        server: self.server().to_owned(),
+                        source,
+                    })
                 })? {
                     ResponseLine::Summary(summary) => return Ok(Ended::With(summary)),
                     ResponseLine::Item(item) => on_item(item),

@@ -32,7 +32,11 @@ impl Client {
     ///
     /// # Errors
     /// 404 for an unknown user; a role that you cannot grant; the last owner; no response.
-    pub async fn change_user(&self, user: UserId, role: Role) -> Result<ApiResponse<User>, ClientError> {
+    pub async fn change_user(
+        &self,
+        user: UserId,
+        role: Role,
+    ) -> Result<ApiResponse<User>, ClientError> {
         let call = Call::patch(format!("v1/users/{user}"));
         self.send(call.json(to_json(&json!({"role": role}))?)).await
     }

@@ -50,8 +50,10 @@ impl Server {
     pub async fn with(script: impl IntoIterator<Item = Line>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let play =
-            Arc::new(Mutex::new(Play { script: script.into_iter().collect(), requests: Vec::new() }));
+        let play = Arc::new(Mutex::new(Play {
+            script: script.into_iter().collect(),
+            requests: Vec::new(),
+        }));
         let tasks = TaskGroup::new();
         let (connections, shared) = (tasks.clone(), Arc::clone(&play));
         tasks.spawn_detached("listener", async move {

@@ -1,7 +1,7 @@
 //! All connected executors behind one lock, held for microseconds and never over an await.
 
-use super::lease::{HeldKey, HeldLease, origin_of};
 use super::executor_connection::{ExecutorConnection, Stream};
+use super::lease::{HeldKey, HeldLease, origin_of};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
 use domain::id::{ExecutorId, PoolName, SessionId};
@@ -134,7 +134,10 @@ impl Fleet {
     /// Removes the connection of `stream`; that of a newer stream stays. The leases stay in the database.
     pub(crate) fn disconnect(&self, stream: &Stream) -> Option<ExecutorConnection> {
         let mut inner = self.inner.lock();
-        let ours = inner.connections.get(&stream.session).is_some_and(|connection| connection.stream.id == stream.id);
+        let ours = inner
+            .connections
+            .get(&stream.session)
+            .is_some_and(|connection| connection.stream.id == stream.id);
         let connection = if ours { inner.remove(stream.session) } else { None };
         EXECUTORS.set(inner.connections.len() as f64);
         drop(inner);
@@ -144,7 +147,11 @@ impl Fleet {
 
     /// Whether `stream` is the newest of its executor.
     pub(crate) fn knows(&self, stream: &Stream) -> bool {
-        self.inner.lock().connections.get(&stream.session).is_some_and(|connection| connection.stream.id == stream.id)
+        self.inner
+            .lock()
+            .connections
+            .get(&stream.session)
+            .is_some_and(|connection| connection.stream.id == stream.id)
     }
 
     /// Removes the connection of `session`.
@@ -160,7 +167,10 @@ impl Fleet {
         inner
             .connections
             .iter()
-            .map(|(session, connection)| SessionEpoch { session: *session, epoch: connection.epoch })
+            .map(|(session, connection)| SessionEpoch {
+                session: *session,
+                epoch: connection.epoch,
+            })
             .collect()
     }
 
@@ -192,13 +202,17 @@ impl Fleet {
     /// Whether an executor of `pool` has room for a task: a basic one, or one that needs none of an exhausted resource.
     pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
         let (inner, now) = (self.inner.lock(), self.now());
-        inner.connections.values().any(|connection| connection.pool == *pool && connection.slots(now) > 0)
+        inner
+            .connections
+            .values()
+            .any(|connection| connection.pool == *pool && connection.slots(now) > 0)
     }
 
     /// Quarantined sessions, which get at most a probe.
     pub(crate) fn quarantined(&self) -> HashSet<SessionId> {
         let inner = self.inner.lock();
-        let held = inner.connections.iter().filter(|(_, connection)| connection.conduct.is_quarantined());
+        let held =
+            inner.connections.iter().filter(|(_, connection)| connection.conduct.is_quarantined());
         held.map(|(session, _)| *session).collect()
     }
 
@@ -207,7 +221,9 @@ impl Fleet {
         let (mut inner, now) = (self.inner.lock(), self.now());
         let mut sessions = Vec::new();
         let mut nodes: Vec<Node> = Vec::new();
-        for (session, connection) in inner.connections.iter().filter(|(_, connection)| connection.pool == *pool) {
+        for (session, connection) in
+            inner.connections.iter().filter(|(_, connection)| connection.pool == *pool)
+        {
             sessions.push(*session);
             nodes.push(connection.node(now));
         }
@@ -231,7 +247,13 @@ impl Fleet {
             nodes[node] = connection.node(now);
             placed.push((
                 at,
-                Placement { hint: hints[at], session, epoch: connection.epoch, assignment, port_first },
+                Placement {
+                    hint: hints[at],
+                    session,
+                    epoch: connection.epoch,
+                    assignment,
+                    port_first,
+                },
             ));
         }
         placed
@@ -259,9 +281,13 @@ impl Fleet {
         if inner.lacks.get(pool).is_some_and(|known| known.least().len() == Shapes::MOST) {
             return false;
         }
-        let mut connections =
-            inner.connections.values().filter(|connection| connection.accepting && connection.pool == *pool).peekable();
-        connections.peek().is_some() && connections.all(|connection| !size.fits_in(connection.room.capacity()))
+        let mut connections = inner
+            .connections
+            .values()
+            .filter(|connection| connection.accepting && connection.pool == *pool)
+            .peekable();
+        connections.peek().is_some()
+            && connections.all(|connection| !size.fits_in(connection.room.capacity()))
     }
 
     /// Releases the room of placements that were not granted.
@@ -269,8 +295,10 @@ impl Fleet {
         let (mut inner, now) = (self.inner.lock(), self.now());
         for placement in placements {
             // Another epoch is another connection, built from the live leases, without this placement.
-            if let Some(connection) =
-                inner.connections.get_mut(&placement.session).filter(|connection| connection.epoch == placement.epoch)
+            if let Some(connection) = inner
+                .connections
+                .get_mut(&placement.session)
+                .filter(|connection| connection.epoch == placement.epoch)
             {
                 connection.give_back(placement.hint.resources, placement.port_first);
                 connection.conduct.not_given(now);
@@ -288,8 +316,10 @@ impl Fleet {
         let mut inner = self.inner.lock();
         for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
             let Some(first) = of_session.first() else { continue };
-            let Some(connection) =
-                inner.connections.get_mut(&first.0.session).filter(|connection| connection.epoch == first.0.epoch)
+            let Some(connection) = inner
+                .connections
+                .get_mut(&first.0.session)
+                .filter(|connection| connection.epoch == first.0.epoch)
             else {
                 unsent.extend(of_session.iter().map(|(_, placed)| placed.lease));
                 continue;
@@ -317,7 +347,10 @@ impl Fleet {
             let pool = connection.pool.clone();
             inner.placed.insert(pool, clock::monotonic());
         }
-        LEASES.set(inner.connections.values().map(|connection| connection.leases.len()).sum::<usize>() as f64);
+        LEASES.set(
+            inner.connections.values().map(|connection| connection.leases.len()).sum::<usize>()
+                as f64,
+        );
         (broken, unsent)
     }
 
@@ -426,10 +459,12 @@ impl Fleet {
                 last_placed: inner.placed.get(&connection.pool).copied().unwrap_or(self.began),
             });
             if connection.accepting {
-                let (capacity, port_block) = (connection.room.capacity(), connection.room.port_block());
+                let (capacity, port_block) =
+                    (connection.room.capacity(), connection.room.port_block());
                 load.free_slots += u64::from(connection.slots(now));
                 load.largest = load.largest.max(capacity);
-                load.free = load.free.max(Resources { ports: port_block, ..connection.room.free() });
+                load.free =
+                    load.free.max(Resources { ports: port_block, ..connection.room.free() });
                 load.total = load.total.saturating_add(capacity);
             }
         }
@@ -454,7 +489,8 @@ impl Inner {
     fn forget_what_fits(&mut self, now: Duration) {
         for (pool, lacks) in &mut self.lacks {
             if !lacks.is_empty() {
-                let connections = self.connections.values().filter(|connection| connection.pool == *pool);
+                let connections =
+                    self.connections.values().filter(|connection| connection.pool == *pool);
                 let nodes: Vec<Node> = connections.map(|connection| connection.node(now)).collect();
                 lacks.retain(|size| choose(*size, &nodes).is_none());
             }

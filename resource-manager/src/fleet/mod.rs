@@ -5,6 +5,6 @@ mod executor_connection;
 mod fleet;
 mod lease;
 
+pub(crate) use executor_connection::{ExecutorConnection, Stream};
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};
 pub(crate) use lease::{HeldKey, HeldLease, submitted_under, trace_of};
-pub(crate) use executor_connection::{ExecutorConnection, Stream};

@@ -3,7 +3,7 @@
 //! Healthy targets have no account: a success costs one lookup in a small map.
 
 use crate::metrics::RETRIES;
-use domain::budget::{RetryDecision, Books, BudgetRule, Held, TargetKey};
+use domain::budget::{Books, BudgetRule, Held, RetryDecision, TargetKey};
 use domain::id::TenantId;
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};

@@ -4,7 +4,7 @@
 //! the database that the executor does not list is over: it never arrived or is lost.
 
 use super::service::StreamService;
-use crate::fleet::{HeldKey, HeldLease, Released, ExecutorConnection, Stream};
+use crate::fleet::{ExecutorConnection, HeldKey, HeldLease, Released, Stream};
 use crate::returned::end_returned;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;

@@ -4,13 +4,13 @@
 //! `read`) and releases each task on time (`release`). Without this cache, tasks are ready one poll later.
 
 mod held;
-mod read;
 mod poll;
+mod read;
 mod release;
 mod stale;
 
 pub(crate) use held::HeldTasks;
-pub(crate) use read::{READ_INTERVAL, ReadDueTick};
 pub(crate) use poll::DueTick;
+pub(crate) use read::{READ_INTERVAL, ReadDueTick};
 pub(crate) use release::ReleaseTick;
 pub(crate) use stale::{MIN_INTERVAL as STALE_POLL, StaleTick};

@@ -50,6 +50,10 @@ impl ReadDueTick {
         let found = due.len() as u64;
         let full = i64::try_from(due.len()).is_ok_and(|found| found >= self.limit);
         // A full page: read on when some of its tasks were released.
-        Ok(if full { TickOutcome::after(READ_INTERVAL / 10, found) } else { TickOutcome::idle(found) })
+        Ok(if full {
+            TickOutcome::after(READ_INTERVAL / 10, found)
+        } else {
+            TickOutcome::idle(found)
+        })
     }
 }

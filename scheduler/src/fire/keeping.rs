@@ -1,9 +1,9 @@
 //! Background work of schedules: fixed delays, backfills, new time zone data and missed fires.
 
-use super::poll_interval::PollInterval;
 use super::clock::DbClock;
 use super::counted::MISSED;
 use super::judge::Judge;
+use super::poll_interval::PollInterval;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};

@@ -66,8 +66,10 @@ impl ReadTick {
             part.timers().read_begins(now);
         }
         if !known.is_empty() {
-            found +=
-                self.read_due(&known, [Timestamp::UNIX_EPOCH, now + self.near], i64::MAX).await?.len();
+            found += self
+                .read_due(&known, [Timestamp::UNIX_EPOCH, now + self.near], i64::MAX)
+                .await?
+                .len();
         }
         let end = now + self.settings.window;
         let each = i64::try_from(room / owned.len().max(1)).unwrap_or(i64::MAX);

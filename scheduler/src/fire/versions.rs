@@ -1,6 +1,6 @@
 //! The versions of a schedule, current and before edits, that apply to its due times.
 
-use super::parsed::{ParsedCache, Parsed};
+use super::parsed::{Parsed, ParsedCache};
 use chrono::TimeDelta;
 use domain::id::ScheduleId;
 use domain::schedule::{Coming, Misfire, Overlap, Reckoner, Source, TaskTemplate, Timing};

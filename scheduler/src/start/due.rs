@@ -2,7 +2,9 @@
 //! hints.
 
 use super::Loops;
-use crate::due::{DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick, STALE_POLL, StaleTick};
+use crate::due::{
+    DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick, STALE_POLL, StaleTick,
+};
 use bus::Topic;
 use runtime::config::SchedulerConfig;
 use runtime::tick::{TickPolicy, Ticker};

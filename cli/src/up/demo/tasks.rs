@@ -19,7 +19,10 @@ fn hello() -> NewTask {
 }
 
 /// None where this server has no such driver.
-async fn calls_itself(client: &Client, url: &str) -> Result<Option<ApiResponse<Task>>, ClientError> {
+async fn calls_itself(
+    client: &Client,
+    url: &str,
+) -> Result<Option<ApiResponse<Task>>, ClientError> {
     let task = json!({
         "name": "calls-itself",
         "run": {"http": {"method": "GET", "url": format!("{url}/healthz")}},
