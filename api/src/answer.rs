@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(
             json,
             serde_json::json!({
-                "type": "urn:berth:problem:validation_failed", "title": "The request has mistakes",
+                "type": "urn:berth:problem:validation_failed", "title": "The request is invalid",
                 "status": 422, "detail": "/name: is too long", "code": "validation_failed",
                 "retryable": false, "request_id": id.to_string(),
                 "errors": [{"pointer": "/name", "detail": "is too long"}],

@@ -122,7 +122,7 @@ impl Sealer {
             Problem::at(
                 Code::InvalidCursor,
                 "query:cursor",
-                "was not made by this list with these filters; start again without it",
+                "does not belong to this list and these filters; start again without it",
             )
         })
     }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use store::StoreError;
 
-/// What went wrong, for programs. Its text never changes; docs/errors.md lists them.
+/// Error code, for programs. Its text never changes; docs/errors.md lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
     /// The body is no JSON.
@@ -128,32 +128,30 @@ impl Code {
     pub const fn row(self) -> Row {
         let (code, status, title, retryable) = match self {
             Self::InvalidJson => ("invalid_json", 400, "The body is not valid JSON", false),
-            Self::InvalidParameter => {
-                ("invalid_parameter", 400, "A parameter is not usable", false)
+            Self::InvalidParameter => ("invalid_parameter", 400, "A parameter is invalid", false),
+            Self::InvalidCursor => {
+                ("invalid_cursor", 400, "The cursor is invalid for this list", false)
             }
-            Self::InvalidCursor => ("invalid_cursor", 400, "The cursor is not usable here", false),
-            Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is needed", false),
+            Self::Unauthenticated => ("unauthenticated", 401, "A valid API key is required", false),
             Self::ScopeMissing => ("scope_missing", 403, "The API key lacks a scope", false),
             Self::WrongKindOfKey => {
-                ("wrong_kind_of_key", 403, "The key is of another kind than the route", false)
+                ("wrong_kind_of_key", 403, "The credential is not for this kind of route", false)
             }
             Self::TenantSuspended => ("tenant_suspended", 403, "The account is suspended", false),
-            Self::NotFound => ("not_found", 404, "It does not exist", false),
-            Self::RouteNotFound => ("route_not_found", 404, "There is no such route", false),
-            Self::MethodNotAllowed => {
-                ("method_not_allowed", 405, "The route has other methods", false)
-            }
-            Self::Conflict => ("conflict", 409, "It is not in a state for this", false),
-            Self::VersionMismatch => ("version_mismatch", 412, "It is in another version", false),
+            Self::NotFound => ("not_found", 404, "Not found", false),
+            Self::RouteNotFound => ("route_not_found", 404, "Route not found", false),
+            Self::MethodNotAllowed => ("method_not_allowed", 405, "Method not allowed", false),
+            Self::Conflict => ("conflict", 409, "Conflict with the current state", false),
+            Self::VersionMismatch => ("version_mismatch", 412, "Version mismatch", false),
             Self::PayloadTooLarge => ("payload_too_large", 413, "The body is too large", false),
             Self::UnsupportedMediaType => {
-                ("unsupported_media_type", 415, "The body must be plain JSON", false)
+                ("unsupported_media_type", 415, "Unsupported content type", false)
             }
-            Self::ValidationFailed => ("validation_failed", 422, "The request has mistakes", false),
+            Self::ValidationFailed => ("validation_failed", 422, "The request is invalid", false),
             Self::NotAvailable => ("not_available", 422, "This is not available yet", false),
-            Self::LastOwner => ("last_owner", 422, "A tenant keeps an owner", false),
+            Self::LastOwner => ("last_owner", 422, "A tenant needs at least one owner", false),
             Self::AlreadyRotated => {
-                ("already_rotated", 422, "The API key has been replaced before", false)
+                ("already_rotated", 422, "The API key was already replaced", false)
             }
             Self::IdempotencyKeyReuse => (
                 "idempotency_key_reuse",
@@ -162,26 +160,25 @@ impl Code {
                 false,
             ),
             Self::QuotaExceeded => ("quota_exceeded", 429, "A quota of the plan is used up", true),
-            Self::RateLimited => ("rate_limited", 429, "A rate limit was met", true),
-            Self::TooManyAttempts => {
-                ("too_many_attempts", 429, "There were too many tries to sign in", true)
-            }
+            Self::RateLimited => ("rate_limited", 429, "A rate limit was exceeded", true),
+            Self::TooManyAttempts => ("too_many_attempts", 429, "Too many sign-in attempts", true),
             Self::TooManyStreams => {
                 ("too_many_streams", 429, "Too many live streams are open", true)
             }
-            Self::TooManyAtOnce => {
-                ("too_many_at_once", 429, "Too many requests are running at once", true)
+            Self::TooManyAtOnce => ("too_many_at_once", 429, "Too many concurrent requests", true),
+            Self::TooMuchInMemory => (
+                "too_much_in_memory",
+                429,
+                "Too many bytes of requests and responses in memory",
+                true,
+            ),
+            Self::Internal => ("internal", 500, "Internal error", false),
+            Self::Overloaded => ("overloaded", 503, "The service is overloaded", true),
+            Self::Unavailable => {
+                ("unavailable", 503, "The service is temporarily unavailable", true)
             }
-            Self::TooMuchInMemory => {
-                ("too_much_in_memory", 429, "Too many bytes of your requests are in memory", true)
-            }
-            Self::Internal => ("internal", 500, "Something went wrong on our side", false),
-            Self::Overloaded => ("overloaded", 503, "Too much is going on", true),
-            Self::Unavailable => ("unavailable", 503, "The service is briefly unavailable", true),
-            Self::OutcomeUnknown => {
-                ("outcome_unknown", 503, "It may or may not have happened", true)
-            }
-            Self::Timeout => ("timeout", 503, "It took too long", true),
+            Self::OutcomeUnknown => ("outcome_unknown", 503, "The outcome is unknown", true),
+            Self::Timeout => ("timeout", 503, "The request timed out", true),
         };
         Row { code, status, title, retryable }
     }
@@ -208,7 +205,7 @@ impl Code {
 pub struct FieldError {
     /// JSON pointer (RFC 6901) into the body; `query:<name>` or `header:<name>` for what is not in it.
     pub pointer: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong and what is expected.
     pub detail: String,
 }
 
@@ -394,14 +391,11 @@ impl Code {
     pub const fn advice(self) -> &'static str {
         let row = self.row();
         if let Self::TooManyAtOnce = self {
-            return "So many requests of yours run or wait already that this one did not; send fewer at the same time, and this one \
-                    again in a moment.";
+            return "Too many of your requests are running or waiting. Send fewer in parallel and try again.";
         }
         match (row.retryable, row.status) {
-            (true, _) => {
-                "Please try again in a moment, with the same Idempotency-Key if it was a write."
-            }
-            (false, 500..) => "Please report the request_id if it happens again.",
+            (true, _) => "Try again later; repeat a write with the same Idempotency-Key.",
+            (false, 500..) => "Report the request_id if it happens again.",
             (false, _) => row.title,
         }
     }

@@ -1,4 +1,4 @@
-//! What can be typed after `make bench ARGS=`.
+//! Arguments of `make bench ARGS=`.
 
 use clap::{Parser, ValueEnum};
 use std::time::Duration;
@@ -7,55 +7,55 @@ use std::time::Duration;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 pub struct Arguments {
-    /// Measure only this. May be repeated. `layout` runs only when asked for: it takes some minutes.
+    /// Measure only this; repeatable. `layout` runs only on request: it takes some minutes.
     #[arg(long, value_enum, value_name = "NAME")]
     pub only: Vec<Name>,
-    /// One short round of each, about a minute: to see that all of it works, not to quote.
+    /// One short round of each, about a minute: a smoke test, not for publication.
     #[arg(long)]
     pub quick: bool,
-    /// About a minute: whether the hot path has become much slower than `bench/ratios.json` says, as ratios to Postgres alone.
+    /// About a minute: compare the hot path, as ratios to Postgres alone, with `bench/ratios.json`.
     #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
     pub gate: bool,
-    /// The same minute; and what it measures is kept in `bench/ratios.json`. With debug builds, as `make check` compares.
+    /// As the gate, but store the result in `bench/ratios.json`. With debug builds, as `make check` compares.
     #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
     pub keep: bool,
-    /// Measure millions of schedules and of tasks too: many minutes more, and more than ten gigabytes of disk.
+    /// Also measure millions of schedules and tasks: many minutes, and more than ten gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
-    /// Seconds that each round of a timed figure lasts; where this is left out 7, those at 200 a second 15, and those of `fires` 30.
+    /// Seconds of each round of a timed figure. Default: 7; 15 at 200 per second; 30 for `fires`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=120))]
     pub seconds: Option<u64>,
-    /// Rounds of each figure. Where this is left out three, and one of what is a ratio by itself or of schedules.
+    /// Rounds of each figure. Default: three; one for ratios and schedules.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub rounds: Option<u32>,
-    /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
+    /// Waiting tasks in each round of `drain`; tasks in each round of `layout`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     pub tasks: Option<u32>,
-    /// Connections of `end-to-end`, each with one submit at a time: the more, the larger are the groups that are stored together.
+    /// Connections of `end-to-end`, each with one submit at a time; more means larger groups.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub connections: u16,
-    /// Submits a second of `submit_to_start_at_half`; where this is left out, half of what `end-to-end` gave in the same run.
+    /// Submits per second of `submit_to_start_at_half`. Default: half of `end-to-end` in the same run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50_000))]
     pub half: Option<u32>,
-    /// Due times a second in `fires`. There are a hundred times as many schedules, each due every 100 s.
+    /// Due times per second in `fires`, with a hundred times as many schedules, each due every 100 s.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub rate: u32,
-    /// Schedules due at one moment in `fires`, after that.
+    /// Schedules due at the same time in `fires`, after that.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub herd: u32,
     /// Schedules stored in `fire-scale`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000, value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
     pub schedules: u32,
-    /// Another setting of every process, by its environment variable: `--set BERTH_API__SUBMIT_WRITERS=1`. May be repeated.
+    /// Setting of every process, by environment variable: `--set BERTH_API__SUBMIT_WRITERS=1`; repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Tasks that wait in `flat`.
+    /// Waiting tasks in `flat`.
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u32).range(10_000..=100_000_000))]
     pub waiting: u32,
-    /// Tasks that have ended before, in `flat`.
+    /// Finished tasks in `flat`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub ended: u32,
-    /// Ended tasks that `layout` puts into the tables beforehand.
+    /// Finished tasks in the tables of `layout`.
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub history: u32,
 }
@@ -63,45 +63,44 @@ pub struct Arguments {
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Name {
-    /// How often the disk makes 8 kB durable.
+    /// Durable writes of 8 kB per second.
     Fdatasync,
-    /// What Postgres alone can take of batches, single submits and a drain.
+    /// Postgres alone: batches, single submits and a drain.
     RawPostgres,
-    /// Messages and hints through the broker, with nothing but the bus.
+    /// Messages and hints through the broker, bus only.
     RawHop,
-    /// A lone task's way through the engines alone: what `submit-to-start` cannot be quicker than.
+    /// Path of a single task through the engines alone: the lower bound of `submit-to-start`.
     RawChain,
-    /// Batches in, nobody runs them; then executors start and all is run.
+    /// Batches without an executor, then a drain.
     Drain,
-    /// The same run with concurrency keys and without, in turn.
+    /// Drain with and without concurrency keys, in turn.
     Keys,
-    /// One task a request, as fast as answers come.
+    /// Single submits, closed loop.
     SingleSubmit,
-    /// The same with limits, authentication and row-level security, and without, in turn.
+    /// Single submits with and without limits, authentication and row-level security, in turn.
     Guards,
-    /// Single submits while everything runs.
+    /// Single submits with running executors.
     EndToEnd,
-    /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
+    /// Latency from the intended submit to placement and end of a noop, at 200 per second.
     SubmitToStart,
-    /// The same by its steps: marked for its turn, claimed, started.
+    /// The same by steps: marked, claimed, started.
     Steps,
-    /// The same at half of what `end-to-end` reached in the same run, or at `--half` a second.
+    /// The same at half the rate of `end-to-end`, or at `--half` per second.
     AtHalf,
-    /// From a task's due time to its placement and to its end, for delayed tasks of no length, at 500 a second.
+    /// Latency from the due time to placement and end of delayed noops, at 500 per second.
     Delayed,
-    /// Commands that start a process, in the isolation that exists; and that isolation in a loop.
+    /// Commands that start a process in the available isolation, and the isolation alone in a loop.
     Commands,
-    /// Memory and processor of the embedded profile with nothing to do, and its memory while it drains.
+    /// Memory and cpu of the idle embedded profile, and its memory in a drain.
     Idle,
-    /// Schedules that come due at `--rate` a second; then `--herd` at one moment. With `--scale`, or when asked for.
+    /// Schedules due at `--rate` per second, then `--herd` at once. With `--scale` or on request.
     Fires,
-    /// The highest rate of due times of which all but a hundredth are written within a second. With `--scale`, or when asked
-    /// for.
+    /// Highest rate of due times with a p99 lateness below a second. With `--scale` or on request.
     FireRate,
-    /// Millions of schedules stored: what the look at a shard costs, and a scheduler's memory. With `--scale`, or when asked for.
+    /// Millions of stored schedules: cost of reading a shard, and memory of a scheduler. With `--scale` or on request.
     FireScale,
-    /// What a task costs where few wait and where `--waiting` do beside `--ended` that have ended, and what reads take there. With
-    /// `--scale`, or when asked for.
+    /// Cost of a task with a small backlog and with `--waiting` and `--ended` tasks, and latency of reads. With
+    /// `--scale` or on request.
     Flat,
     /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
     Layout,
@@ -132,8 +131,8 @@ impl Arguments {
         self.rounds.unwrap_or(if self.quick { 1 } else { 3 })
     }
 
-    /// Rounds of one figure. Those of schedules take minutes, and count tens of thousands of due times each; others are ratios that are
-    /// measured in turns within a round. So all of it is to take less than ten minutes.
+    /// Rounds of one figure: one for schedules, which take minutes and count tens of thousands of due times, and for
+    /// ratios, which alternate within a round. So the whole run takes less than ten minutes.
     pub fn rounds_of(&self, name: Name) -> u32 {
         match name {
             Name::Fires
@@ -159,7 +158,7 @@ impl Arguments {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 7 }))
     }
 
-    /// The same where the slowest hundredth counts: of 7 s one pause of the machine of 70 ms is all of them.
+    /// Duration for a p99: in 7 s, one pause of the machine of 70 ms would decide it.
     pub fn long_length(&self) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 3 } else { 15 }))
     }

@@ -1,6 +1,6 @@
-//! How far the database's clock is from this program's, so that times of the two can be subtracted.
+//! Offset between the database clock and this program's clock.
 //!
-//! Asks over one session several times and believes the answer that came back fastest.
+//! Queries several times over one session and uses the sample with the shortest round trip.
 
 use anyhow::{Context, ensure};
 use runtime::clock;
@@ -8,12 +8,12 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 
-/// Milliseconds to subtract from the database's time, and how far off that may be.
+/// Clock offset and its error bound, milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct ClockOffset {
     /// Database minus here.
     pub ms: f64,
-    /// Half of the round trip of the answer that was believed.
+    /// Half of the shortest round trip.
     pub uncertainty_ms: f64,
 }
 

@@ -1,6 +1,6 @@
-//! The embedded profile to measure: `berth up`, all roles in one process, with room that is not the bound, and its first customer.
+//! The embedded profile: `berth up`, all roles in one process, with ample room and a first customer.
 //!
-//! On a database of the Postgres that all else is measured with, so that the two can be compared.
+//! Uses a database of the same Postgres as the full profile, so that both can be compared.
 
 use crate::ended;
 use crate::http::{Connection, Target};

@@ -1,11 +1,11 @@
-//! Whether all that was submitted has come to its end, as the database of what is measured tells.
+//! Checks in the database that all submitted tasks have ended.
 
 use anyhow::{Context, ensure};
 use runtime::clock;
 use std::time::Duration;
 use testkit::psql;
 
-/// Waits until no task lives. Asks four times a second: each question costs a process and a backend.
+/// Waits until all tasks have ended. Polls four times a second, because each query costs a process and a backend.
 pub async fn drained(url: &str, limit: Duration) -> anyhow::Result<()> {
     let began = clock::monotonic();
     while psql::run(url, "select exists (select from task)").await? == "t" {
@@ -18,9 +18,9 @@ pub async fn drained(url: &str, limit: Duration) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails unless exactly `expected` tasks ended, each once, well, and with attempts 1 to n of which one succeeded, the last.
+/// Fails unless exactly `expected` tasks succeeded, each once, with attempts 1 to n of which only the last succeeded.
 ///
-/// One pass over each table: the checks of the end-to-end tests look up every task and are for thousands, not for hundreds of thousands.
+/// One pass over each table, for hundreds of thousands of tasks; the checks of the end-to-end tests read each task.
 pub async fn ended_well(url: &str, expected: u64) -> anyhow::Result<()> {
     let counts = numbers(
         url,

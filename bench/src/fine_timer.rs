@@ -1,4 +1,4 @@
-//! A timer with a resolution of microseconds, to send requests at the planned time.
+//! A timer with a resolution of microseconds, to send requests on time.
 //!
 //! The timers of `runtime::clock` end up to two milliseconds late. Where the system has no timerfd this one does as well.
 

@@ -1,8 +1,9 @@
-//! About a minute that tells whether something has become much slower: the hot path and Postgres alone in turn, best of three, as ratios
-//! to those that are kept in `bench/ratios.json`.
+//! A regression check of about a minute: the hot path and Postgres alone in turn, best of three, as ratios compared
+//! with `bench/ratios.json`.
 //!
-//! A machine may be slow or busy; both sides of a ratio are then. Best of three, because what disturbs only ever slows down. A ratio
-//! that has lost a quarter is told, one that has lost half fails. Which build the kept ratios are of stands beside them.
+//! On a slow or busy machine both sides of a ratio are slower. Best of three, because disturbances only slow down. A
+//! ratio that has lost a quarter is a warning, one that has lost half fails. The build of the stored ratios is stored
+//! with them.
 
 use crate::phase;
 use crate::progress::say;
@@ -20,7 +21,7 @@ const LENGTH: Duration = Duration::from_secs(2);
 const WARNS_BELOW: f64 = 0.75;
 const FAILS_BELOW: f64 = 0.5;
 
-/// What is compared: ours, and its twin.
+/// A figure and its raw counterpart.
 const PAIRS: [(&str, &str); 3] = [
     ("batch_submit_per_s", "raw_batch_submit_per_s"),
     ("single_submit_per_s", "raw_single_submit_per_s"),
@@ -29,7 +30,7 @@ const PAIRS: [(&str, &str); 3] = [
 
 type Ratios = BTreeMap<String, f64>;
 
-/// Measures and compares; with `keep`, keeps what it measured instead.
+/// Measures and compares; with `keep`, stores the result instead.
 pub async fn run(keep: bool) -> anyhow::Result<()> {
     let mut best: BTreeMap<&str, f64> = BTreeMap::new();
     for round in 1..=ROUNDS {
@@ -74,7 +75,7 @@ fn kept(path: &PathBuf) -> anyhow::Result<Ratios> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Says how each ratio stands, and gives those that have lost half.
+/// Reports each ratio; returns those that have lost half.
 fn compare(kept: &Ratios, now: &Ratios) -> Vec<String> {
     let mut lost = Vec::new();
     for (key, now) in now {
@@ -83,14 +84,14 @@ fn compare(kept: &Ratios, now: &Ratios) -> Vec<String> {
             continue;
         };
         let share = now / before;
-        let told = format!("{key} {now:.3} of the raw engine, {before:.3} kept");
+        let text = format!("{key} {now:.3} of the raw engine, {before:.3} kept");
         if share < FAILS_BELOW {
-            say(&format!("gate: FAILED: {told}"));
-            lost.push(told);
+            say(&format!("gate: FAILED: {text}"));
+            lost.push(text);
         } else if share < WARNS_BELOW {
-            say(&format!("gate: WARNING: {told}: more than a quarter is lost"));
+            say(&format!("gate: WARNING: {text}: more than a quarter is lost"));
         } else {
-            say(&format!("gate: {told}"));
+            say(&format!("gate: {text}"));
         }
     }
     lost

@@ -1,7 +1,7 @@
 //! Builds the `berth` binary as it is released and tells the test support where it is.
 //!
-//! Called first. The test support learns the folder from the environment, and a program cannot safely change its own
-//! environment: so this program starts itself anew with it. The rule: never an old binary, never one with debug checks.
+//! Called first. The test support reads the folder from the environment, and a program cannot safely change its own
+//! environment: so this program restarts itself with it. The rule: never an old binary, never one with debug checks.
 
 use anyhow::{Context, bail};
 use std::os::unix::process::CommandExt;
@@ -32,7 +32,7 @@ pub fn ensure_built() -> anyhow::Result<()> {
 
 /// The `berth` that can serve without guards. Only `make bench` builds it, and puts it where nobody takes it for the usual one.
 pub fn unguarded() -> anyhow::Result<PathBuf> {
-    let folder = settings::program_folder().context("the folder of programs is not known")?;
+    let folder = settings::program_folder().context("the folder of programs is unknown")?;
     let path = folder.join("unguarded/berth");
     anyhow::ensure!(path.is_file(), "there is no {}; use `make bench`", path.display());
     Ok(path)

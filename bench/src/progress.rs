@@ -1,4 +1,4 @@
-//! Says on standard error what is being done, so that nobody waits in front of a silent terminal.
+//! Progress messages on standard error.
 
 use std::io::Write;
 

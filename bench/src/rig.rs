@@ -1,6 +1,6 @@
-//! A cluster to measure: one process of each role, room that is not the bound, and one customer.
+//! The measured cluster: one process of each role, ample room, and one customer.
 //!
-//! Everything else is as the defaults have it. One process of each, because two cores do not hold more.
+//! Everything else has its default. One process of each role, because two cores hold no more.
 
 use crate::cpu::{Meter, holder_of_port, postmaster};
 use crate::ended;
@@ -14,8 +14,8 @@ use std::time::Duration;
 use testkit::psql;
 use tokio::sync::OnceCell;
 
-/// What is told to every process. A basic task takes 250 millis of cpu and one port: 4000 fit. All requests come from one address, and
-/// are counted as such; a quick machine answers more than the usual limit. The broker has one node, as that of `berth up --full`.
+/// Settings of every process. A basic task needs 250 cpu millis and one port: 4000 fit. All requests come from one
+/// address; a fast machine exceeds the default limit. The broker has one node, as with `berth up --full`.
 const SETTINGS: [(&str, &str); 10] = [
     ("BERTH_BUS__QUEUE_TYPE", "classic"),
     ("BERTH_API__PEER_REQUESTS_PER_SECOND", "1000000"),
@@ -29,26 +29,26 @@ const SETTINGS: [(&str, &str); 10] = [
     ("BERTH_EXECUTOR__PORT_COUNT", "4096"),
 ];
 
-/// What is told besides, as the arguments ask for it.
+/// Additional settings from the arguments.
 pub static OTHERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
-/// All that is told, the last of one name counts.
+/// All settings; the last of one name wins.
 pub fn settings() -> impl Iterator<Item = (&'static str, &'static str)> {
     let others = OTHERS.get().into_iter().flatten().map(|(name, value)| (&**name, &**value));
     SETTINGS.into_iter().chain(others)
 }
 
-/// How the broker keeps hints in what is measured.
+/// Queue type of the measured cluster.
 pub fn queue_type() -> QueueType {
-    let told = settings().filter(|(name, _)| *name == "BERTH_BUS__QUEUE_TYPE").last();
-    match told {
+    let queue_type = settings().filter(|(name, _)| *name == "BERTH_BUS__QUEUE_TYPE").last();
+    match queue_type {
         Some((_, "classic")) => QueueType::Classic,
         _ => QueueType::Quorum,
     }
 }
 
-/// A server that has run for a while writes its log over old segments of it; a new one must first fill and sync each new one, 16 MiB, and
-/// for 10 to 20 ms nothing is committed. So these are made beforehand, and freed for use by the checkpoint behind it.
+/// A long-running server reuses old WAL segments; a new one must create and sync each segment of 16 MiB, which stops
+/// commits for 10 to 20 ms. So segments are created in advance and freed for reuse by a checkpoint.
 const WRITE_AHEAD: &str = "do $$ begin
     for segment in 1..64 loop
         perform pg_logical_emit_message(false, 'bench', 'a segment begun');

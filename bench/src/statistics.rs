@@ -1,6 +1,6 @@
 //! Medians and percentiles.
 
-/// The middle of the values, or the mean of the two in the middle; `None` of nothing.
+/// The median; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! Runs the figures in turn, round by round, and gathers what they say.
+//! Runs the figures in turn, round by round, and collects the results.
 //!
-//! A round that fails is told and left out; the others go on. Rounds of one figure are minutes apart where several are
-//! measured, so that a disturbance hits one of them, and the median drops it.
+//! A failed round is reported and skipped. Rounds of one figure are minutes apart, so that a disturbance affects one of
+//! them, and the median drops it.
 
 use crate::arguments::{Arguments, Name};
 use crate::layout;
@@ -21,7 +21,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
     let mut results = Results {
         machine: Machine::here()?,
         versions: Versions::ask(&admin_url, &amqp_url).await?,
-        settings: told(arguments, &admin_url).await?,
+        settings: settings_used(arguments, &admin_url).await?,
         figures: BTreeMap::new(),
         layout: None,
         problems: Vec::new(),
@@ -162,19 +162,19 @@ const fn describe(name: Name) -> &'static str {
     }
 }
 
-async fn told(
+async fn settings_used(
     arguments: &Arguments,
     admin_url: &str,
 ) -> anyhow::Result<BTreeMap<&'static str, String>> {
-    let mut told: BTreeMap<&'static str, String> =
+    let mut settings: BTreeMap<&'static str, String> =
         rig::settings().map(|(name, value)| (name, value.to_owned())).collect();
     for name in ["fsync", "synchronous_commit", "shared_buffers", "max_wal_size"] {
-        told.insert(name, psql::run(admin_url, &format!("show {name}")).await?);
+        settings.insert(name, psql::run(admin_url, &format!("show {name}")).await?);
     }
-    told.insert("processes", "1 api, 1 scheduler, 1 resource-manager, 1 executor".to_owned());
-    told.insert("rounds", arguments.rounds().to_string());
-    told.insert("round_length_s", arguments.length().as_secs().to_string());
-    told.insert("long_round_length_s", arguments.long_length().as_secs().to_string());
-    told.insert("drain_tasks", arguments.drain_tasks().to_string());
-    Ok(told)
+    settings.insert("processes", "1 api, 1 scheduler, 1 resource-manager, 1 executor".to_owned());
+    settings.insert("rounds", arguments.rounds().to_string());
+    settings.insert("round_length_s", arguments.length().as_secs().to_string());
+    settings.insert("long_round_length_s", arguments.long_length().as_secs().to_string());
+    settings.insert("drain_tasks", arguments.drain_tasks().to_string());
+    Ok(settings)
 }

@@ -8,7 +8,7 @@ use crate::error::ConnectError;
 use crate::hint::HintBatch;
 use crate::in_process::InProcess;
 use crate::outcome::{ConnectionState, PublishOutcome};
-use crate::queues::QueuesSeen;
+use crate::queues::QueueReport;
 use crate::rabbit::{Broker, Settings};
 use crate::topic::Topic;
 use crate::wakeups::{Raised, Wakeups};
@@ -43,7 +43,7 @@ enum Carrier {
 }
 
 impl Bus {
-    /// The bus that `config` asks for. Returns at once and connects in the background. Must be called within a tokio runtime.
+    /// The bus of `config`. Returns at once and connects in the background. Must be called within a tokio runtime.
     ///
     /// `shutdown` must come after the role has drained: deliveries that are settled later are
     /// requeued.
@@ -153,13 +153,13 @@ impl Bus {
 
     /// Checks that the queues of these pools exist with the arguments that this release declares; changes nothing. Takes a few
     /// round trips per pool.
-    pub async fn queues(&self, pools: &[PoolName]) -> QueuesSeen {
+    pub async fn queues(&self, pools: &[PoolName]) -> QueueReport {
         match &self.inner.carrier {
             Carrier::Rabbit(broker) => match broker.queue_faults(pools).await {
-                Ok(faults) => QueuesSeen::Checked(faults),
-                Err(fault) => QueuesSeen::Unreachable(ErrorChain(&fault).to_string()),
+                Ok(faults) => QueueReport::Checked(faults),
+                Err(fault) => QueueReport::Unreachable(ErrorChain(&fault).to_string()),
             },
-            Carrier::InProcess(_) => QueuesSeen::NoBroker,
+            Carrier::InProcess(_) => QueueReport::NoBroker,
         }
     }
 

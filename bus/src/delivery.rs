@@ -34,7 +34,7 @@ impl Delivery {
         &self.batch
     }
 
-    /// True when somebody has held it before: its tasks may already be placed.
+    /// True for a redelivery: its tasks may already be placed.
     #[must_use]
     pub fn redelivered(&self) -> bool {
         self.redelivered

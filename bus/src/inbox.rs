@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use tokio::sync::{Notify, watch};
 
-/// What the reader asked for last.
+/// Last request of the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     Consume,

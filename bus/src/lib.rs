@@ -25,6 +25,6 @@ pub use delivery::Delivery;
 pub use error::ConnectError;
 pub use hint::{DecodeError, Hint, HintBatch};
 pub use outcome::{ConnectionState, PublishOutcome};
-pub use queues::{QueueFault, QueuesSeen};
+pub use queues::{QueueFault, QueueReport};
 pub use topic::Topic;
 pub use wakeups::Wakeups;

@@ -22,7 +22,7 @@ impl fmt::Display for QueueFault {
 
 /// Result of a check of the broker's queues.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QueuesSeen {
+pub enum QueueReport {
     /// The bus is in this process: there are no queues.
     NoBroker,
     /// All were checked; these differ.

@@ -11,7 +11,7 @@ pub enum Topic {
     Batcher,
     /// The schedulers' clock work: a task became due by something other than time (a lapse, a failed attempt).
     ShardOwner,
-    /// Resource managers: something to cancel, to drain, or to take over.
+    /// Resource managers: a cancel, a drain or a takeover.
     ResourceManager,
     /// Readers of live output: a chunk was stored.
     Output,

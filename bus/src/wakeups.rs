@@ -66,7 +66,7 @@ pub struct Wakeups {
 }
 
 impl Wakeups {
-    /// Fires on each wake-up of `topic`; to be given to a tick driver. Never fires for a topic that was not asked for.
+    /// Fires on each wake-up of `topic`; for a tick driver. Never fires for a topic that is not subscribed.
     ///
     /// Use either this or [`Self::next`] for a topic: each of them receives every wake-up.
     #[must_use]
@@ -85,7 +85,7 @@ impl Wakeups {
         }
     }
 
-    /// The topics it was asked for.
+    /// Subscribed topics.
     #[must_use]
     pub fn topics(&self) -> &[Topic] {
         &self.topics

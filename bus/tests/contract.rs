@@ -94,11 +94,11 @@ async fn acks_out_of_order_leave_nothing_behind(carrier: Carrier) {
     let rig = carrier.rig(|_| {}).await;
     rig.publish((0..300).map(|_| batch(1)).collect()).await;
     let mut consumer = rig.consume(32);
-    let mut seen = 0;
-    while seen < 300 {
+    let mut outcomes = 0;
+    while outcomes < 300 {
         let mut held = vec![next(&mut consumer).await];
         held.extend(std::iter::from_fn(|| consumer.try_next()));
-        seen += held.len();
+        outcomes += held.len();
         // The second half first, every third later than the rest.
         let half = held.len() / 2;
         held.rotate_left(half);
@@ -242,7 +242,7 @@ async fn wake_ups_arrive_and_coalesce(carrier: Carrier) {
     };
     let sender = other.as_ref().map_or(&rig.bus, |other| &other.bus);
     let wakeups = rig.bus.wakeups(&[Topic::Batcher, Topic::Output]);
-    support::heard(sender, &wakeups).await;
+    support::receives_wakeup(sender, &wakeups).await;
 
     for _ in 0..1000 {
         sender.wake(Topic::Output);

@@ -53,7 +53,7 @@ async fn what_is_published_to_a_deleted_queue_is_returned_and_the_queue_made_aga
 }
 
 #[tokio::test]
-async fn a_returned_message_is_told_from_its_neighbours() {
+async fn a_returned_message_does_not_affect_its_neighbours() {
     let rig = Carrier::RabbitMq.rig(|_| {}).await;
     let whole: domain::id::PoolName = format!("whole-{}", rig.pool).parse().unwrap();
     assert!(rig.bus.publish(&whole, vec![batch(1)]).await[0].is_confirmed());
@@ -172,7 +172,7 @@ async fn a_wake_up_of_this_process_comes_at_once_and_not_again_from_the_broker()
     let wakeups = rig.bus.wakeups(&[Topic::Batcher, Topic::Output]);
     let others = other.bus.wakeups(&[Topic::Output]);
     // Both listen to the broker.
-    support::heard(&other.bus, &wakeups).await;
+    support::receives_wakeup(&other.bus, &wakeups).await;
     clock::timeout(SOON, others.next()).await.unwrap();
     rig.bus.wake(Topic::Output);
     assert_eq!(wakeups.next().now_or_never(), Some(Topic::Output));
@@ -191,7 +191,7 @@ async fn a_wake_up_goes_at_once_and_those_within_the_interval_go_as_one() {
     let rig = Carrier::RabbitMq.rig(|config| config.wake_interval = interval).await;
     let sender = rig.sibling().await;
     let wakeups = rig.bus.wakeups(&[Topic::Batcher, Topic::Output]);
-    support::heard(&sender.bus, &wakeups).await;
+    support::receives_wakeup(&sender.bus, &wakeups).await;
     // The interval of the last one, and the one that is pending then.
     while clock::timeout(2 * interval, wakeups.next()).await.is_ok() {}
 
@@ -264,19 +264,23 @@ async fn a_black_hole_is_noticed_and_everything_comes_back_by_itself() {
     next(&mut consumer).await.ack();
 
     proxy.set(Mode::Blackhole);
-    let mut seen = HashSet::new();
+    let mut outcomes = HashSet::new();
     let began = clock::monotonic();
     while began.elapsed() < Duration::from_secs(5) {
-        let asked = clock::monotonic();
-        seen.insert(rig.publish_one().await);
-        assert!(asked.elapsed() < ANSWERED, "answered after {:?}", asked.elapsed());
+        let started = clock::monotonic();
+        outcomes.insert(rig.publish_one().await);
+        assert!(started.elapsed() < ANSWERED, "answered after {:?}", started.elapsed());
         clock::sleep(Duration::from_millis(50)).await;
     }
     assert!(
-        seen.contains(&PublishOutcome::TimedOut) && !seen.contains(&PublishOutcome::Confirmed),
-        "{seen:?}"
+        outcomes.contains(&PublishOutcome::TimedOut)
+            && !outcomes.contains(&PublishOutcome::Confirmed),
+        "{outcomes:?}"
     );
-    assert!(seen.contains(&PublishOutcome::ConnectionLost), "the loss was not noticed: {seen:?}");
+    assert!(
+        outcomes.contains(&PublishOutcome::ConnectionLost),
+        "the loss was not noticed: {outcomes:?}"
+    );
 
     let _missed = wakeups.notify(Topic::Batcher);
     proxy.set(Mode::Pass);
@@ -294,9 +298,9 @@ async fn answers_that_get_lost_do_not_hang_a_publish() {
     let (rig, proxy) = behind_a_proxy().await;
     rig.publish(vec![batch(1)]).await;
     proxy.set(Mode::DropReplies);
-    let asked = clock::monotonic();
+    let started = clock::monotonic();
     let outcomes = rig.bus.publish(&rig.pool, (0..500).map(|_| batch(1)).collect()).await;
-    assert!(asked.elapsed() < ANSWERED);
+    assert!(started.elapsed() < ANSWERED);
     assert!(
         outcomes.iter().all(|outcome| *outcome == PublishOutcome::TimedOut),
         "{:?}",

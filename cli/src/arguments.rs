@@ -28,32 +28,32 @@ use clap::{Parser, Subcommand};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  it was tried and failed; or the task waited for ended failed, aborted or killed; or the doctor found something
-  2  arguments, settings or the task are not usable; or some tasks of a file were refused; or the doctor could not look
-  3  what was named does not exist
-  4  the API key is missing, wrong or may not do this
-  5  the server or the database cannot be reached, or has no time now
-  6  the task waited for was cancelled, expired or skipped
-  7  the audit was changed, or rows of it are missing
+  1  the command failed; or the awaited task ended failed, aborted or killed; or a doctor check failed
+  2  invalid arguments, settings or task; or some tasks of a file were refused; or a doctor check could not run
+  3  not found
+  4  the API key is missing, invalid or lacks permission
+  5  the server or the database is unreachable or overloaded
+  6  the awaited task was cancelled, expired or skipped
+  7  the audit log was changed, or rows of it are missing
 
 Examples:
   berth up
-  berth login --server https://berth.example.com        # asks for the key and keeps it
+  berth login --server https://berth.example.com        # asks for the key and stores it
   berth submit --name hello --follow -- bash -c 'echo hi'
   berth submit --file tasks.ndjson
   berth watch";
 
 /// Berth runs commands and HTTP calls for many customers on shared machines.
 ///
-/// A task that was accepted is not lost, and ends once. Customers share the machines by weight. A command may run more than once where
-/// a machine is lost while it runs (see --delivery).
+/// An accepted task is never lost and ends exactly once. Customers share the machines by weight. A command may run more than once if
+/// its machine fails (see --delivery).
 #[derive(Debug, Parser)]
 #[command(name = "berth", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// For whom the output is.
+    /// Output format.
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub output: Format,
     #[command(flatten)]
@@ -63,15 +63,15 @@ pub struct Arguments {
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Bring up a whole Berth on this machine: database, all roles, an executor, a first key.
+    /// Start a complete Berth on this machine: database, all roles, an executor and a first key.
     Up(Box<UpArguments>),
     /// Run the HTTP API.
     #[command(after_help = "Example:\n  berth api --config /etc/berth.toml")]
     Api(SettingsArguments),
-    /// Run a scheduler: due times, and whose turn it is.
+    /// Run a scheduler: due times and dispatch order.
     #[command(after_help = "Example:\n  berth scheduler --config /etc/berth.toml")]
     Scheduler(SettingsArguments),
-    /// Run a resource manager: where tasks run, and under which lease.
+    /// Run a resource manager: placement and leases.
     #[command(
         after_help = "Example:\n  BERTH_RESOURCE_MANAGER__LISTEN=0.0.0.0:7070 berth resource-manager"
     )]
@@ -81,54 +81,54 @@ pub enum Command {
         after_help = "Example:\n  BERTH_EXECUTOR__RESOURCE_MANAGERS=http://rm:7070 berth executor"
     )]
     Executor(SettingsArguments),
-    /// Bring the database to this version: tables, policies, logins of the services.
+    /// Migrate the database to this version: tables, policies and service roles.
     #[command(
         after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
     )]
     Migrate(MigrateArguments),
-    /// Look whether all that must hold does, in the database and the broker, and say what to do where it does not.
+    /// Check the invariants in the database and the broker, and print what to do about each failure.
     #[command(
-        after_help = "Reads only, and is safe beside load. Exit code 0: healthy; 1: something was found; 2: not all could be looked at.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"
+        after_help = "Read-only and safe under load. Exit code 0: healthy; 1: a check failed; 2: a check could not run.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"
     )]
     Doctor(SettingsArguments),
-    /// What the platform's operators do, straight in the database.
+    /// Operator commands, directly on the database.
     #[command(
         subcommand,
-        after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe audit shows each as done by operator:NAME (--operator, BERTH_OPERATOR, or the login name)."
+        after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe audit log records operator:NAME as the actor (--operator, BERTH_OPERATOR, or the login name)."
     )]
     Admin(AdminCommand),
     /// Submit a task and print its id.
     Submit(Box<SubmitArguments>),
     /// Show a task.
     Get(GetArguments),
-    /// Say what a task waits for, and when it will probably start.
+    /// Show what a task waits for and its estimated start.
     Explain(ExplainArguments),
-    /// Watch tasks change, until all that were named have ended.
+    /// Watch tasks until all named ones have finished.
     Watch(WatchArguments),
     /// Show tasks, newest first.
     List(ListArguments),
-    /// Write a task's output to standard output and standard error.
+    /// Print a task's output to standard output and standard error.
     Logs(LogsArguments),
-    /// Run a task again, as a new task, and print its id.
+    /// Run a task again as a new task and print its id.
     Rerun(RerunArguments),
-    /// Cancel tasks, or ask them to stop.
+    /// Cancel tasks; running ones are asked to stop.
     Cancel(CancelArguments),
-    /// Show the tries of a task.
+    /// Show the attempts of a task.
     Attempts(AttemptsArguments),
-    /// Show what was used, by day and tier.
+    /// Show usage by day and tier.
     Usage(UsageArguments),
-    /// Show what the plan allows, and what is used of it.
+    /// Show the limits of the plan and their use.
     #[command(after_help = "Example:\n  berth limits")]
     Limits,
-    /// Show who changed what in your tenant, newest first.
+    /// Show the audit log of your tenant, newest first.
     Audit(AuditArguments),
-    /// How many tasks of a concurrency key run at once.
+    /// Limits of concurrency keys.
     #[command(
         subcommand,
         after_help = "Examples:\n  berth concurrency set exports 3\n  berth concurrency list"
     )]
     Concurrency(ConcurrencyCommand),
-    /// Schedules: what makes tasks when it is due, by the clock.
+    /// Schedules, which create tasks at their due times.
     #[command(
         subcommand,
         after_help = "Examples:\n  berth schedule put report --cron '30 2 * * *' -- bash -c 'echo hi'\n  berth schedule edit report --zone Europe/Berlin\n  berth schedule fires report"
@@ -146,127 +146,127 @@ pub enum Command {
         after_help = "Examples:\n  berth users invite ann@example.com --role developer\n  berth users role ann@example.com admin"
     )]
     Users(UsersCommand),
-    /// Keep a server and its key, so that they need not be given each time.
+    /// Store a server and its API key in a profile.
     Login(LoginArguments),
-    /// Show which server and tenant the key is of, and what it may do.
+    /// Show the server, the tenant and the scopes of the API key.
     #[command(name = "whoami", after_help = "Example:\n  berth whoami")]
     WhoAmI,
-    /// Sign in as a user of a tenant, and keep a key that is made for it.
+    /// Sign in as a user and store an API key.
     SignIn(SignInArguments),
-    /// Accept an invitation: set the password to sign in with.
+    /// Accept an invitation and set a password.
     Accept(AcceptArguments),
-    /// Become a customer of a server, where it lets everybody, and keep a first key.
+    /// Sign up as a customer, where the server allows it, and store a first key.
     SignUp(SignUpArguments),
-    /// The servers that were kept.
+    /// Stored servers.
     #[command(
         subcommand,
         after_help = "Examples:\n  berth profile list\n  berth profile use staging"
     )]
     Profile(ProfileCommand),
-    /// Simulate who goes next, beside other policies, under a virtual clock.
+    /// Simulate scheduling policies under a virtual clock.
     Sim(SimArguments),
-    /// Write the description of the HTTP API (OpenAPI 3.1) to standard output.
+    /// Print the OpenAPI 3.1 document of the HTTP API.
     #[command(after_help = "Example:\n  berth openapi > openapi.json")]
     Openapi(SettingsArguments),
-    /// Write a shell's completions to standard output.
+    /// Print shell completions.
     Completions(CompletionsArguments),
-    /// Write the manual pages into a folder.
+    /// Write manual pages into a folder.
     Man(ManArguments),
 }
 
-/// What can be done with limits of concurrency keys.
+/// Commands for limits of concurrency keys.
 #[derive(Debug, Subcommand)]
 pub enum ConcurrencyCommand {
-    /// Show the limits that are stored, by key. Of every other key one task runs at a time.
+    /// List the stored limits by key. Other keys have a limit of 1.
     List(ConcurrencyListArguments),
-    /// Show a key's limit, and how many of its tasks run.
+    /// Show a key's limit and its running tasks.
     #[command(after_help = "Example:\n  berth concurrency show exports")]
     Show(ConcurrencyKeyArguments),
-    /// Let so many tasks of a key run at once. It acts within a second, on tasks that wait too.
+    /// Set the number of tasks of a key that run at once. Takes effect within a second, also for waiting tasks.
     Set(ConcurrencySetArguments),
-    /// Let one task of a key run at a time again.
+    /// Reset a key's limit to 1.
     #[command(after_help = "Example:\n  berth concurrency delete exports")]
     Delete(ConcurrencyKeyArguments),
 }
 
-/// What can be done with schedules.
+/// Commands for schedules.
 #[derive(Debug, Subcommand)]
 pub enum ScheduleCommand {
-    /// Make a schedule, or replace it as a whole. The same again changes nothing.
+    /// Create or replace a schedule. Idempotent.
     Put(Box<schedule::PutArguments>),
-    /// Change what is named of a schedule, and nothing else.
+    /// Change parts of a schedule.
     Edit(Box<schedule::EditArguments>),
     /// Show a schedule.
     #[command(after_help = "Example:\n  berth schedule get report")]
     Get(schedule::NameArguments),
-    /// Show schedules, by name.
+    /// List schedules by name.
     List(schedule::ScheduleListArguments),
-    /// Delete a schedule. Its tasks go on.
+    /// Delete a schedule. Its tasks continue.
     Delete(schedule::DeleteArguments),
-    /// Pause a schedule: its due times are written down, and make no task.
+    /// Pause a schedule: due times are recorded but create no task.
     Pause(schedule::PauseArguments),
-    /// Resume a paused schedule, from its next due time on.
+    /// Resume a paused schedule from its next due time.
     #[command(after_help = "Example:\n  berth schedule resume report")]
     Resume(schedule::NameArguments),
     /// Fire a schedule now and print the task's id.
     #[command(after_help = "Example:\n  berth get --wait $(berth schedule trigger report)")]
     Trigger(schedule::NameArguments),
-    /// Fire the due times of a past range that made no task.
+    /// Fire the due times of a past range that created no task.
     Backfill(schedule::BackfillArguments),
-    /// Show what became of a schedule's due times, newest first.
+    /// Show the outcomes of a schedule's due times, newest first.
     Fires(schedule::FiresArguments),
-    /// Show when a schedule will be due, or would be, with a small calendar.
+    /// Show the next due times of a schedule or timing, with a calendar.
     Preview(Box<schedule::PreviewArguments>),
 }
 
-/// What can be done with API keys of one's own tenant.
+/// Commands for API keys of the caller's tenant.
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
-    /// Show the keys, newest first: all, or those you made.
+    /// List keys, newest first: all, or those you created.
     #[command(after_help = "Example:\n  berth keys list")]
     List,
-    /// Make a key and print it, once.
+    /// Create a key and print it once.
     Create(KeysCreateArguments),
-    /// Put a new key in the place of one, and print it, once.
+    /// Replace a key by a new one and print it once.
     Rotate(KeysRotateArguments),
-    /// End a key at once.
+    /// Revoke a key at once.
     Revoke(KeysRevokeArguments),
 }
 
-/// What can be done with users of one's own tenant.
+/// Commands for users of the caller's tenant.
 #[derive(Debug, Subcommand)]
 pub enum UsersCommand {
-    /// Show the users, newest first.
+    /// List users, newest first.
     #[command(after_help = "Example:\n  berth users list")]
     List,
-    /// Invite a user and print the token to set a password with, once.
+    /// Invite a user and print the invitation token once.
     Invite(UsersInviteArguments),
-    /// Give a user another role.
+    /// Change a user's role.
     Role(UsersRoleArguments),
-    /// Remove a user: signed out everywhere, keys revoked.
+    /// Remove a user, end its sessions and revoke its keys.
     Remove(UsersRemoveArguments),
 }
 
-/// What can be done with profiles.
+/// Commands for profiles.
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
-    /// Show the profiles; the one in use is marked.
+    /// List profiles; the current one is marked.
     #[command(after_help = "Example:\n  berth profile list")]
     List,
-    /// Use a profile from now on.
+    /// Make a profile the current one.
     Use(ProfileUseArguments),
 }
 
-/// What the platform's operators do.
+/// Operator commands.
 #[derive(Debug, Subcommand)]
 pub enum AdminCommand {
-    /// Tenants: the customers.
+    /// Tenants (customers).
     #[command(
         subcommand,
         after_help = "Examples:\n  berth admin tenant create acme --plan free\n  berth admin tenant suspend acme"
     )]
     Tenant(TenantCommand),
-    /// Plans: what subscriptions allow.
+    /// Plans (subscriptions).
     #[command(
         subcommand,
         after_help = "Examples:\n  berth admin plan list\n  berth admin plan set team --backlog 200000"
@@ -278,120 +278,120 @@ pub enum AdminCommand {
         after_help = "Example:\n  berth admin key create --tenant acme --name ci --scope read --scope submit"
     )]
     Key(KeyCommand),
-    /// Users: a tenant's people.
+    /// Users of a tenant.
     #[command(
         subcommand,
         after_help = "Example:\n  berth admin user create --tenant acme --email ann@example.com --role owner"
     )]
     User(UserCommand),
-    /// Keys of the platform's operators.
+    /// Operator keys.
     #[command(
         subcommand,
         after_help = "Example:\n  berth admin operator-key create --name ann --scope read"
     )]
     OperatorKey(OperatorKeyCommand),
-    /// Pools: groups of executors, and what their tasks may do.
+    /// Pools of executors and their permissions.
     #[command(
         subcommand,
         after_help = "Examples:\n  berth admin pool list\n  berth admin pool pause default --because 'a new kernel'"
     )]
     Pool(PoolCommand),
-    /// The audit: who changed what.
+    /// The audit log.
     #[command(subcommand, after_help = "Example:\n  berth admin audit verify")]
     Audit(AuditCommand),
-    /// Show what would fire after a restore, whose schedules are held; with --confirm, let them fire.
+    /// Show what would fire after a restore; with --confirm, release the held schedules.
     ResumeAfterRestore(ResumeAfterRestoreArguments),
 }
 
-/// What can be done with the audit.
+/// Commands for the audit log.
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
-    /// Say whether the audit is whole, or what is missing or was changed.
+    /// Verify that no row of the audit log is missing or changed.
     Verify(AuditVerifyArguments),
 }
 
-/// What can be done with tenants.
+/// Commands for tenants.
 #[derive(Debug, Subcommand)]
 pub enum TenantCommand {
     /// Create a tenant and print its id.
     Create(TenantCreateArguments),
-    /// Show tenants, newest first.
+    /// List tenants, newest first.
     List(TenantListArguments),
     /// Show a tenant.
     #[command(after_help = "Example:\n  berth admin tenant show acme")]
     Show(TenantArguments),
-    /// Suspend a tenant: it submits nothing, and nothing of it starts; what runs may end.
+    /// Suspend a tenant: no submits and no new starts; running tasks finish.
     #[command(after_help = "Example:\n  berth admin tenant suspend acme")]
     Suspend(TenantArguments),
     /// Resume a suspended tenant.
     #[command(after_help = "Example:\n  berth admin tenant resume acme")]
     Resume(TenantArguments),
-    /// Delete a tenant for good.
+    /// Delete a tenant permanently.
     Delete(TenantDeleteArguments),
-    /// Change a tenant's plan, and its weight.
+    /// Change a tenant's plan and weight.
     SetPlan(TenantSetPlanArguments),
 }
 
-/// What can be done with plans.
+/// Commands for plans.
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
-    /// Show every plan.
+    /// List plans.
     #[command(after_help = "Example:\n  berth admin plan list")]
     List(SettingsArguments),
     /// Create a plan.
     Create(PlanSetArguments),
-    /// Change a plan; its tenants feel it within two seconds.
+    /// Change a plan. Takes effect within two seconds.
     #[command(after_help = "Example:\n  berth admin plan set team --backlog 200000")]
     Set(PlanSetArguments),
-    /// Delete a plan that nobody is on.
+    /// Delete a plan that no tenant uses.
     Delete(PlanDeleteArguments),
 }
 
-/// What can be done with API keys.
+/// Commands for API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Create an API key and print it, once.
+    /// Create an API key and print it once.
     Create(KeyCreateArguments),
-    /// Show a tenant's keys, newest first.
+    /// List a tenant's keys, newest first.
     List(KeyListArguments),
-    /// Put a new key in the place of one, and print it, once.
+    /// Replace a key by a new one and print it once.
     Rotate(KeyRotateArguments),
-    /// End a key at once.
+    /// Revoke a key at once.
     Revoke(KeyRevokeArguments),
 }
 
-/// What can be done with users.
+/// Commands for users.
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Invite a user, such as a tenant's first owner, and print the token to set a password with, once.
+    /// Invite a user, such as a tenant's first owner, and print the invitation token once.
     Create(UserCreateArguments),
 }
 
-/// What can be done with operators' keys.
+/// Commands for operator keys.
 #[derive(Debug, Subcommand)]
 pub enum OperatorKeyCommand {
-    /// Create an operator's key and print it, once.
+    /// Create an operator key and print it once.
     Create(OperatorKeyCreateArguments),
-    /// Show operators' keys, newest first.
+    /// List operator keys, newest first.
     #[command(after_help = "Example:\n  berth admin operator-key list")]
     List(SettingsArguments),
-    /// Put a new key in the place of one, and print it, once.
+    /// Replace a key by a new one and print it once.
     Rotate(OperatorKeyRotateArguments),
-    /// End an operator's key at once.
+    /// Revoke an operator key at once.
     Revoke(OperatorKeyRevokeArguments),
 }
 
-/// What can be done with pools.
+/// Commands for pools.
 #[derive(Debug, Subcommand)]
 pub enum PoolCommand {
-    /// Show every pool.
+    /// List pools.
     #[command(after_help = "Example:\n  berth admin pool list")]
     List(SettingsArguments),
-    /// Store a pool, or change what it allows, and print what holds now.
+    /// Create or change a pool and print it.
     Set(PoolSetArguments),
-    /// Hand out nothing of a pool until it is resumed; what runs goes on.
+    /// Stop dispatch of a pool until it is resumed; running tasks continue.
     Pause(PoolPauseArguments),
-    /// Hand out tasks of a paused pool again.
+    /// Resume a paused pool.
     #[command(after_help = "Example:\n  berth admin pool resume default")]
     Resume(PoolArguments),
 }

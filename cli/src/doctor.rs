@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table};
 use crate::role::OwnBus;
 use crate::settings_arguments::SettingsArguments;
-use bus::QueuesSeen;
+use bus::QueueReport;
 use domain::id::PoolName;
 use runtime::clock;
 use runtime::config::{self, BusConfig, BusKind};
@@ -57,17 +57,19 @@ async fn queues(config: &BusConfig, pools: &[PoolName]) -> Result<CheckOutcome, 
     let own = OwnBus::connect(config)?;
     let asked = async {
         if !own.bus.wait_connected(BROKER).await {
-            return QueuesSeen::Unreachable("bus.url (BERTH_BUS__URL) does not answer".to_owned());
+            return QueueReport::Unreachable(
+                "the broker at bus.url (BERTH_BUS__URL) does not answer".to_owned(),
+            );
         }
-        let late = |_| QueuesSeen::Unreachable("the broker did not answer in time".to_owned());
+        let late = |_| QueueReport::Unreachable("the broker did not answer in time".to_owned());
         clock::timeout(BROKER, own.bus.queues(pools)).await.unwrap_or_else(late)
     };
     let seen = asked.await;
     own.close().await;
     Ok(match seen {
-        QueuesSeen::NoBroker => CheckOutcome::NotApplicable("there is no broker".to_owned()),
-        QueuesSeen::Unreachable(why) => CheckOutcome::NotChecked(why),
-        QueuesSeen::Checked(faults) => match faults.first() {
+        QueueReport::NoBroker => CheckOutcome::NotApplicable("there is no broker".to_owned()),
+        QueueReport::Unreachable(why) => CheckOutcome::NotChecked(why),
+        QueueReport::Checked(faults) => match faults.first() {
             None => CheckOutcome::Passed,
             Some(first) => {
                 CheckOutcome::Failed { count: faults.len() as u64, example: first.to_string() }

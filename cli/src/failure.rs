@@ -63,10 +63,10 @@ impl Failure {
 
     /// The reader of the output went away.
     pub fn reader_gone() -> Self {
-        Self::new(Exit::ReaderGone, "the reader of the output went away")
+        Self::new(Exit::ReaderGone, "the reader of the output has closed it")
     }
 
-    /// Whether nothing went wrong: the reader of the output went away.
+    /// Whether nothing went wrong: the reader of the output has closed it.
     pub fn is_reader_gone(&self) -> bool {
         self.exit == Exit::ReaderGone
     }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
                   berth completions zsh > ~/.zfunc/_berth\n  berth completions fish > ~/.config/fish/completions/berth.fish"
 )]
 pub struct CompletionsArguments {
-    /// Which shell.
+    /// Shell.
     #[arg(value_enum)]
     pub shell: Shell,
 }
@@ -23,7 +23,7 @@ pub struct CompletionsArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth man /usr/local/share/man/man1")]
 pub struct ManArguments {
-    /// The folder; it must exist.
+    /// Existing folder.
     pub folder: PathBuf,
 }
 
@@ -38,13 +38,16 @@ pub fn completions(arguments: &CompletionsArguments, mut berth: Command) -> Resu
 pub fn man(arguments: &ManArguments, berth: Command) -> Result<(), Failure> {
     let folder = &arguments.folder;
     if !folder.is_dir() {
-        return Err(Failure::usage(format!("{} is no folder; make it first", folder.display())));
+        return Err(Failure::usage(format!(
+            "{} is not a folder; create it first",
+            folder.display()
+        )));
     }
     clap_mangen::generate_to(berth, folder).map_err(|error| {
         Failure::failed(format!("cannot write into {}: {error}", folder.display()))
     })?;
     output::remark(&format!(
-        "Manual pages are in {}; read one with: man {}/berth.1",
+        "Manual pages are in {}; to read one: man {}/berth.1",
         folder.display(),
         folder.display()
     ));

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, Format, Progress, Table};
-use ::sim::{PolicyName, Report, Row, SCENARIOS, Sizes, chart, compare, find};
+use ::sim::{PolicyFigures, PolicyName, Report, SCENARIOS, Sizes, chart, compare, find};
 use std::path::PathBuf;
 
 /// What to simulate.
@@ -13,22 +13,22 @@ use std::path::PathBuf;
                   berth sim poisson --tasks 1000000 --executors 1000 --tenants 10000 --policy berth"
 )]
 pub struct SimArguments {
-    /// One of those that `--list` shows.
+    /// Scenario, see --list.
     #[arg(required_unless_present = "list")]
     pub scenario: Option<String>,
-    /// Show the scenarios and their sizes.
+    /// List scenarios and their sizes.
     #[arg(long)]
     pub list: bool,
-    /// The first seed: the same one gives the same figures.
+    /// First seed; the same seed gives the same result.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Seeds, of which the means are shown.
+    /// Number of seeds; means are shown.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
-    /// Work that arrives by work that can be done: 1 is all that the executors can do.
+    /// Offered load; 1 is the capacity of the executors.
     #[arg(long, value_parser = load)]
     pub load: Option<f64>,
-    /// Executors, of four slots each.
+    /// Executors, four slots each.
     #[arg(long, value_parser = size(100_000))]
     pub executors: Option<usize>,
     /// Tenants.
@@ -37,10 +37,10 @@ pub struct SimArguments {
     /// Tasks.
     #[arg(long, value_parser = size(100_000_000))]
     pub tasks: Option<usize>,
-    /// Only this policy; may be given more than once. All of them otherwise.
+    /// Policy; repeatable. Default: all.
     #[arg(long = "policy", value_name = "POLICY")]
     pub policies: Vec<PolicyName>,
-    /// Write a chart of the waits to this file.
+    /// Write a chart of wait times to this file.
     #[arg(long, value_name = "FILE.svg")]
     pub chart: Option<PathBuf>,
 }
@@ -51,9 +51,8 @@ pub fn run(arguments: &SimArguments, format: Format) -> Result<(), Failure> {
         return list(format);
     }
     let name = arguments.scenario.as_deref().unwrap_or_default();
-    let scenario = find(name).ok_or_else(|| {
-        Failure::usage(format!("there is no scenario `{name}`: `berth sim --list` shows them"))
-    })?;
+    let scenario = find(name)
+        .ok_or_else(|| Failure::usage(format!("no scenario `{name}`; see `berth sim --list`")))?;
     let SimArguments { load, executors, tenants, tasks, .. } = *arguments;
     let policies = match &arguments.policies[..] {
         [] => &PolicyName::ALL[..],
@@ -105,7 +104,7 @@ fn show(report: &Report, format: Format) -> Result<(), Failure> {
     output::text(&table.take())
 }
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &PolicyFigures) -> [String; 11] {
     let percent = |part: f64| format!("{:.1} %", part * 100.0);
     let wait = |seconds: f64| {
         if seconds < 1.0 {

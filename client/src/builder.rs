@@ -1,7 +1,6 @@
-//! The client, and how it is made.
+//! The client and its builder.
 //!
-//! Made once and cloned: clones share their connections. The TLS provider is installed here, once for the process,
-//! because no other part of a program that only calls the API would know about it.
+//! Clones share connections. The builder installs the TLS provider, once for the process.
 
 use crate::error::ClientError;
 use crate::retry::RetryPolicy;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// Speaks to one server with one key. Cheap to clone.
+/// A client of one server with one key. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) http: reqwest::Client,
@@ -20,7 +19,7 @@ pub struct Client {
     pub(crate) retry: RetryPolicy,
 }
 
-/// What a client is made of.
+/// Settings of a client.
 #[derive(Debug, Clone)]
 pub struct ClientBuilder {
     server: String,
@@ -31,7 +30,7 @@ pub struct ClientBuilder {
 }
 
 impl Client {
-    /// Begins a client of the server at `server`, such as `https://berth.example.com`.
+    /// A builder for the server at `server`, such as `https://berth.example.com`.
     pub fn builder(server: impl Into<String>) -> ClientBuilder {
         ClientBuilder {
             server: server.into(),
@@ -50,14 +49,14 @@ impl Client {
 }
 
 impl ClientBuilder {
-    /// The key to show. Without one every call but those of the probes is refused.
+    /// The API key. Without it all calls except probes are refused.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<SecretString>) -> Self {
         self.api_key = Some(key.into());
         self
     }
 
-    /// How to repeat what may be repeated.
+    /// Retry policy.
     #[must_use]
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
@@ -71,31 +70,31 @@ impl ClientBuilder {
         self
     }
 
-    /// Longest single try, from connecting to the last byte of the answer. Default 60 s.
+    /// Time limit of an attempt, from connect to the last byte of the response. Default 60 s.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
     }
 
-    /// The client. Connects to nobody yet.
+    /// Builds the client, without a connection.
     ///
     /// # Errors
-    /// [`ClientError::Settings`] when the URL or the key cannot be used.
+    /// [`ClientError::Settings`] when the URL or the key is invalid.
     pub fn build(self) -> Result<Client, ClientError> {
-        // Another part of the process may have installed one before: then that one is used.
+        // Another part of the process may have installed one, which is then used.
         let _already = rustls::crypto::ring::default_provider().install_default();
         let base = base(&self.server)?;
         let mut http = reqwest::Client::builder()
             .user_agent(concat!("berth-client/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers(self.api_key.as_ref())?)
-            // A redirected write would be sent twice, or the key to somebody else.
+            // A redirect could send a write twice, or the key to another server.
             .redirect(redirect::Policy::none())
             .tcp_nodelay(true)
             .connect_timeout(self.connect_timeout)
             .timeout(self.timeout);
         if base.scheme() == "http" {
-            // Nothing will be verified, so a machine without certificates will do.
+            // Plain HTTP verifies nothing, so no certificates are needed.
             http = http.tls_certs_only([]);
         }
         if is_this_machine(&base) {
@@ -123,7 +122,7 @@ fn base(server: &str) -> Result<Url, ClientError> {
     if !matches!(base.scheme(), "http" | "https") || !base.has_host() || !plain {
         return Err(refused());
     }
-    // With a slash at its end a path is a folder, which paths of the API are joined to.
+    // A trailing slash makes the path a base for paths of the API.
     if !base.path().ends_with('/') {
         let folder = format!("{}/", base.path());
         base.set_path(&folder);

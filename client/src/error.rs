@@ -1,4 +1,4 @@
-//! Why a call did not give what was asked for, by what the caller can do about it.
+//! Errors of calls, by what the caller can do about them.
 
 use serde::Deserialize;
 use std::fmt;
@@ -7,44 +7,44 @@ use std::time::Duration;
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The server's URL or the API key cannot be used.
+    /// The server's URL or the API key is invalid.
     #[error("{0}")]
     Settings(String),
-    /// No answer: nobody listens, the connection broke, or it took too long. A write may have happened or not.
+    /// No response: connection refused, broken or timed out. The outcome of a write is unknown.
     #[error("{server} does not answer (tried {tries} times)")]
     Unreachable {
-        /// The server's URL, without what may be secret in it.
+        /// The server's URL, without secrets.
         server: String,
-        /// How often it was tried.
+        /// Number of attempts.
         tries: u32,
-        /// What the last try ended with.
+        /// Error of the last attempt.
         #[source]
         source: reqwest::Error,
     },
-    /// The server answered with a problem.
+    /// The server returned a problem.
     #[error(transparent)]
     Api(#[from] Box<ApiError>),
-    /// An answer began and did not come to its end, again and again.
+    /// Responses were repeatedly incomplete.
     #[error("{server} was cut off in the middle of its answer (tried {tries} times)")]
     Cut {
-        /// The server's URL, without what may be secret in it.
+        /// The server's URL, without secrets.
         server: String,
-        /// How often it was tried since it last went on.
+        /// Number of attempts since the last progress.
         tries: u32,
     },
-    /// What answered is not the API, or another version of it.
+    /// The response is not from the API, or from another version.
     #[error("{server} gave an answer that cannot be read as the API's")]
-    Answer {
-        /// The server's URL, without what may be secret in it.
+    UnexpectedResponse {
+        /// The server's URL, without secrets.
         server: String,
-        /// What does not fit.
+        /// The parse error.
         #[source]
         source: serde_json::Error,
     },
 }
 
 impl ClientError {
-    /// The problem, where the server told one.
+    /// The problem, if the server returned one.
     #[must_use]
     pub fn api(&self) -> Option<&ApiError> {
         match self {
@@ -52,7 +52,7 @@ impl ClientError {
             Self::Settings(_)
             | Self::Unreachable { .. }
             | Self::Cut { .. }
-            | Self::Answer { .. } => None,
+            | Self::UnexpectedResponse { .. } => None,
         }
     }
 }
@@ -62,7 +62,7 @@ impl ClientError {
 pub struct ApiError {
     /// HTTP status.
     pub status: u16,
-    /// For programs, such as `validation_failed`; empty when what answered was not the API.
+    /// For programs, such as `validation_failed`; empty if the response is not from the API.
     pub code: String,
     /// Short, the same for each occurrence.
     pub title: String,
@@ -72,18 +72,18 @@ pub struct ApiError {
     pub retryable: bool,
     /// For the operator's log.
     pub request_id: Option<String>,
-    /// The places of the mistakes.
+    /// The invalid fields.
     pub errors: Vec<FieldError>,
-    /// How long the server asks to wait before another try.
+    /// `Retry-After` of the response.
     pub retry_after: Option<Duration>,
 }
 
-/// One mistake in a request.
+/// One invalid field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FieldError {
     /// JSON pointer into the body, `query:<name>` or `header:<name>`.
     pub pointer: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong and what is expected.
     pub detail: String,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// The document's fields; a proxy's page has none of them.
+/// Fields of the document; a proxy's page has none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Problem {
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for ApiError {
 }
 
 impl Problem {
-    /// Reads an error's body; one that is no problem document still has its status.
+    /// Parses an error body; without a problem document only the status is set.
     pub(crate) fn read(
         status: reqwest::StatusCode,
         body: &[u8],
@@ -146,7 +146,7 @@ impl Problem {
     fn into_error(self, status: u16, retry_after: Option<Duration>) -> ApiError {
         ApiError {
             status,
-            // What a proxy before the API says has no such field.
+            // The response of a proxy has no such field.
             retryable: self.retryable.unwrap_or(matches!(status, 429 | 502 | 503 | 504)),
             code: self.code,
             title: self.title,
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_problem_document_is_read_field_by_field() {
-        let body = br#"{"type":"urn:berth:problem:validation_failed","title":"The request has mistakes","status":422,
+        let body = br#"{"type":"urn:berth:problem:validation_failed","title":"The request is invalid","status":422,
             "detail":"/name: is too long","code":"validation_failed","retryable":false,"request_id":"req_1",
             "errors":[{"pointer":"/name","detail":"is too long"}],"new_field":1}"#;
         let error = Problem::read(StatusCode::UNPROCESSABLE_ENTITY, body, None);

@@ -1,22 +1,22 @@
-//! Reads server-sent events (WHATWG HTML) out of the bytes of an answer.
+//! Parses server-sent events (WHATWG HTML).
 //!
-//! Used by `follow`. An event counts once its blank line has come: what was cut in the middle is as if it had not been sent.
+//! Used by `follow`. An event is complete at its blank line; an incomplete one is dropped.
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Event {
-    /// Its name; empty where none was given.
+    /// Its name; empty if none.
     pub name: String,
-    /// The place after it; kept from the event before where it has none.
+    /// Its id; that of the previous event if it has none.
     pub id: String,
     /// Its data, lines joined.
     pub data: String,
 }
 
-/// More than any event the server sends: what is not a stream of events must not fill the memory.
+/// Larger than any event of the server; bounds memory for other streams.
 const LONGEST: usize = 4 * 1024 * 1024;
 
-/// The stream holds no events that could be read.
+/// The stream is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NotEvents;
 
@@ -29,7 +29,7 @@ pub(crate) struct EventReader {
 }
 
 impl EventReader {
-    /// The events that these bytes complete, in order.
+    /// Adds bytes; returns completed events in order.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, NotEvents> {
         self.buffer.extend_from_slice(bytes);
         let mut events = Vec::new();
@@ -66,7 +66,7 @@ impl EventReader {
                 self.event.data.push_str(value);
                 self.has_data = true;
             }
-            // Comments, `retry`, and fields to come.
+            // Comments, `retry` and unknown fields.
             _ => {}
         }
         None

@@ -3,17 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Names one write: the server does it once, however often it is sent. 1 to 200 visible ASCII characters.
+/// Identifies one write, which the server does once. 1 to 200 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey(String);
 
-/// Why a text is no key.
+/// Why a text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to 200 visible ASCII characters, without blanks")]
 pub struct ParseKeyError;
 
 impl IdempotencyKey {
-    /// A key that nobody else has: 128 random bits.
+    /// A new key of 128 random bits.
     #[must_use]
     pub fn fresh() -> Self {
         Self(format!("{:032x}", rand::random::<u128>()))

@@ -17,17 +17,16 @@
 //! ```
 #![warn(missing_docs)]
 
-mod answer;
 mod builder;
 mod error;
 mod events;
 mod idempotency;
 mod model;
+mod response;
 mod retry;
 mod send;
 mod verb;
 
-pub use answer::Answer;
 pub use builder::{Client, ClientBuilder};
 pub use error::{ApiError, ClientError, FieldError};
 pub use idempotency::{IdempotencyKey, ParseKeyError};
@@ -40,6 +39,7 @@ pub use model::{
     SchedulePaused, SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Usage,
     UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
 };
+pub use response::ApiResponse;
 pub use retry::RetryPolicy;
 pub use verb::Follow;
 

@@ -2,11 +2,11 @@
 //!
 //! Asked by `send` after every try that may be repeated. The waits double and are drawn evenly from nothing to the
 //! doubled value, so that clients that failed together do not come back together; a server's `Retry-After` is the least
-//! wait. A server that asks for longer than `wait_max` is not waited for: the caller is told instead.
+//! wait. A `Retry-After` above `wait_max` is returned as an error instead.
 
 use std::time::Duration;
 
-/// How to repeat what may be repeated.
+/// Retry policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Tries in all, the first included; 1 never repeats.
@@ -35,16 +35,16 @@ impl RetryPolicy {
         retry_after: Option<Duration>,
         unit: f64,
     ) -> Option<Duration> {
-        let asked = retry_after.unwrap_or_default();
-        if tried >= self.tries || asked > self.wait_max {
+        let requested = retry_after.unwrap_or_default();
+        if tried >= self.tries || requested > self.wait_max {
             return None;
         }
         let doubled = self
             .first_wait
             .saturating_mul(1_u32.checked_shl(tried.saturating_sub(1)).unwrap_or(u32::MAX));
         let spread = doubled.min(self.wait_max).mul_f64(unit.clamp(0.0, 1.0));
-        // On top of what was asked for, or all who were told the same second would come in it.
-        Some(asked.saturating_add(spread).min(self.wait_max.max(asked)))
+        // Jitter in addition to `Retry-After`, so that clients with the same value do not retry together.
+        Some(requested.saturating_add(spread).min(self.wait_max.max(requested)))
     }
 }
 
@@ -67,9 +67,9 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_asks_for_more_time_gets_it_and_one_that_asks_for_too_much_ends_it() {
-        let asked = Duration::from_millis(300);
-        assert!(POLICY.wait(1, Some(asked), 0.5).is_some_and(|wait| wait >= asked));
+    fn retry_after_is_respected_up_to_the_limit() {
+        let requested = Duration::from_millis(300);
+        assert!(POLICY.wait(1, Some(requested), 0.5).is_some_and(|wait| wait >= requested));
         assert_eq!(POLICY.wait(1, Some(Duration::from_secs(60)), 0.5), None);
     }
 

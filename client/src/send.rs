@@ -1,12 +1,12 @@
-//! Sends one request, again where that may help, and reads the answer.
+//! Sends a request, with retries, and reads the response.
 //!
-//! Every verb goes through `Call`. A read may always be repeated; a write carries a key, which makes the server do it
-//! once. So everything that says "perhaps" (no connection, a broken one, 429, 503) is tried again within the policy.
+//! Every call uses `Call`. Reads can be repeated, and so can writes, because they have an idempotency key. So every
+//! retryable failure (no connection, a broken one, 429, 503) is retried within the policy.
 
-use crate::answer::Answer;
 use crate::builder::Client;
 use crate::error::{ApiError, ClientError, Problem};
 use crate::idempotency::IdempotencyKey;
+use crate::response::ApiResponse;
 use crate::retry::RetryPolicy;
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, RETRY_AFTER};
@@ -72,7 +72,7 @@ impl Call {
         Self { method: Method::DELETE, ..Self::get(path) }
     }
 
-    /// With parameters; those without a value are left out.
+    /// Adds parameters that have a value.
     pub fn query(
         mut self,
         parameters: impl IntoIterator<Item = (&'static str, Option<String>)>,
@@ -97,11 +97,11 @@ impl Call {
 }
 
 impl Client {
-    /// Sends `call` and reads its answer as `T`.
+    /// Sends `call` and parses the response as `T`.
     pub(crate) async fn send<T: DeserializeOwned>(
         &self,
         call: Call,
-    ) -> Result<Answer<T>, ClientError> {
+    ) -> Result<ApiResponse<T>, ClientError> {
         let mut tried = 1;
         let received = loop {
             let failed = match self.send_once(&call).await {
@@ -114,9 +114,10 @@ impl Client {
             }
             tried += 1;
         };
-        let value = serde_json::from_slice(&received.body)
-            .map_err(|source| ClientError::Answer { server: self.server().to_owned(), source })?;
-        Ok(Answer::new(value, received.body, received.replayed))
+        let value = serde_json::from_slice(&received.body).map_err(|source| {
+            ClientError::UnexpectedResponse { server: self.server().to_owned(), source }
+        })?;
+        Ok(ApiResponse::new(value, received.body, received.replayed))
     }
 
     /// A request that can be sent.
@@ -139,7 +140,7 @@ impl Client {
         request
     }
 
-    /// Sends a request; gives a good answer's head, with its body still to come.
+    /// Sends a request; gives a successful response's head, with its body still to come.
     pub(crate) async fn open(&self, request: RequestBuilder) -> Result<Response, Failed> {
         let response = request.send().await.map_err(Failed::Transport)?;
         if response.status().is_success() {
@@ -161,29 +162,29 @@ impl Client {
         Ok(Received { body, replayed })
     }
 
-    /// What answered is not the API; `what` says how one sees it.
+    /// The response is not from the API; `what` is the reason.
     pub(crate) fn not_the_api(&self, what: &str) -> ClientError {
         let source = <serde_json::Error as serde::de::Error>::custom(what);
-        ClientError::Answer { server: self.server().to_owned(), source }
+        ClientError::UnexpectedResponse { server: self.server().to_owned(), source }
     }
 }
 
 impl Failed {
-    /// `Some` when another try may help, with the wait that the server asks for.
+    /// `Some` if a retry may help, with the `Retry-After` of the server.
     fn repeat_after(&self) -> Option<Option<Duration>> {
         match self {
             // A request that cannot even be built never will be.
             Self::Transport(error) => (!error.is_builder()).then_some(None),
             Self::Refused(error) => {
-                let asked = matches!(error.status, 429 | 502 | 503 | 504) || error.retryable;
-                asked.then_some(error.retry_after)
+                let requested = matches!(error.status, 429 | 502 | 503 | 504) || error.retryable;
+                requested.then_some(error.retry_after)
             }
         }
     }
 
     /// How long to wait before the next try; `None` when there should be none.
     pub(crate) fn wait(&self, policy: &RetryPolicy, tried: u32) -> Option<Duration> {
-        self.repeat_after().and_then(|asked| policy.wait(tried, asked, rand::random()))
+        self.repeat_after().and_then(|requested| policy.wait(tried, requested, rand::random()))
     }
 
     pub(crate) fn into_error(self, server: &str, tries: u32) -> ClientError {

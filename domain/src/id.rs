@@ -1,7 +1,7 @@
-//! Identifiers: one type a thing, so that no two can be mixed up.
+//! Identifiers, one type per kind, so that they cannot be confused.
 //!
-//! Shown with a prefix (`task_018f…`, 32 lower-case hex digits), stored as plain UUIDs. They are
-//! UUIDv7: their order is their time of creation, and that time is all they give away.
+//! Shown with a prefix (`task_018f…`, 32 lower-case hex digits), stored as UUIDs. They are UUIDv7: ordered by creation
+//! time, which is all they reveal.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -87,40 +87,40 @@ id!(
     "tenant"
 );
 id!(
-    /// One piece of work that runs until it ends once.
+    /// A task.
     TaskId,
     "task"
 );
 id!(
-    /// What makes tasks at set times.
+    /// A schedule.
     ScheduleId,
     "schedule"
 );
 id!(
-    /// One running Berth process (a scheduler, a resource manager, …).
+    /// A running Berth process (a scheduler, a resource manager, …).
     NodeId,
     "node"
 );
 
 id!(
-    /// One of a tenant's people.
+    /// A user of a tenant.
     UserId,
     "user"
 );
 id!(
-    /// One time that a user has signed in.
+    /// A sign-in of a user.
     SignInId,
     "signin"
 );
 
 id!(
-    /// One row of the audit.
+    /// A row of the audit log.
     AuditId,
     "audit"
 );
 
-/// One boot of an executor. Who knows it can take the session over, so that it is never shown: as text it is a short hash, which
-/// tells two sessions apart in a log and nothing else.
+/// One boot of an executor. Its id can be used to take over the session, so it is never shown: its text is a short hash
+/// that only distinguishes sessions in logs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub Uuid);
 
@@ -152,10 +152,10 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// Names one request, in its answer, in log lines and in the audit: `req_` and 24 hex digits or more. No secret.
+/// Id of a request, in its response, in logs and in the audit log: `req_` and 24 hex digits or more. Not secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestId {
-    /// By chance, for each process.
+    /// Random part of this process.
     pub process: u64,
     /// Counted within it.
     pub number: u64,

@@ -1,8 +1,7 @@
-//! What Berth means, as pure code: no clock, no socket, no database.
+//! The domain logic of Berth as pure code: no clock, no socket, no database.
 //!
-//! Every other crate may depend on this one, and this one on none of them. The scheduler, the
-//! resource manager and the simulator run the same functions from here, so that what is proved
-//! about them under a virtual clock holds in production.
+//! Every other crate may depend on this one, and this one on none of them. The scheduler, the resource manager and the
+//! simulator run the same functions, so that results under a virtual clock hold in production.
 #![warn(missing_docs)]
 
 pub mod access;

@@ -1,19 +1,18 @@
-//! JSON merge patch (RFC 7396): a document that says what changes in another.
+//! JSON merge patch (RFC 7396).
 //!
-//! Called for reruns (what differs from the first task) and for edits of schedules. The rule: what the patch does not name stays
-//! as it is, and `null` takes a field away.
+//! Used for reruns and edits of schedules. The rule: fields that are not in the patch stay, and `null` removes a field.
 
 use serde_json::{Map, Value};
 
-/// Deepest level that is merged field by field; what lies deeper is replaced as a whole. Documents that were parsed are not deeper.
+/// Deepest level that is merged; deeper values are replaced. Parsed documents are not deeper.
 const MAX_DEPTH: usize = 128;
 
-/// Changes `target` as `patch` says.
+/// Applies `patch` to `target`.
 pub fn apply(target: &mut Value, patch: Value) {
     apply_at(target, patch, 0);
 }
 
-/// Puts one patch over another: what comes out changes a document as both do, one after the other.
+/// Combines two patches into one with the effect of both in order.
 pub fn merge(patch: &mut Value, later: Value) {
     match (patch, later) {
         (Value::Object(fields), Value::Object(changes)) => {

@@ -1,7 +1,7 @@
-//! The name of a tenant: what people see, and by what two names are the same to them.
+//! Names of tenants and their comparison.
 //!
-//! Read from whatever somebody typed: in one Unicode form (NFKC), without space around it, and of characters that can be seen. A
-//! second name that only looks like a first one is a way to be taken for somebody else, so names are compared by [`TenantName::key`].
+//! Parsed from user input: Unicode NFKC, trimmed, visible characters only. A name that only looks like another can be
+//! used for impersonation, so names are compared by [`TenantName::key`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,18 +18,18 @@ pub struct TenantName {
     key: String,
 }
 
-/// A text is no name of a tenant.
+/// A text is not a tenant name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseTenantNameError {
     /// It is empty, or too long.
     #[error("must have 1 to {MAX_TENANT_NAME} characters besides the spaces around them")]
     Length,
-    /// It has a character that nobody sees, or that is none.
+    /// It has an invisible or undefined character.
     #[error(
         "must not contain U+{:04X}: control characters, invisible ones, those that change the direction of text, and those that \
          Unicode has not assigned are not allowed", *.0 as u32
     )]
-    Unseen(char),
+    Invisible(char),
 }
 
 impl TenantName {
@@ -39,18 +39,17 @@ impl TenantName {
         &self.text
     }
 
-    /// The same for all names that are taken for each other: in upper or lower case, in another form of the same letters, with other
-    /// or more spaces.
+    /// Equal for similar names: another case, another form of the same letters, other spaces.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The key of any text, also of one that is no name: older names may be such.
+    /// The key of any text, also of older, invalid names.
     #[must_use]
     pub fn key_of(text: &str) -> String {
-        // There and back again, so that letters of one case only (U+00DF, U+1E9E, U+017F) are equal to what they stand for. Letter by
-        // letter: where a letter stands must not matter.
+        // Upper and lower case, so that letters of one case only (U+00DF, U+1E9E, U+017F) equal their counterparts.
+        // Letter by letter, independent of position.
         let lower = |c: char| c.to_lowercase();
         let folded: String = spaced(text)
             .chars()
@@ -62,15 +61,15 @@ impl TenantName {
     }
 }
 
-/// In the form NFKC, with one plain space for each run of space and none around.
+/// In NFKC, with single spaces, trimmed.
 fn spaced(text: &str) -> String {
     let normal: String = text.nfkc().collect();
     let words: Vec<&str> = normal.split_whitespace().collect();
     words.join(" ")
 }
 
-/// Whether nobody sees `c`, or does not know as what.
-fn is_unseen(c: char) -> bool {
+/// Whether `c` is invisible or undefined.
+fn is_invisible(c: char) -> bool {
     use GeneralCategory as G;
     let category = c.general_category();
     matches!(
@@ -85,8 +84,8 @@ fn is_unseen(c: char) -> bool {
     ) || is_blank(c)
 }
 
-/// Letters, marks and signs that show nothing (Unicode's `Default_Ignorable_Code_Point`, and the blank Braille pattern): their
-/// categories do not tell.
+/// Invisible letters, marks and signs that their categories do not show (Unicode's `Default_Ignorable_Code_Point`, and
+/// the blank Braille pattern).
 fn is_blank(c: char) -> bool {
     matches!(
         c,
@@ -106,13 +105,13 @@ impl FromStr for TenantName {
     type Err = ParseTenantNameError;
 
     fn from_str(text: &str) -> Result<Self, ParseTenantNameError> {
-        // Before anything is done with a text of any length.
+        // First, because the text may have any length.
         if text.len() > MAX_TENANT_NAME * 64 {
             return Err(ParseTenantNameError::Length);
         }
         // Inside of it a line break is no space, though it is one at its ends.
-        if let Some(unseen) = text.trim().chars().find(|c| is_unseen(*c)) {
-            return Err(ParseTenantNameError::Unseen(unseen));
+        if let Some(invisible) = text.trim().chars().find(|c| is_invisible(*c)) {
+            return Err(ParseTenantNameError::Invisible(invisible));
         }
         let text = spaced(text);
         if !(1..=MAX_TENANT_NAME).contains(&text.chars().count()) {
@@ -176,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_nobody_sees_is_in_no_name() {
-        for unseen in [
+        for invisible in [
             '\0',
             '\u{7}',
             '\n',
@@ -201,9 +200,9 @@ mod tests {
             '\u{e0100}',
             '\u{378}',
         ] {
-            let text = format!("ac{unseen}me");
-            let refused = ParseTenantNameError::Unseen(unseen);
-            assert_eq!(text.parse::<TenantName>(), Err(refused), "{unseen:?}");
+            let text = format!("ac{invisible}me");
+            let refused = ParseTenantNameError::Invisible(invisible);
+            assert_eq!(text.parse::<TenantName>(), Err(refused), "{invisible:?}");
         }
         let told = "a\u{202e}b".parse::<TenantName>().unwrap_err().to_string();
         assert!(told.contains("U+202E"), "{told}");

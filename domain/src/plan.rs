@@ -1,7 +1,7 @@
-//! What a subscription allows: rates, quotas, retention and share.
+//! Plans: rates, quotas, retention and weight.
 //!
-//! Every tenant is on one plan; plans are rows that the platform's operators write. The ranges here are the database's own
-//! checks too (`migrations/0009_plans.sql`), so that what passes [`PlanLimits::check`] can be stored.
+//! Every tenant has one plan; operators write plans. The ranges equal the checks of the database
+//! (`migrations/0009_plans.sql`), so that what passes [`PlanLimits::check`] can be stored.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct PlanLimits {
     /// Tasks submitted per second, refilled continuously; 1 to 1 000 000.
     pub submits_per_second: u32,
-    /// Tasks that may be submitted at once after a pause; 1 to 10 000 000.
+    /// Burst of submitted tasks; 1 to 10 000 000.
     pub submit_burst: u32,
     /// Tasks submitted per hour; 0 is no hourly limit.
     pub submits_per_hour: u32,
     /// Tasks queued, running or cancelling at once; 1 to 10 000 000. Enforced by the batcher, exactly.
     pub running_tasks: u32,
-    /// Tasks that have not ended, at once; 1 to 100 000 000.
+    /// Unfinished tasks; 1 to 100 000 000.
     pub backlog: u32,
     /// Live schedules at once; up to 10 000 000.
     pub schedules: u32,
@@ -25,11 +25,11 @@ pub struct PlanLimits {
     pub payload_bytes: u32,
     /// Output kept, bytes; up to 2^50. What goes beyond is not stored.
     pub stored_output_bytes: u64,
-    /// Days that ended tasks are shown; 1 to 3650.
+    /// Days for which finished tasks are shown; 1 to 3650.
     pub retention_days: u16,
-    /// Share where tenants compete; above 0, up to 1000. A tenant's own weight goes before it.
+    /// Scheduling weight; above 0, up to 1000. A tenant's own weight overrides it.
     pub weight: f64,
-    /// Tasks are flexible unless they say otherwise.
+    /// Whether tasks are flexible by default.
     pub flexible: bool,
 }
 
@@ -51,7 +51,7 @@ impl Default for PlanLimits {
     }
 }
 
-/// A limit that counts something a tenant holds, as opposed to a rate.
+/// A limit of what a tenant holds, unlike a rate.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr,
 )]

@@ -1,35 +1,34 @@
-//! What a pool allows its attempts beyond the strict default, what one of its executors may offer, and who may use it.
+//! Pools: permissions of attempts, capacity limits of executors, and grants.
 //!
-//! Set by the platform's operators. What it allows is sent to each executor when it connects: both doors lead from customers' work into
-//! the network that the executors stand in, so both are closed unless an operator opens them. What an executor offers is held against
-//! the pool's limits when its session opens. Who may use it is checked where work is submitted and where a schedule fires; a new
-//! pool is granted to nobody.
+//! Set by operators. Permissions are sent to each executor when it connects; they give customers' work access to the
+//! network of the executors, so they are off by default. The capacity of an executor is checked when its session opens.
+//! Grants are checked at submit and when a schedule fires; a new pool is granted to no tenant.
 
 use crate::id::{PlanName, TenantId};
 use crate::resources::{Dimension, Resources};
 use std::collections::BTreeSet;
 
-/// What operators set of a pool.
+/// Settings of a pool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PoolSettings {
-    /// What its attempts may do.
+    /// Permissions of its attempts.
     pub policy: PoolPolicy,
-    /// What one of its executors may offer.
+    /// Largest capacity of one executor.
     pub max_executor: MaxExecutor,
     /// Who may use it.
     pub grants: PoolGrants,
 }
 
-/// What attempts in a pool may do. The default allows nothing.
+/// Permissions of attempts in a pool. The default allows nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PoolPolicy {
-    /// Commands reach the network of their executor; otherwise they have none.
+    /// Whether commands can use the network.
     pub command_network: bool,
-    /// HTTP tasks reach private, loopback and link-local addresses; otherwise only public ones.
+    /// Whether HTTP tasks can call private, loopback and link-local addresses.
     pub private_targets: bool,
 }
 
-/// The most that one executor of a pool may offer in each dimension. `None`: no limit, which is the default.
+/// Largest capacity of one executor in each dimension. `None` (default): no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaxExecutor {
     /// See [`Resources::cpu_millis`].
@@ -65,7 +64,7 @@ impl MaxExecutor {
         [self.cpu_millis, self.memory_mib, self.disk_mib, self.iops, self.ports]
     }
 
-    /// The first limit that an executor with `capacity` passes.
+    /// The first limit that `capacity` exceeds.
     #[must_use]
     pub fn passed_by(self, capacity: Resources) -> Option<(Dimension, u32)> {
         Dimension::ALL.into_iter().zip(self.dimensions()).find_map(|(dimension, most)| {
@@ -74,7 +73,7 @@ impl MaxExecutor {
     }
 }
 
-/// Who may use a pool: nobody by default.
+/// Who may use a pool; by default no tenant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PoolGrants {
     /// Every tenant.
@@ -85,17 +84,17 @@ pub struct PoolGrants {
     pub tenants: BTreeSet<TenantId>,
 }
 
-/// Who asks for a pool.
+/// A user of a pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolUser<'a> {
     /// The tenant.
     pub tenant: TenantId,
-    /// The plan that it is on.
+    /// Its plan.
     pub plan: &'a PlanName,
 }
 
 impl PoolGrants {
-    /// Plans and tenants that a pool may be granted to in one request; for more tenants there are plans.
+    /// Maximum of plans and tenants in a grant; for more tenants use plans.
     pub const MOST: usize = 300;
 
     /// Granted to every tenant.

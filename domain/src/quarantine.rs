@@ -1,36 +1,36 @@
-//! When an executor that gives back what it is given is left alone, and for how long.
+//! Quarantine of executors that return their work.
 //!
-//! Kept by each resource manager of the executors connected to it; pure: times are passed in, counted from any fixed moment before.
-//! Each attempt that came back counts one up, each that ran its course one down, so that an executor which refuses more than it
-//! runs gets there, too. In quarantine it gets nothing; after it one attempt, the probe, and how that ends decides. Each quarantine is
-//! twice as long as the one before, until there was none for as long as the longest.
+//! Used by each resource manager for its executors; pure: times are passed in, relative to a fixed start. Each returned
+//! attempt adds one, each completed one subtracts one, so an executor that returns more than it runs is quarantined. In
+//! quarantine it gets no work; then one attempt as a probe, whose result decides. Each quarantine is twice as long as
+//! the previous one, until there was none for the longest duration.
 
 use std::time::Duration;
 
 /// When an executor goes into quarantine, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuarantineRule {
-    /// At so many more attempts that came back than ran.
+    /// Surplus of returned attempts that starts a quarantine.
     pub after: u32,
-    /// The first time.
+    /// First duration.
     pub least: Duration,
     /// At most.
     pub most: Duration,
 }
 
-/// How an attempt ended, as far as its executor is concerned.
+/// End of an attempt with regard to its executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// It ran, whatever came of it, or was cancelled.
+    /// It ran, with any result, or was cancelled.
     Ran,
-    /// It came back: never started, given back, or lost.
+    /// It was returned: never started, handed back, or lost.
     CameBack,
 }
 
-/// What an executor may be given.
+/// Work that an executor may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// Whatever fits.
+    /// Any that fits.
     All,
     /// One attempt.
     Probe,
@@ -48,19 +48,19 @@ enum Standing {
     Probing,
 }
 
-/// What is known of one executor.
+/// Conduct of one executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Conduct {
     surplus: u32,
     standing: Standing,
     /// Quarantines in succession.
     rounds: u32,
-    /// When the last one ended, or will.
+    /// End of the last one.
     last: Duration,
 }
 
 impl Conduct {
-    /// What it may be given at `now`.
+    /// Work that it may get at `now`.
     #[must_use]
     pub fn admission(&self, now: Duration) -> Admission {
         match self.standing {
@@ -70,33 +70,33 @@ impl Conduct {
         }
     }
 
-    /// True while it gets probes at most.
+    /// Whether it gets at most a probe.
     #[must_use]
     pub fn is_quarantined(&self) -> bool {
         self.standing != Standing::Trusted
     }
 
-    /// True where nothing needs to be remembered of it.
+    /// Whether it equals a new one.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.surplus == 0 && self.rounds == 0 && !self.is_quarantined()
     }
 
-    /// It is given something. Where that is all it may be given, it is the probe.
+    /// Records an assignment, which may be the probe.
     pub fn given(&mut self, now: Duration) {
         if self.admission(now) == Admission::Probe {
             self.standing = Standing::Probing;
         }
     }
 
-    /// What it was to be given did not reach it: if it was the probe, another may go.
+    /// Records that an assignment did not reach it; a lost probe may be repeated.
     pub fn not_given(&mut self, now: Duration) {
         if self.standing == Standing::Probing {
             self.standing = Standing::Quarantined { until: now };
         }
     }
 
-    /// Notes how an attempt ended; where that begins a quarantine, how long it lasts.
+    /// Records the end of an attempt; returns the duration of a quarantine that it starts.
     pub fn ended(
         &mut self,
         rule: &QuarantineRule,
@@ -112,7 +112,7 @@ impl Conduct {
                 self.surplus += 1;
                 (self.surplus >= rule.after).then(|| self.begin(rule, now))
             }
-            // What it was given before.
+            // An assignment from before the quarantine.
             (Standing::Quarantined { .. }, _) => None,
             (Standing::Probing, Ending::Ran) => {
                 self.standing = Standing::Trusted;

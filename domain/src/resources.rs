@@ -1,7 +1,7 @@
-//! What a task needs and what an executor has, in five dimensions.
+//! Resource vectors of tasks and executors, in five dimensions.
 //!
-//! A tier is a name for a vector, so that a customer need not count millicores. All arithmetic is
-//! in integers and refuses to wrap: promise 5 (never more granted than there is) rests on it.
+//! A tier is a name for a vector. All arithmetic is in checked integers, so that never more is granted than the
+//! capacity.
 
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;

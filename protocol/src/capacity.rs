@@ -4,7 +4,7 @@ use crate::Capacity;
 use domain::resources::Resources;
 
 impl Capacity {
-    /// `resources` with its ports counted from `port_first`.
+    /// `resources` with ports from `port_first`.
     #[must_use]
     pub const fn new(resources: Resources, port_first: u16) -> Self {
         Self {
@@ -17,7 +17,7 @@ impl Capacity {
         }
     }
 
-    /// The vector, without where the ports begin.
+    /// The vector, without the first port.
     #[must_use]
     pub const fn resources(&self) -> Resources {
         Resources {

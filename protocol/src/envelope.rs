@@ -1,4 +1,4 @@
-//! Puts each message into the envelope that travels.
+//! Conversions of messages into their envelope.
 
 use crate::{
     Accepted, Assignments, FromExecutor, GoAway, Heartbeat, HeartbeatAnswer, Hello, Output,

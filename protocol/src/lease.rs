@@ -1,24 +1,23 @@
-//! A lease's name as bytes and as ids.
+//! The id of a lease, as bytes and as ids.
 //!
-//! Parsed at the edge, once: what is not 16 bytes names nothing and is refused, so that the code behind
-//! never meets a half-valid id.
+//! Parsed once at the edge: other lengths than 16 bytes are refused, so that no other code sees an invalid id.
 
 use crate::Lease;
 use domain::id::{SessionId, TaskId, TenantId};
 use uuid::Uuid;
 
-/// One lease under some session: which attempt of which task of whom.
+/// A lease of a session: tenant, task and attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeaseKey {
-    /// Whose task it is.
+    /// The tenant.
     pub tenant: TenantId,
     /// The task.
     pub task: TaskId,
-    /// The attempt's number, from 1; the fence.
+    /// The attempt's number, from 1; the fencing token.
     pub attempt: u32,
 }
 
-/// A field that should hold a UUID does not.
+/// A field is not a UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidId {
     /// The field's name in the `.proto`.
@@ -57,13 +56,13 @@ impl TryFrom<&Lease> for LeaseKey {
     }
 }
 
-/// `session` as it travels.
+/// The bytes of `session` for the stream.
 #[must_use]
 pub fn session_bytes(session: SessionId) -> Vec<u8> {
     session.uuid().as_bytes().to_vec()
 }
 
-/// Reads a `session_id` field.
+/// Parses a `session_id` field.
 ///
 /// # Errors
 /// [`InvalidId`] when it is not 16 bytes long.

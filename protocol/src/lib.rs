@@ -1,9 +1,9 @@
-//! The executor stream: how an executor and a resource manager talk, and how much they may say.
+//! The executor stream: messages and limits between an executor and a resource manager.
 //!
 //! The contract is `proto/executor.proto`; read its comments first. The code generated from it is
-//! committed (`src/generated.rs`), so that a build needs no `protoc`; after a change to the `.proto` run
-//! `cargo run --manifest-path protocol/generate/Cargo.toml`. Beside it are the limits both ends keep,
-//! and conversions between what travels and what `domain` means. Only the resource manager and the
+//! committed (`src/generated.rs`), so that a build needs no `protoc`; after a change of the `.proto` run
+//! `cargo run --manifest-path protocol/generate/Cargo.toml`. This crate also has the limits of both ends,
+//! and conversions between messages and `domain`. Only the resource manager and the
 //! executor use this crate.
 //!
 //! A message is one variant of a `oneof`; each converts into its envelope:

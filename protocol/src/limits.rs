@@ -1,9 +1,9 @@
-//! What both ends of the stream agree on in numbers.
+//! Limits of the stream.
 //!
-//! A sender keeps below these; a receiver refuses what passes them. They are part of the protocol:
-//! raising one needs both ends, the receiver first.
+//! A sender keeps them; a receiver refuses more. They are part of the protocol: to raise one, change the receiver
+//! first.
 
-/// The protocol that `Hello.protocol` names. A resource manager refuses versions it does not speak.
+/// Version in `Hello.protocol`. A resource manager refuses unknown versions.
 pub const PROTOCOL_VERSION: u32 = 1;
 
 /// Largest encoded message on the stream, bytes. Set it on both ends: tonic's own default for
@@ -13,19 +13,19 @@ pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
 /// Most data in one `OutputChunk`, bytes.
 pub const MAX_OUTPUT_CHUNK: usize = 64 * 1024;
 
-/// Most data of output that an executor has sent and not yet seen answered, bytes.
+/// Unacknowledged output of an executor, bytes.
 pub const MAX_UNANSWERED_OUTPUT: usize = 4 * 1024 * 1024;
 
 /// Longest `Result.reason`, bytes of UTF-8.
 pub const MAX_REASON: usize = 1024;
 
-/// Highest assignment number of a session. At a million a second it lasts for nine years.
+/// Highest assignment number of a session; at a million per second it lasts nine years.
 pub const MAX_ASSIGNMENT: u64 = 1 << 48;
 
 /// Most sessions that `Hello.earlier_session_ids` names.
 pub const MAX_EARLIER_SESSIONS: usize = 8;
 
-/// `reason` cut to [`MAX_REASON`] bytes, never inside a character; the memory of the rest is given back.
+/// `reason` truncated to [`MAX_REASON`] bytes, not inside a character; frees the rest.
 #[must_use]
 pub fn truncate_reason(mut reason: String) -> String {
     if reason.len() > MAX_REASON {

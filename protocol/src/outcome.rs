@@ -1,11 +1,11 @@
-//! How an attempt ended: on the wire, and in `domain`.
+//! Outcomes of attempts, on the stream and in `domain`.
 //!
-//! One for one but for a name: what an executor reports as `FENCED` the rest of Berth calls lost.
+//! One to one, except for a name: `FENCED` of an executor is `lost` elsewhere.
 
 use crate::result::Outcome;
 use domain::task::AttemptOutcome;
 
-/// A result without an outcome: a defect of its sender, never to be settled.
+/// A result without an outcome: a defect of the sender, never settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnspecifiedOutcome;
 

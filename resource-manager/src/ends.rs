@@ -1,4 +1,5 @@
-//! Reports to the batcher how long attempts ran, ten times a second: tenants are charged what they use.
+//! Reports the run time of finished attempts to the batcher, ten times a second, so that tenants are charged for actual
+//! use.
 
 use domain::id::{NodeId, TaskId};
 use parking_lot::Mutex;
@@ -9,7 +10,7 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::task::transition::EndedAttempt;
 
-/// Between two reports; estimates are charged meanwhile.
+/// Report interval; estimates are charged meanwhile.
 pub(crate) const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Ends that are not reported yet.
@@ -36,7 +37,7 @@ pub(crate) struct EndReporter {
 }
 
 impl EndReporter {
-    /// An end that cannot be reported is lost: the batcher reads from the database what it was not sent.
+    /// An end that cannot be reported is dropped: the batcher reads it from the database.
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let ends = self.ends.take();
         if ends.is_empty() {
@@ -45,7 +46,8 @@ impl EndReporter {
         let words = store::attempt_end::words(&ends);
         let seq = {
             let mut next = self.next.lock();
-            // Used up whatever becomes of them: a word that arrived without an answer must not hide another of its number.
+            // The number is used even if the report fails: a report stored without a response must not hide another of
+            // the same number.
             let seq = *next;
             *next += i64::try_from(words.len()).unwrap_or(0);
             seq

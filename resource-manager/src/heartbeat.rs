@@ -1,7 +1,7 @@
-//! Renews sessions in batches: whatever heartbeats came while the previous statement was in flight.
+//! Renews sessions in groups: all heartbeats that arrived while the previous statement was in flight.
 //!
-//! The answer is sent after the commit, and lists what to stop: so a cancel reaches a running task,
-//! repeated until confirmed.
+//! The reply is sent after the commit and lists tasks to stop: so a cancel reaches a running task and is repeated until
+//! confirmed.
 
 use crate::fleet::{Fleet, Stream};
 use crate::metrics::LOOP_SECONDS;
@@ -27,7 +27,7 @@ pub(crate) struct Beat {
     pub draining: bool,
 }
 
-/// Who renews.
+/// Renews sessions.
 pub(crate) struct Renewer {
     pub db: RmDb,
     pub node: NodeId,
@@ -51,7 +51,7 @@ impl Renewer {
     async fn confirm(&self, beats: &[Beat]) -> bool {
         let confirmed = answer(&self.db, self.node, &self.fleet, self.term, beats).await;
         if let Err(error) = &confirmed {
-            // No answer is an answer: the executor asks again, and stops its work if nobody can confirm.
+            // Without a reply the executor sends again, and stops its work if no renewal is confirmed.
             warn!(%error, beats = beats.len(), "Heartbeats could not be confirmed");
         }
         confirmed.is_ok()
@@ -94,12 +94,12 @@ async fn answer(
             let stop = to_stop.get(&session).cloned().unwrap_or_default();
             beat.stream.send(HeartbeatAnswer { number: beat.number, stop });
         } else {
-            info!(%session, "A session is over; its executor is told to start a new one");
+            info!(%session, "A session is over; its executor must start a new one");
             beat.stream.send(Refused {
                 reason: Reason::SessionOver.into(),
                 detail: "the session has lapsed, was fenced, or has another owner".to_owned(),
             });
-            fleet.unseat(&beat.stream);
+            fleet.disconnect(&beat.stream);
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! WHERE: which executor runs a task, under which lease, and how the lease ends.
 //!
-//! Owns the executors that are connected to it, each under an epoch on its session row. What is in memory
-//! here (who holds what, what is free) is rebuilt from the live leases when an executor connects; the rows
-//! decide. May be killed between any two lines: executors connect elsewhere and are adopted there.
+//! Owns the executors that are connected to it, each under an epoch on its session row. Its memory (leases and free
+//! room) is rebuilt from the live leases when an executor connects; the rows decide. May be killed at any time:
+//! executors connect elsewhere and are adopted there.
 #![warn(missing_docs)]
 
 mod ends;

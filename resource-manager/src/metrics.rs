@@ -1,4 +1,4 @@
-//! What the resource manager counts.
+//! Metrics of the resource manager.
 
 use runtime::metrics::{self, Counter, CounterVec, Gauge, Histogram, HistogramVec};
 use std::sync::LazyLock;
@@ -47,7 +47,7 @@ pub(crate) static SETTLED: LazyLock<CounterVec> = LazyLock::new(|| {
 pub(crate) static RETRIES: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter(
         "berth_target_retries_total",
-        "Retries to targets that are known: granted, held_budget or held_breaker, and let_go after having been held",
+        "Retries to targets with an account: granted, held_budget or held_breaker, and let_go after having been held",
         &["what"],
     )
 });

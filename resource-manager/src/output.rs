@@ -1,7 +1,7 @@
-//! Stores what tasks write, in batches and in order.
+//! Stores output of tasks, in batches and in order.
 //!
-//! A result is settled only after the output that came before it on its stream was stored, because output
-//! is accepted under a live lease only: each queued group has a number, and settling waits for it.
+//! A result is settled only after the output before it on its stream is stored, because output is accepted only under a
+//! live lease. Each queued group has a number, and settlement waits for it.
 
 use crate::fleet::Stream;
 use crate::metrics::LOOP_SECONDS;
@@ -19,16 +19,16 @@ use store::output::{NewChunk, insert};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tracing::warn;
 
-/// Groups of chunks that may wait.
+/// Maximum of waiting groups.
 const QUEUE: usize = 64;
-/// Chunks in one group: no message makes a group that others wait long for.
+/// Chunks in one group; bounds the time others wait for it.
 const MOST_CHUNKS: usize = 1024;
-/// What a chunk weighs beside its data, bytes: to store an empty one takes about as long as this much data.
+/// Cost of a chunk without its data, in bytes of data.
 const CHUNK_BYTES: usize = 4096;
-/// What one stream may have waiting: twice the data that an executor which keeps to the protocol ever has.
+/// Limit of waiting output of one stream: twice what a correct executor ever has.
 const ROOM: usize = 2 * MAX_UNANSWERED_OUTPUT;
 
-/// Chunks of one stream, with the room that they take until they are stored.
+/// Chunks of one stream, with their permit until they are stored.
 struct Group {
     stream: Stream,
     chunks: Vec<NewChunk>,
@@ -36,7 +36,7 @@ struct Group {
     room: Option<OwnedSemaphorePermit>,
 }
 
-/// The room of one stream: an executor that sends more than it may waits for itself, not others for it.
+/// The limit of one stream: an executor that sends too much slows down only itself.
 pub(crate) struct OutputRoom(Arc<Semaphore>);
 
 impl OutputRoom {
@@ -51,7 +51,7 @@ impl OutputRoom {
     }
 }
 
-/// The way in, and the count of what is in.
+/// The sending end, which numbers groups.
 #[derive(Clone)]
 pub(crate) struct OutputQueue {
     sender: mpsc::Sender<Group>,
@@ -59,7 +59,7 @@ pub(crate) struct OutputQueue {
     stored: watch::Receiver<u64>,
 }
 
-/// The way out.
+/// The storing end.
 pub(crate) struct OutputWriter {
     receiver: mpsc::Receiver<Group>,
     stored: watch::Sender<u64>,
@@ -75,7 +75,7 @@ pub(crate) fn queue() -> (OutputQueue, OutputWriter) {
 }
 
 impl OutputQueue {
-    /// Queues chunks in their order; waits while the queue is full, or too much of the same stream is in it.
+    /// Queues chunks in order; waits while the queue is full or the stream is at its limit.
     pub(crate) async fn push(&self, stream: &Stream, room: &OutputRoom, chunks: Vec<NewChunk>) {
         let mut chunks = chunks.into_iter().peekable();
         while chunks.peek().is_some() {
@@ -84,7 +84,7 @@ impl OutputQueue {
             let group =
                 Group { stream: stream.clone(), room: room.take(bytes).await, bytes, chunks };
             if let Ok(place) = self.sender.reserve().await {
-                // Counted at the very moment it takes its place, so that numbers follow the queue's order.
+                // Counted at the same time as it is queued, so that numbers follow the order of the queue.
                 self.queued.fetch_add(1, Ordering::SeqCst);
                 place.send(group);
             }
@@ -99,7 +99,7 @@ impl OutputQueue {
     /// Waits until that many groups are stored.
     pub(crate) async fn stored(&self, count: u64) {
         let mut stored = self.stored.clone();
-        // An error means the writer is gone, at shutdown: nothing more will be stored.
+        // An error means that the writer has stopped, at shutdown: nothing more is stored.
         let _ = stored.wait_for(|done| *done >= count).await;
     }
 }
@@ -127,7 +127,7 @@ impl OutputWriter {
                 chunks.extend(group);
                 rooms.push(room);
             }
-            // Counted as stored whatever comes of it, or nothing would ever be settled again.
+            // Counted as stored also after a failure; otherwise no result would ever be settled again.
             turns.turn(store_all(&db, &chunks, &turns)).await;
             stored += count;
             let _ = self.stored.send(stored);
@@ -142,8 +142,8 @@ impl OutputWriter {
     }
 }
 
-/// Tries until the database takes all of it but what it refuses: one bad chunk must not cost the others theirs, so a
-/// refused lot is halved until the bad one is alone.
+/// Retries until all valid chunks are stored. A refused batch is halved until the bad chunk is alone, so that one bad
+/// chunk does not cost the others.
 async fn store_all(db: &RmDb, chunks: &[NewChunk], turns: &Turns) -> bool {
     let mut backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
     let mut lots = vec![chunks];

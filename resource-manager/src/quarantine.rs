@@ -1,4 +1,4 @@
-//! Notes in the database which executors are in quarantine: for the doctor, who sees nothing else of it.
+//! Stores which executors are in quarantine, for the doctor.
 
 use crate::fleet::Fleet;
 use crate::metrics::QUARANTINED;
@@ -10,16 +10,16 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::session::quarantine;
 
-/// What is noted of the sessions of one process.
-pub(crate) struct Noter {
+/// Stored quarantines of the sessions of this process.
+pub(crate) struct QuarantineWriter {
     pub db: RmDb,
     pub node: NodeId,
     pub fleet: Fleet,
     pub noted: Mutex<HashSet<SessionId>>,
 }
 
-impl Noter {
-    /// Writes what has changed; mostly nothing has.
+impl QuarantineWriter {
+    /// Writes changes, if any.
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let now = self.fleet.quarantined();
         QUARANTINED.set(now.len() as f64);

@@ -1,7 +1,7 @@
 //! Ends sessions whose term has passed, and fences executors that hold a lease past its hard end.
 //!
-//! After the database was away nobody could renew, so nothing is reaped until a full term of good ticks has passed:
-//! otherwise every outage would re-run everything.
+//! After an outage of the database no session was renewed, so nothing is reaped until a full term of successful ticks
+//! has passed: otherwise each outage would re-run everything.
 
 use crate::fleet::Fleet;
 use crate::metrics::LAPSED;
@@ -22,7 +22,7 @@ use tracing::info;
 
 /// Sessions are about to be ended.
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.reap.before_commit");
-/// Sessions and their leases are over, and nobody was told.
+/// Sessions and their leases are over, and no wake-up was sent.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.reap.committed");
 
 /// Sessions ended in one round.
@@ -39,24 +39,24 @@ pub(crate) struct Reaper {
 
 impl Reaper {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let looked = self.look().await;
+        let outcome = self.reap().await;
         let mut good_since = self.good_since.lock();
-        match &looked {
+        match &outcome {
             Ok(_) => {
                 good_since.get_or_insert_with(clock::monotonic);
             }
             Err(_) => *good_since = None,
         }
-        looked
+        outcome
     }
 
-    async fn look(&self) -> Result<TickOutcome, StoreError> {
-        // Asked in any case: that the database answers is what makes a tick a good one.
+    async fn reap(&self) -> Result<TickOutcome, StoreError> {
+        // Queried in any case: a response of the database makes the tick successful.
         let ours: Vec<SessionId> = self.fleet.sessions().iter().map(|s| s.session).collect();
         let overdue = overdue(&self.db, &ours).await?;
         let good_since = *self.good_since.lock();
         if good_since.is_none_or(|since| since.elapsed() < self.term) {
-            // After an outage results wait in the spools: their leases are past the hard end through no fault of theirs.
+            // After an outage results wait in the spools: their leases are past the hard end without a fault.
             return Ok(TickOutcome::idle(0));
         }
         self.fence(overdue).await?;
@@ -103,9 +103,9 @@ impl Reaper {
     }
 
     fn let_go(&self, session: SessionId) {
-        if let Some(seat) = self.fleet.remove(session) {
+        if let Some(connection) = self.fleet.remove(session) {
             let detail = "the session has lapsed or was fenced".to_owned();
-            seat.stream.send(Refused { reason: Reason::SessionOver.into(), detail });
+            connection.stream.send(Refused { reason: Reason::SessionOver.into(), detail });
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Reports to the batcher how much room each pool has: `resource_manager.report_interval` after the last report where something
-//! changed, and every second.
+//! Reports the free room of each pool to the batcher: after a change, at most every `resource_manager.report_interval`,
+//! and each second.
 
 use crate::fleet::Fleet;
 use bus::{Bus, Topic};
@@ -14,9 +14,9 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::load::{PoolReport, report};
 
-/// Room is ample where it is this many times what came back, or was claimed, since the last report.
+/// Room is ample if it is this many times what was freed or claimed since the last report.
 const AMPLE: u64 = 8;
-/// A report is repeated after this, because the batcher forgets old ones.
+/// A report is repeated after this, because old reports expire.
 const REPEAT: Duration = Duration::from_secs(1);
 
 pub(crate) struct Reporter {
@@ -24,7 +24,7 @@ pub(crate) struct Reporter {
     pub node: NodeId,
     pub fleet: Fleet,
     pub bus: Bus,
-    /// Least time between two reports: the rate of completions covers what the batcher misses meanwhile.
+    /// Shortest interval of reports: the completion rate covers what is not reported meanwhile.
     pub interval: Duration,
     pub last: Mutex<Option<(Instant, Vec<PoolReport>)>>,
 }
@@ -33,7 +33,7 @@ impl Reporter {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let last = self.last.lock().clone();
         if let Some((at, _)) = &last {
-            // Not the ticker's pause, which a change ends: under load there is always one.
+            // A sleep, because a change would end the ticker's pause, and under load there always is one.
             clock::sleep_until(*at + self.interval).await;
         }
         let loads = self.fleet.loads();
@@ -45,7 +45,7 @@ impl Reporter {
         if !all.is_empty() {
             report(&self.db, self.node, &all).await?;
         }
-        // Tasks wait for room only where there was not enough of it.
+        // Tasks wait for room only if there was not enough.
         let wake = !is_ample(&before, &loads) && is_more(&before, &loads);
         *self.last.lock() = Some((clock::monotonic(), loads));
         if wake {
@@ -55,7 +55,7 @@ impl Reporter {
     }
 }
 
-/// Pools whose last executor has left: they have no room any more, and that is reported once.
+/// Pools whose last executor has left, reported once without room.
 fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
     let left = before.iter().filter(|was| now.iter().all(|is| is.pool != was.pool));
     let nothing = |was: &PoolReport| PoolReport {
@@ -69,7 +69,7 @@ fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
     left.map(nothing).collect()
 }
 
-/// True where something came back, or a size is not lacking any more.
+/// Whether room was freed or a size is no longer lacking.
 fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
     before.len() != now.len()
         || before.iter().zip(now).any(|(before, now)| {
@@ -80,12 +80,12 @@ fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
         })
 }
 
-/// True where each pool had, and has, room for many times what came back or was claimed in between, and lacks what it lacked.
+/// Whether each pool had and has ample room and the same lacking sizes.
 fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
     before.len() == now.len()
         && before.iter().zip(now).all(|(before, now)| {
             let back = now.completed_slots.saturating_sub(before.completed_slots);
-            // What runs comes back: soon, where tasks are short.
+            // Running tasks free their room: soon, if tasks are short.
             let moved = back.max(before.free_slots.saturating_sub(now.free_slots));
             let least = before.free_slots.min(now.free_slots);
             before.pool == now.pool

@@ -1,4 +1,4 @@
-//! Ends attempts that came back without a report, each as what came before it asks: at once, or after a wait.
+//! Ends attempts that were returned without a report; the task is ready again at once or after a back-off.
 
 use crate::fleet::{HeldLease, Released};
 use crate::random::unit;
@@ -12,10 +12,10 @@ use store::task::transition::{EndedAttempt, lease_lapsed, not_started, returned_
 const NEVER: &str = "the executor did not take it up";
 const LOST: &str = "the executor does not have it any more";
 
-/// Ends all of it: what was `taken_up` as lost, the rest as never started.
+/// Ends all: confirmed ones (`taken_up`) as lost, the rest as never started.
 ///
 /// # Errors
-/// When the database cannot answer; some may be ended then, and are ended once.
+/// When the database fails; some may then be ended, each once.
 pub(crate) async fn end_returned(
     db: &RmDb,
     gone: &[Released],

@@ -1,13 +1,13 @@
-//! Starts a resource manager: a value in, a handle out.
+//! Starts a resource manager from its settings; returns a handle.
 //!
-//! Called by `cli` and by tests. The rule on shutdown: stop taking hints and give back those in hand, send the executors to
-//! another resource manager, settle what they reported, then close. No attempt is burnt by it.
+//! Called by `cli` and by tests. The rule on shutdown: stop consuming, return held hints, send the executors to another
+//! resource manager, settle their reports, then close. It costs no attempt.
 
 use crate::ends::{EndReporter, Ends, REPORT_INTERVAL};
 use crate::fleet::Fleet;
 use crate::heartbeat::{Beat, Renewer};
 use crate::place::{PoolWorker, run_workers};
-use crate::quarantine::Noter;
+use crate::quarantine::QuarantineWriter;
 use crate::reap::Reaper;
 use crate::report::Reporter;
 use crate::retry::{Budgets, RELEASE_INTERVAL, Releaser};
@@ -38,13 +38,13 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tracing::{error, info, warn};
 
-/// Calls at once on one connection: an executor has one, and another while it changes streams.
+/// Concurrent calls on one connection: an executor has one, and a second while it changes streams.
 const STREAMS: u32 = 8;
 
 /// Why a resource manager could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The database settings are not usable.
+    /// Invalid database settings.
     #[error("the resource manager cannot use its database settings")]
     Store(#[from] store::StoreError),
     /// A secret is missing or too weak.
@@ -98,7 +98,7 @@ impl ResourceManager {
     /// Starts all loops. They run until `shutdown`; then call [`Self::stopped`].
     ///
     /// # Errors
-    /// When a setting cannot be used or an address is taken.
+    /// When a setting is invalid or an address is in use.
     pub async fn start(config: &Config, bus: Bus, shutdown: &Shutdown) -> Result<Self, StartError> {
         let secret = Arc::new(config.auth.executor_secret()?.clone());
         let settings = config.resource_manager.clone();
@@ -137,7 +137,7 @@ impl ResourceManager {
         parts.serve(listener, secret, serving);
         parts.watch_database();
         parts.reap();
-        parts.tell_stops();
+        parts.send_stops();
         parts.report();
         parts.report_ends();
         parts.release_retries();
@@ -154,7 +154,7 @@ impl ResourceManager {
         for stream in self.fleet.streams() {
             stream.send(GoAway { reason: "this resource manager is stopping".to_owned() });
         }
-        // Placing ends first, so that nothing new is assigned; then the executors leave, with their results settled.
+        // Placement ends first, so that nothing new is assigned; then the executors leave, with their results settled.
         if let Err(still) = self.loops.join_all(limit).await {
             warn!(loops = ?still, "Some loops did not end in time");
         }
@@ -163,7 +163,7 @@ impl ResourceManager {
             clock::sleep(Duration::from_millis(20)).await;
         }
         if let Err(error) = store::load::forget(&self.db, self.node).await {
-            warn!(%error, "The batcher could not be told that this resource manager is gone; it forgets by itself");
+            warn!(%error, "The last report to the batcher failed; its reports expire");
         }
         self.server.shut_down();
         if let Err(still) = self.tasks.join_all(limit).await {
@@ -213,8 +213,8 @@ impl Parts {
         let connections =
             Connections::new(self.settings.max_connections, self.settings.first_call_timeout);
         self.tasks.spawn_detached("executor_server", async move {
-            // The builder's own setting is for sockets that it makes itself. Without, an assignment waits for an
-            // acknowledgement that the kernel holds back for up to 40 ms.
+            // The builder's own setting is for sockets that it creates. Without TCP_NODELAY an assignment waits up to
+            // 40 ms for a delayed acknowledgement.
             let incoming = TcpIncoming::from(listener).with_nodelay(Some(true)).filter_map(
                 move |stream: std::io::Result<TcpStream>| {
                     stream.map(|stream| connections.admit(stream)).transpose()
@@ -306,7 +306,7 @@ impl Parts {
             .spawn_detached("reap", async move { ticker.run(shutdown, || reaper.tick()).await });
     }
 
-    fn tell_stops(&self) {
+    fn send_stops(&self) {
         let wakeups = self.bus.wakeups(&[Topic::ResourceManager]);
         let ticker = Ticker::new("stop", TickPolicy::every(Duration::from_millis(200)))
             .wake(wakeups.notify(Topic::ResourceManager))
@@ -344,7 +344,7 @@ impl Parts {
             db: self.db.clone(),
             bus: self.bus.clone(),
             budgets: self.budgets.clone(),
-            looked: Mutex::new(None),
+            last_update: Mutex::new(None),
             pruned: Mutex::new(None),
         };
         let ticker =
@@ -356,7 +356,7 @@ impl Parts {
     }
 
     fn note_quarantines(&self) {
-        let noter = Noter {
+        let noter = QuarantineWriter {
             db: self.db.clone(),
             node: self.node,
             fleet: self.fleet.clone(),

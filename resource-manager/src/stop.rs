@@ -1,4 +1,4 @@
-//! Tells executors at once what was cancelled; the heartbeat's answer repeats it until it is confirmed.
+//! Sends cancels to executors at once; heartbeat replies repeat them until confirmed.
 
 use crate::fleet::Fleet;
 use domain::id::SessionId;
@@ -9,7 +9,7 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::lease::stops;
 
-/// Looks for cancelled leases on our executors and sends them.
+/// Reads cancelled leases of connected executors and sends them.
 pub(crate) async fn tick(db: &RmDb, fleet: &Fleet) -> Result<TickOutcome, StoreError> {
     let sessions = fleet.busy();
     if sessions.is_empty() {

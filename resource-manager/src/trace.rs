@@ -1,7 +1,7 @@
-//! The spans that a resource manager exports: a task's wait, its placement, its run, and how its end was written down.
+//! The spans of a resource manager: wait, placement, run and settlement of a task.
 //!
-//! All are children of the submit; of a task that was submitted under no trace its first wait is the root. The run's id is the one that
-//! its executor has told to whoever the task calls. Each is recorded when its end is known, which is after the statement it is about.
+//! All are children of the submit; without a trace of the submit, the first wait is the root. The id of the run is the
+//! one that its executor passes to called servers. Each span is recorded at its end, after its statement.
 
 use domain::task::AttemptOutcome;
 use domain::time::Timestamp;
@@ -11,15 +11,15 @@ use runtime::trace::TraceContext;
 use std::time::Duration;
 use store::lease::LeaseKey;
 
-/// A run is not shown as longer. Its length is its executor's word, and what begins before all time is no time.
+/// Upper bound of a run, because its length is reported by the executor.
 const LONGEST_RUN: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// When something began, where spans are exported.
+/// Start of a span, if spans are exported.
 pub(crate) fn now() -> Option<Timestamp> {
     is_on().then(clock::wall)
 }
 
-/// A task waited until `began`, was then placed, and its executor has been told. `is_own`: it was submitted under no trace.
+/// Records the wait until `began` and the placement. `is_own`: the submit had no trace.
 pub(crate) fn placed(
     (submit, is_own): (TraceContext, bool),
     lease: &LeaseKey,
@@ -37,7 +37,7 @@ pub(crate) fn placed(
     record(child(submit, "task.place", (began, clock::wall()), lease));
 }
 
-/// An attempt that had run for `ran` was reported, and from `began` on its end was written down.
+/// Records a run of length `ran` and its settlement from `began`.
 pub(crate) fn settled(
     submit: TraceContext,
     lease: &LeaseKey,

@@ -1,11 +1,11 @@
 //! Runs the doctor's checks once a minute and publishes the results as metrics.
 //!
-//! It runs in the batcher's process, on a connection of its own, for a few seconds at most, and never in the batcher's tick. After
-//! a takeover the metrics of the earlier batcher are reset.
+//! Runs in the batcher's process on its own connection, for a few seconds at most, outside of the batcher's tick. After
+//! a failover the metrics of the earlier batcher are reset.
 
 use crate::leader::Leader;
 use crate::metrics::{DOCTOR_FINDINGS, DOCTOR_LAST_RUN, DOCTOR_NOT_SEEN, UNPLACEABLE};
-use bus::{Bus, QueuesSeen};
+use bus::{Bus, QueueReport};
 use runtime::clock::{timeout, wall};
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
@@ -106,14 +106,14 @@ impl DoctorTick {
 
     async fn queues(&self) -> Result<CheckOutcome, StoreError> {
         let pools = pools(&self.db).await?;
-        let seen = timeout(BROKER, self.bus.queues(&pools)).await;
-        Ok(match seen {
+        let checked = timeout(BROKER, self.bus.queues(&pools)).await;
+        Ok(match checked {
             Err(_) => CheckOutcome::NotChecked("the broker did not answer in time".to_owned()),
-            Ok(QueuesSeen::NoBroker) => {
+            Ok(QueueReport::NoBroker) => {
                 CheckOutcome::NotApplicable("the bus is in this process".to_owned())
             }
-            Ok(QueuesSeen::Unreachable(why)) => CheckOutcome::NotChecked(why),
-            Ok(QueuesSeen::Checked(faults)) => match faults.first() {
+            Ok(QueueReport::Unreachable(why)) => CheckOutcome::NotChecked(why),
+            Ok(QueueReport::Checked(faults)) => match faults.first() {
                 None => CheckOutcome::Passed,
                 Some(first) => {
                     CheckOutcome::Failed { count: faults.len() as u64, example: first.to_string() }

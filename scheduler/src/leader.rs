@@ -1,8 +1,8 @@
 //! Whether this scheduler is the batcher.
 //!
-//! Renewed every quarter of the lease, and watched by all others: one that was killed is followed within a moment, one that is frozen or cut
-//! off after its lease. The holder trusts itself for two thirds of the lease, counted from before it asked;
-//! the database refuses an old epoch besides, so local trust only spares useless work.
+//! The lease is renewed every quarter of its term and polled by all others: a clean exit hands over at once, a dead
+//! leader is replaced after its lease. Local trust ends after two thirds of the term, counted from before the request.
+//! The database refuses an old epoch in addition, so local trust only saves useless work.
 
 use domain::id::NodeId;
 use parking_lot::Mutex;
@@ -22,10 +22,10 @@ static LEADS: LazyLock<Gauge> = LazyLock::new(|| {
     metrics::gauge("berth_batcher_leads", "1 while this scheduler is the batcher", &[]).with(&[])
 });
 
-/// Whoever does not lead looks as often whether it may.
+/// Poll interval of a process that does not lead.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// The batcher's row as this process sees it.
+/// The leader row as this process knows it.
 #[derive(Debug)]
 pub(crate) struct Leader {
     db: SchedulerDb,
@@ -34,9 +34,9 @@ pub(crate) struct Leader {
     held: Mutex<Option<(LeaderEpoch, Instant)>>,
     /// The last epoch under which this process has led.
     last: watch::Sender<Option<LeaderEpoch>>,
-    /// Set by `release`: a renewal that was on its way then must not take the row back.
+    /// Set by `release`: a renewal in flight must not claim the row again.
     over: AtomicBool,
-    /// The present epoch must not be used any more, not even by this process.
+    /// The current epoch must no longer be used, also not by this process.
     renounced: AtomicBool,
 }
 
@@ -51,7 +51,7 @@ impl Leader {
         self.node
     }
 
-    /// The epoch under which this process leads now.
+    /// The epoch under which this process leads.
     pub(crate) fn epoch(&self) -> Option<LeaderEpoch> {
         if self.renounced.load(Ordering::Acquire) {
             return None;
@@ -60,8 +60,8 @@ impl Leader {
         held.filter(|(_, until)| clock::monotonic() < *until).map(|(epoch, _)| epoch)
     }
 
-    /// Does `work`, which is the batcher's under `epoch`, until this process leads under a later one. Then the database has answered, on
-    /// another connection, and whoever still waits for it would wait in vain; what it has not done by then it will refuse.
+    /// Runs `work` under `epoch` until this process leads under a later one. By then the database has answered on
+    /// another connection and refuses what is left of `work`, so waiting longer is useless.
     pub(crate) async fn under<T>(
         &self,
         epoch: LeaderEpoch,
@@ -76,13 +76,13 @@ impl Leader {
         }
     }
 
-    /// The database said that another leads.
+    /// Another process leads, by the database.
     pub(crate) fn lost(&self) {
         self.set(None);
     }
 
-    /// Nothing is known of a statement that named the present epoch: it may still take effect. The row is given up and taken
-    /// anew, under the next epoch: giving it up waits for that statement where it runs, and voids it where it does not yet.
+    /// Gives up the row and claims it under the next epoch, because the outcome of a statement under the current one is
+    /// unknown. The release waits for that statement if it runs, and makes it stale if it does not yet.
     pub(crate) fn renounce(&self) {
         self.renounced.store(true, Ordering::Release);
         self.set(None);
@@ -91,11 +91,11 @@ impl Leader {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         if self.renounced.load(Ordering::Acquire) {
             leadership::release(&self.db, self.node).await?;
-            // A renewal that was on its way when it was renounced may have noted the old epoch again.
+            // A renewal in flight may have stored the renounced epoch again.
             self.set(None);
             self.renounced.store(false, Ordering::Release);
         }
-        let asked = clock::monotonic();
+        let sent_at = clock::monotonic();
         if self.over.load(Ordering::SeqCst) {
             return Ok(TickOutcome::idle(0));
         }
@@ -104,8 +104,8 @@ impl Leader {
             leadership::release(&self.db, self.node).await?;
             return Ok(TickOutcome::idle(0));
         }
-        self.set(epoch.map(|epoch| (epoch, asked + self.lease * 2 / 3)));
-        // Another's death is seen when it is looked for.
+        self.set(epoch.map(|epoch| (epoch, sent_at + self.lease * 2 / 3)));
+        // The death of a leader is detected by this poll.
         Ok(if epoch.is_some() {
             TickOutcome::idle(1)
         } else {
@@ -113,12 +113,12 @@ impl Leader {
         })
     }
 
-    /// Gives the row up, for good.
+    /// Releases the row at shutdown.
     pub(crate) async fn release(&self) {
         self.over.store(true, Ordering::SeqCst);
         let led = self.held.lock().is_some() || self.renounced.load(Ordering::Acquire);
         self.set(None);
-        // Also where our own trust has run out, or was given up: the row may still bar another.
+        // Also after local trust has ended: the row may still block another process.
         if led && let Err(error) = leadership::release(&self.db, self.node).await {
             warn!(%error, "The batcher's row could not be given up; it expires by itself");
         }
@@ -147,7 +147,7 @@ mod tests {
 
     const TERM: Duration = Duration::from_secs(3);
 
-    /// Of a database that nobody asks.
+    /// A leader without a database.
     fn leader() -> Leader {
         let url = ("BERTH_DATABASE__URL".to_owned(), "postgres://127.0.0.1/berth".to_owned());
         let config = load_from(None, [url]).unwrap();

@@ -1,8 +1,8 @@
-//! WHEN: due times, whose turn it is, and what has gone stale.
+//! WHEN: due times, dispatch order, and the sweep of stale hints.
 //!
-//! Any number of schedulers run; one of them is the batcher, by a row with an epoch. Everything is a
-//! bounded, idempotent tick over the database: a scheduler may be killed between any two lines.
-//! Never talks to another role: it meets them in Postgres and on the bus.
+//! Any number of schedulers run; one is the batcher, by a row with an epoch. Everything is a bounded, idempotent tick
+//! over the database: a scheduler may be killed at any time. It calls no other role: they meet in Postgres and on the
+//! bus.
 #![warn(missing_docs)]
 
 mod batcher;

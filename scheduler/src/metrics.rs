@@ -1,4 +1,4 @@
-//! What the scheduler counts.
+//! Metrics of the scheduler.
 
 use runtime::metrics::{self, CounterVec, Gauge, GaugeVec, Histogram, HistogramVec};
 use std::sync::LazyLock;
@@ -72,19 +72,19 @@ pub(crate) static STRAYS: LazyLock<Gauge> = LazyLock::new(|| {
     metrics::gauge("berth_partition_stray_rows", help, &[]).with(&[])
 });
 pub(crate) static DOCTOR_FINDINGS: LazyLock<GaugeVec> = LazyLock::new(|| {
-    let help = "What the doctor found at its last look, by check; 0 on all but the active batcher";
+    let help = "Findings of the last doctor run, by check; 0 on all but the active batcher";
     metrics::gauge("berth_doctor_findings", help, &["check"])
 });
 pub(crate) static DOCTOR_NOT_SEEN: LazyLock<GaugeVec> = LazyLock::new(|| {
-    let help = "1 where the doctor could not look the last time, by check";
+    let help = "1 if the last doctor run could not check, by check";
     metrics::gauge("berth_doctor_not_seen", help, &["check"])
 });
 pub(crate) static DOCTOR_LAST_RUN: LazyLock<Gauge> = LazyLock::new(|| {
-    let help = "When this scheduler's doctor last looked, Unix time; 0: never";
+    let help = "Last doctor run of this scheduler, Unix time; 0: never";
     metrics::gauge("berth_doctor_last_run_timestamp_seconds", help, &[]).with(&[])
 });
 pub(crate) static UNPLACEABLE: LazyLock<GaugeVec> = LazyLock::new(|| {
-    let help = "Tasks that were ready for a minute and fit none of their pool's executors, at the doctor's last look, by pool; 0 on \
+    let help = "Tasks that were ready for a minute and fit none of their pool's executors, at the last doctor run, by pool; 0 on \
                 all but the active batcher";
     metrics::gauge("berth_tasks_unplaceable", help, &["pool"])
 });

@@ -1,7 +1,7 @@
-//! Starts a scheduler: a value in, a handle out.
+//! Starts a scheduler from its settings; returns a handle.
 //!
-//! Called by `cli` and by tests. The rule: on shutdown the batcher stops first and gives its row up at
-//! once, so that another takes over without waiting for the lease to end.
+//! Called by `cli` and by tests. The rule: on shutdown the batcher stops first and releases its row at once, so that
+//! another takes over before the lease expires.
 
 mod due;
 mod fires;
@@ -27,23 +27,23 @@ use std::time::Duration;
 use store::connect::SchedulerDb;
 use store::doctor::{DoctorDb, DoctorOptions};
 
-/// Above the longest polite stop of a task, until its executor's session is fenced.
+/// Above the longest graceful stop of a task.
 const CANCEL_SLACK: Duration = Duration::from_secs(30);
-/// Rows of the audit are sealed within 10 s, with room for a failed try.
+/// Audit rows are sealed within 10 s, even after one failure.
 const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often quotas that are nearly used up are looked for.
+/// Interval of the check for nearly used quotas.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often rows are looked for that nobody can work with, where it does not say itself.
+/// Interval of the scan for malformed rows, unless the tick returns another.
 const MALFORMED_INTERVAL: Duration = Duration::from_secs(1);
-/// How often all is looked at that must hold.
+/// Interval of the doctor.
 const DOCTOR_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Why a scheduler could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The database settings are not usable.
+    /// Invalid database settings.
     #[error("the scheduler cannot use its database settings")]
     Store(#[from] store::StoreError),
     /// The address of the probes could not be bound.
@@ -70,7 +70,7 @@ impl Scheduler {
     /// Starts all loops. They run until `shutdown`; then call [`Self::stopped`].
     ///
     /// # Errors
-    /// When a setting cannot be used or the probes' address is taken.
+    /// When a setting is invalid or the address of the probes is in use.
     pub async fn start(config: &Config, bus: Bus, shutdown: &Shutdown) -> Result<Self, StartError> {
         let tasks = TaskGroup::new();
         let health = Health::new();
@@ -107,7 +107,7 @@ impl Scheduler {
         Ok(Self { health_addr, tasks, db })
     }
 
-    /// Waits for the loops to end after the shutdown; the batcher's gives its row up.
+    /// Waits for the loops to end after the shutdown; the batcher releases its row.
     pub async fn stopped(self, limit: Duration) {
         if let Err(still) = self.tasks.join_all(limit).await {
             tracing::warn!(loops = ?still, "Some loops did not end in time");
@@ -127,7 +127,7 @@ struct Loops {
     db: SchedulerDb,
     bus: Bus,
     leader: Arc<Leader>,
-    /// What the database's clock shows, as who owns shards learns it.
+    /// The database clock, updated by the heartbeat of shards.
     clock: Arc<DbClock>,
     health: Health,
     tasks: TaskGroup,
@@ -168,7 +168,7 @@ impl Loops {
         self.tasks.spawn_detached("batcher", async move {
             let _listening = wakeups;
             ticker.run(shutdown, || async { batcher.lock().await.tick().await }).await;
-            // Now, not after the last of the other loops.
+            // At once, not after the other loops.
             leader.release().await;
         });
     }
@@ -228,7 +228,7 @@ impl Loops {
     fn keep_house(&self, limits: &LimitsConfig) {
         let keep = KeepTick::new(self.db.clone(), limits.clone());
         let minute = Duration::from_secs(60);
-        // No sooner after a failure: whoever waits for a table's lock holds up all that come after.
+        // Not sooner after a failure: waiting for a table lock blocks everything behind it.
         let policy =
             TickPolicy { backoff_min: minute, backoff_max: minute, ..TickPolicy::every(minute) };
         let ticker = Ticker::new("keep", policy).health(&self.health);

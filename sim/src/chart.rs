@@ -1,4 +1,4 @@
-//! One chart of a report: which part of the tasks waited at most how long, by policy.
+//! The chart of a report: distribution of waits by policy.
 
 use crate::report::Report;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ const LEFT: f64 = 60.0;
 const TOP: f64 = 40.0;
 const RIGHT: f64 = 600.0;
 const BOTTOM: f64 = 370.0;
-/// Waits from 1 ms to 1000 s, each step ten times the one before.
+/// Waits from 1 ms to 1000 s, logarithmic.
 const DECADES: i32 = 6;
 const COLOURS: [&str; 5] = ["#0b6e4f", "#8a8a8a", "#c05746", "#3b6fb6", "#b08900"];
 

@@ -1,7 +1,8 @@
-//! Scheduling quality under a virtual clock: the batcher's own order beside others, at sizes that no test machine has.
+//! Scheduling quality under a virtual clock: the batcher's order compared with others, at sizes beyond any test
+//! machine.
 //!
-//! Reached as `berth sim`. It runs `domain`'s [`domain::batch::Turns`] and [`domain::placement::choose`] unchanged. The same
-//! scenario, sizes and seed give the same figures on every machine.
+//! Run by `berth sim`. It uses [`domain::batch::Turns`] and [`domain::placement::choose`] unchanged. The same scenario,
+//! sizes and seed give the same figures on every machine.
 #![warn(missing_docs)]
 
 mod chart;
@@ -15,5 +16,5 @@ mod world;
 
 pub use chart::chart;
 pub use policy::PolicyName;
-pub use report::{Report, Row, compare};
+pub use report::{PolicyFigures, Report, compare};
 pub use scenario::{SCENARIOS, Scenario, Sizes, find};

@@ -1,7 +1,6 @@
-//! What a run showed: waits, misses, shares, utilisation.
+//! Measurements of a run: waits, misses, shares, utilisation.
 //!
-//! Shares are compared in windows of ten seconds, and in each only between tenants that had something waiting all the time:
-//! nobody else was kept from anything.
+//! Shares are compared in windows of ten seconds, in each only between tenants that had waiting tasks all the time.
 
 use crate::world::World;
 use chrono::TimeDelta;
@@ -11,31 +10,31 @@ use std::collections::BTreeMap;
 
 const WINDOW: TimeDelta = TimeDelta::seconds(10);
 
-/// Kept while a run goes on.
+/// State of the measurement during a run.
 pub struct Measure<'a> {
     world: &'a World,
     shares: Vec<f64>,
     pub starts: Vec<Option<Timestamp>>,
-    /// What runs, and until when it is counted.
+    /// Running tasks, and until when they are counted.
     running: BTreeMap<usize, Timestamp>,
     waiting: Vec<u32>,
-    /// Had nothing waiting at some time of this window.
+    /// Tenants without waiting tasks at some time of this window.
     rested: Vec<bool>,
     /// In this window, in share-seconds.
     served: Vec<f64>,
-    /// Altogether.
+    /// In total.
     pub service: Vec<f64>,
     window_end: Timestamp,
     pub now: Timestamp,
     pub windows: Vec<Window>,
 }
 
-/// What one window showed.
+/// Result of one window.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
     /// Jain's index of service by weight: 1 is even.
     pub jain: f64,
-    /// The furthest that a tenant was from its fair part, as a part of that.
+    /// Largest relative deviation of a tenant from its fair share.
     pub error: f64,
 }
 
@@ -59,7 +58,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// Time goes on; nothing has happened in between.
+    /// Advances the time without an event.
     pub fn advance(&mut self, now: Timestamp) {
         while self.window_end <= now {
             self.now = self.window_end;
@@ -71,7 +70,7 @@ impl<'a> Measure<'a> {
 
     pub fn arrived(&mut self, task: usize) {
         let tenant = self.world.tasks[task].tenant;
-        // At the very beginning all that comes is there from the start.
+        // At time zero all arrivals count as present from the start.
         self.rested[tenant] &= self.now != Timestamp::UNIX_EPOCH;
         self.waiting[tenant] += 1;
     }
@@ -98,7 +97,7 @@ impl<'a> Measure<'a> {
         self.settle_service();
     }
 
-    /// Counts all that runs up to `until`.
+    /// Counts running tasks up to `until`.
     fn count(&mut self, until: Timestamp) {
         let mut running = std::mem::take(&mut self.running);
         for (task, since) in &mut running {
@@ -138,7 +137,7 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// (Σx)² / (n Σx²): from 1/n, where one has all, to 1.
+/// (Σx)² / (n Σx²): from 1/n, if one has all, to 1.
 fn jain(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let sum: f64 = values.clone().sum();
     let squares: f64 = values.clone().map(|x| x * x).sum();

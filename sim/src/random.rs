@@ -1,4 +1,4 @@
-//! Numbers by chance, the same on every machine for the same seed.
+//! Random numbers, the same on every machine for the same seed.
 
 /// `SplitMix64` (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Several seeds and policies side by side.
+//! Reports over seeds and policies.
 
 use crate::measure::Measure;
 use crate::policy::PolicyName;
@@ -9,7 +9,7 @@ use crate::world::World;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What was simulated, and what it showed.
+/// Result of a simulation.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The scenario's name.
@@ -18,45 +18,45 @@ pub struct Report {
     pub sizes: Sizes,
     /// The first seed.
     pub seed: u64,
-    /// Seeds, of which all figures are the means.
+    /// Number of seeds; figures are means over them.
     pub seeds: u64,
     /// By policy and group of tenants.
-    pub rows: Vec<Row>,
-    /// By policy: the waits of all tasks that started, sorted, in seconds; every hundredth part of them, of the first seed.
+    pub rows: Vec<PolicyFigures>,
+    /// By policy: percentiles of waits of started tasks, seconds, of the first seed.
     pub waits: Vec<(PolicyName, Vec<f64>)>,
 }
 
 /// The figures of a policy for a group of tenants, or for all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Row {
-    /// Whose turns these were.
+pub struct PolicyFigures {
+    /// The policy.
     pub policy: PolicyName,
-    /// Of which tenants: `all`, or a name that the scenario gives.
+    /// The group of tenants: `all` or a name of the scenario.
     pub group: &'static str,
     /// Tasks that arrived.
     pub tasks: f64,
-    /// Those that started.
+    /// Tasks that started.
     pub started: f64,
-    /// From arrival to start, in seconds: half of them waited no longer.
+    /// p50 of the wait from arrival to start, seconds.
     pub wait_p50_s: f64,
-    /// 99 of 100 waited no longer.
+    /// p99 of the wait.
     pub wait_p99_s: f64,
-    /// The longest.
+    /// Maximum of the wait.
     pub wait_max_s: f64,
-    /// Part of the tasks that started after their deadline, or had not when it passed; 0 to 1.
+    /// Fraction of tasks that missed their start deadline, 0 to 1.
     pub missed: f64,
-    /// Part of all service that the group had, 0 to 1.
+    /// Share of all service, 0 to 1.
     pub share: f64,
-    /// Jain's index of service by weight in the worst window of ten seconds; 1 where never two tenants competed.
+    /// Jain's index of service by weight in the worst window of ten seconds; 1 without competition.
     pub jain: f64,
-    /// The furthest that any tenant was from its fair part in a window, as a part of that.
+    /// Largest relative deviation of a tenant from its fair share in a window.
     pub share_error: f64,
-    /// Part of the executors in use, in dominant shares, from the beginning to the end.
+    /// Utilisation of the executors, in dominant shares.
     pub utilisation: f64,
 }
 
-/// Runs `scenario` for each of `policies` with `seeds` seeds from `seed` on. `progress` is told how many tasks of how many
-/// have ended.
+/// Runs `scenario` for each of `policies` with `seeds` seeds from `seed`. `progress` gets the number of ended tasks and
+/// the total.
 #[must_use]
 pub fn compare(
     scenario: &Scenario,
@@ -66,15 +66,15 @@ pub fn compare(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Report {
     let sizes = sizes.or(scenario.sizes);
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<PolicyFigures> = Vec::new();
     let mut waits = Vec::new();
     let mut done = 0;
     for this in seed..seed + seeds {
         let world = scenario.draw(sizes, &mut Random::new(this));
         let all = world.tasks.len() * policies.len() * usize::try_from(seeds).unwrap_or(usize::MAX);
         for policy in policies {
-            let mut tell = |ended| progress(done + ended, all);
-            let measure = run(&world, policy.start(&world).as_mut(), &mut tell);
+            let mut report_progress = |ended| progress(done + ended, all);
+            let measure = run(&world, policy.start(&world).as_mut(), &mut report_progress);
             done += world.tasks.len();
             if this == seed {
                 waits.push((*policy, hundredths(&waits_of(&world, &measure, None))));
@@ -85,8 +85,8 @@ pub fn compare(
     Report { scenario: scenario.name, sizes, seed, seeds, rows, waits }
 }
 
-/// Adds one seed's part to the means.
-fn add(means: &mut Vec<Row>, rows: Vec<Row>, seeds: f64) {
+/// Adds one seed to the means.
+fn add(means: &mut Vec<PolicyFigures>, rows: Vec<PolicyFigures>, seeds: f64) {
     for row in rows {
         let part = row.map(|figure| figure / seeds);
         let known =
@@ -98,7 +98,7 @@ fn add(means: &mut Vec<Row>, rows: Vec<Row>, seeds: f64) {
     }
 }
 
-fn rows_of(world: &World, measure: &Measure<'_>, policy: PolicyName) -> Vec<Row> {
+fn rows_of(world: &World, measure: &Measure<'_>, policy: PolicyName) -> Vec<PolicyFigures> {
     let groups: BTreeSet<_> = world.tenants.iter().map(|tenant| tenant.group).collect();
     let named = groups.iter().copied().filter(|_| groups.len() > 1).map(Some);
     std::iter::once(None).chain(named).map(|group| row(world, measure, policy, group)).collect()
@@ -109,7 +109,7 @@ fn row(
     measure: &Measure<'_>,
     policy: PolicyName,
     group: Option<&'static str>,
-) -> Row {
+) -> PolicyFigures {
     let of_group = |tenant: usize| group.is_none_or(|name| world.tenants[tenant].group == name);
     let tasks = || world.tasks.iter().zip(&measure.starts).filter(|(t, _)| of_group(t.tenant));
     let waits = waits_of(world, measure, group);
@@ -119,7 +119,7 @@ fn row(
     let all: f64 = measure.service.iter().sum();
     let own: f64 =
         measure.service.iter().enumerate().filter(|(t, _)| of_group(*t)).map(|(_, s)| s).sum();
-    Row {
+    PolicyFigures {
         policy,
         group: group.unwrap_or("all"),
         tasks: count as f64,
@@ -158,7 +158,7 @@ fn hundredths(sorted: &[f64]) -> Vec<f64> {
     (0..=100).map(|part| quantile(sorted, f64::from(part) / 100.0)).collect()
 }
 
-impl Row {
+impl PolicyFigures {
     fn map(self, of: impl Fn(f64) -> f64) -> Self {
         Self {
             policy: self.policy,

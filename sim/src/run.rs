@@ -9,7 +9,7 @@ use domain::time::Timestamp;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Runs `world` under `policy`; `progress` is told how many tasks have ended.
+/// Runs `world` under `policy`; `progress` gets the number of ended tasks.
 pub fn run<'a>(
     world: &'a World,
     policy: &mut dyn Policy,
@@ -59,7 +59,7 @@ pub fn run<'a>(
 /// The executors and their room.
 struct Fleet {
     nodes: Vec<Node>,
-    /// Room for basic tasks in the dimension that has most of it.
+    /// Executors by free room in basic tasks.
     free_slots: u64,
 }
 
@@ -90,7 +90,7 @@ impl Fleet {
         let node = &mut self.nodes[at];
         self.free_slots = self.free_slots + slots(free) - slots(node.free);
         (node.free, node.port_block) = (free, free.ports);
-        // Full ones are looked at no further.
+        // Full executors are skipped.
         node.accepting = slots(free) > 0;
     }
 }

@@ -1,4 +1,4 @@
-//! What is simulated: tenants, tasks with their arrivals, executors.
+//! The simulated world: tenants, tasks with arrivals, executors.
 
 use domain::batch::Priority;
 use domain::resources::{Resources, Tier};
@@ -23,21 +23,21 @@ pub struct World {
 /// A customer.
 #[derive(Debug, Clone, Copy)]
 pub struct Tenant {
-    /// Under which its figures are shown.
+    /// Group in the report.
     pub group: &'static str,
     pub weight: f64,
 }
 
-/// One piece of work.
+/// A task.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Its place in [`World::tenants`].
+    /// Index in [`World::tenants`].
     pub tenant: usize,
     pub arrival: Timestamp,
     pub tolerance: Duration,
     /// What is declared.
     pub cap: Duration,
-    /// What it takes in truth; nobody is told before it has ended.
+    /// Actual run time, hidden from policies until its end.
     pub run: Duration,
     pub resources: Resources,
     pub priority: Priority,
@@ -57,19 +57,19 @@ impl World {
     }
 }
 
-/// An executor of so many slots.
+/// An executor with `slots` slots.
 pub fn executor(slots: usize) -> Resources {
     let slots = u32::try_from(slots).unwrap_or(u32::MAX);
     let basic = Tier::Basic.resources().dimensions();
     Resources::from_dimensions(basic.map(|unit| unit.saturating_mul(slots)))
 }
 
-/// So many seconds after the beginning, to the microsecond.
+/// A time `seconds` after the start, to the microsecond.
 pub fn at(seconds: f64) -> Timestamp {
     Timestamp::UNIX_EPOCH + chrono::TimeDelta::microseconds((seconds * 1e6) as i64)
 }
 
-/// So many seconds, to the microsecond.
+/// `seconds` seconds, to the microsecond.
 pub fn seconds(seconds: f64) -> Duration {
     Duration::from_micros((seconds * 1e6) as u64)
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
-use sim::{PolicyName, Report, Row, Sizes, compare, find};
+use sim::{PolicyFigures, PolicyName, Report, Sizes, compare, find};
 
 const SEEDS: (u64, u64) = (1, 5);
 
@@ -14,7 +14,7 @@ fn berth(scenario: &str, sizes: Sizes) -> Report {
     simulate(scenario, sizes, &[PolicyName::Berth])
 }
 
-fn group(report: &Report, name: &str) -> Row {
+fn group(report: &Report, name: &str) -> PolicyFigures {
     *report.rows.iter().find(|row| row.group == name).unwrap()
 }
 

@@ -32,17 +32,17 @@ const fn limit(most: u32, minutes: u64, which: &'static str) -> Limit {
 }
 
 /// Wrong passwords from one peer.
-const OF_PEER: Limit = limit(100, 60, "tries to sign in from where you are");
+const OF_PEER: Limit = limit(100, 60, "sign-in attempts from your address");
 /// Wrong passwords for one account from one peer: half of what the account has.
-const OF_ACCOUNT_THERE: Limit = limit(5, 15, "tries to sign in to this account from where you are");
+const OF_ACCOUNT_THERE: Limit = limit(5, 15, "sign-in attempts to this account from your address");
 /// Wrong passwords for one account, from where it was not signed in to of late.
-const OF_ACCOUNT: Limit = limit(10, 15, "tries to sign in to this account");
+const OF_ACCOUNT: Limit = limit(10, 15, "sign-in attempts to this account");
 /// Right ones.
 const SIGN_INS: Limit = limit(60, 60, "sign-ins to this account");
 /// Wrong old passwords of one who wants a new one.
-const OLD_PASSWORDS: Limit = limit(10, 15, "tries to change this password");
+const OLD_PASSWORDS: Limit = limit(10, 15, "attempts to change this password");
 /// Customers who sign up from one peer, and who try to.
-const SIGN_UPS: Limit = limit(10, 60, "tries to sign up from where you are");
+const SIGN_UPS: Limit = limit(10, 60, "sign-up attempts from your address");
 
 type Subject = [u8; 32];
 
@@ -248,7 +248,7 @@ impl Attempts {
 
 fn too_many(wait: Duration, limit: Limit) -> Problem {
     let seconds = wait.as_secs() + 1;
-    let detail = format!("There were too many {}; wait for {seconds} s.", limit.which);
+    let detail = format!("Too many {}; wait {seconds} s.", limit.which);
     let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
     Problem::new(Code::TooManyAttempts, detail).waiting(seconds)
 }

@@ -142,8 +142,8 @@ impl Caller {
         if self.standing.state.may_run() {
             return Ok(());
         }
-        let detail = "Your account is suspended: nothing new is taken or started, and what it has can still be read and \
-                      cancelled. Please write to whoever runs this service.";
+        let detail = "Your account is suspended: nothing new is accepted or started. Reads and cancels still work. Contact the \
+                      operator of this service.";
         Err(Problem::new(Code::TenantSuspended, detail))
     }
 
@@ -169,8 +169,8 @@ impl Caller {
 fn who_may(permission: Permission) -> String {
     let scope = Scope::ALL.into_iter().find(|s| s.permissions().contains(permission));
     let keys = scope.map_or_else(
-        || "No key has it".to_owned(),
-        |scope| format!("A key has it with the scope `{scope}`"),
+        || "No API key has it".to_owned(),
+        |scope| format!("API keys with the scope `{scope}` have it"),
     );
     let everybodys = PermissionSet::OF_EVERY_USER.with(PermissionSet::OF_EVERYBODY);
     let of_all = everybodys.contains(permission);
@@ -179,7 +179,10 @@ fn who_may(permission: Permission) -> String {
         .filter(|role| of_all || role.permissions().contains(permission))
         .map(Role::as_str)
         .collect();
-    format!("This needs the permission `{permission}`. {keys}, a user as {}.", roles.join(", "))
+    format!(
+        "This needs the permission `{permission}`. {keys}; users need one of {}.",
+        roles.join(", ")
+    )
 }
 
 /// Checks keys against what is stored.
@@ -244,7 +247,9 @@ impl Authenticator {
         let presented = PresentedKey::parse(text, &self.environment)
             .map_err(|error| unauthenticated(format!("The API key {error}.")))?;
         if presented.kind() != KeyKind::Tenant {
-            return Err(wrong_kind("This is a tenant's route; the key is an operator's."));
+            return Err(wrong_kind(
+                "This route is for tenants, but the key belongs to an operator.",
+            ));
         }
         let id = presented.id();
         let (slot, answer) = self.cache.get((id, peer), || look_up(&self.db, id)).await;

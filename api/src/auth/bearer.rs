@@ -33,7 +33,7 @@ pub(super) fn unauthenticated(detail: String) -> Problem {
 
 /// It was good a moment ago, when the request was let in.
 pub(crate) fn ended() -> Problem {
-    unauthenticated("The API key, or the sign-in, has ended.".to_owned())
+    unauthenticated("The API key or sign-in has ended.".to_owned())
 }
 
 /// The key was looked up, and it is not good.
@@ -43,7 +43,7 @@ pub(super) fn rejected() -> Problem {
 
 /// The key could not be looked up.
 pub(super) fn checked_later(code: Code) -> Problem {
-    Problem::new(code, "The credential cannot be checked at the moment.")
+    Problem::new(code, "The credential cannot be checked now.")
 }
 
 /// A credential of the other kind. Judged by its form alone, before anything is looked up.

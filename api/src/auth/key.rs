@@ -48,13 +48,13 @@ pub enum KeyError {
     #[error("is not of the form berth_<environment>_<id>_<secret>")]
     Form,
     /// Of the form, but the checksum is of another text.
-    #[error("is mistyped or incomplete: its checksum does not match")]
+    #[error("is mistyped or incomplete: wrong checksum")]
     Checksum,
     /// Made for another installation.
     #[error("belongs to another environment")]
     Environment,
     /// The system gave no random bytes.
-    #[error("cannot be made: the system gives no random bytes")]
+    #[error("cannot be created: no random bytes from the system")]
     Random,
     /// The hash secret cannot be used.
     #[error("cannot be hashed: the hash secret is empty")]
@@ -155,7 +155,7 @@ impl<'a> PresentedKey<'a> {
         self.kind
     }
 
-    /// Its public part.
+    /// Its id.
     #[must_use]
     pub const fn id(&self) -> KeyId {
         self.id
@@ -165,7 +165,7 @@ impl<'a> PresentedKey<'a> {
 /// A new key. The text exists here and nowhere else: show it once, store the hash.
 #[derive(Debug)]
 pub struct GeneratedKey {
-    /// Its public part.
+    /// Its id.
     pub id: String,
     /// The whole key.
     pub text: SecretString,

@@ -52,7 +52,7 @@ impl Operator {
         &self.known.name
     }
 
-    /// What it may do.
+    /// Its scopes.
     #[must_use]
     pub fn scopes(&self) -> &[OperatorScope] {
         &self.known.scopes
@@ -72,7 +72,7 @@ impl Operator {
         if self.known.scopes.contains(&scope) {
             return Ok(());
         }
-        let detail = format!("This needs an operator's key with the scope `{scope}`.");
+        let detail = format!("This needs an operator key with the scope `{scope}`.");
         Err(Problem::new(Code::ScopeMissing, detail))
     }
 }
@@ -126,12 +126,16 @@ impl OperatorAuthenticator {
     ) -> Result<Operator, Problem> {
         let text = bearer(headers)?;
         if is_token(text) {
-            return Err(wrong_kind("This is an operators' route; the token is a user's."));
+            return Err(wrong_kind(
+                "This route is for operators, but the token belongs to a user.",
+            ));
         }
         let presented = PresentedKey::parse(text, &self.environment)
             .map_err(|error| unauthenticated(format!("The key {error}.")))?;
         if presented.kind() != KeyKind::Operator {
-            return Err(wrong_kind("This is an operators' route; the key is a tenant's."));
+            return Err(wrong_kind(
+                "This route is for operators, but the key belongs to a tenant.",
+            ));
         }
         let id = presented.id();
         let find = || store::operator_key::find(&self.db, id.as_str());

@@ -93,5 +93,5 @@ impl SignIns {
 
 /// In the same words, whatever is wrong with it.
 pub(super) fn rejected() -> Problem {
-    unauthenticated("The access token is not good, or its sign-in is over.".to_owned())
+    unauthenticated("The access token is invalid or its sign-in has ended.".to_owned())
 }

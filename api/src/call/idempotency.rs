@@ -80,7 +80,7 @@ pub fn key_reused() -> Problem {
     Problem::at(
         Code::IdempotencyKeyReuse,
         "header:Idempotency-Key",
-        "was used for another request; take a new one for a new write",
+        "was used for another request; use a new key for a new write",
     )
 }
 

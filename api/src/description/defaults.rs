@@ -61,7 +61,7 @@ fn settings(limits: &LimitsConfig) -> [LeftOut; 3] {
     let of = |field, value: Value, most: String| LeftOut {
         schema: "TaskSubmit",
         field,
-        words: format!(" {value} when left out, {most} at most."),
+        words: format!(" Default: {value}, at most {most}."),
         value,
     };
     let span = |duration| Value::from(format_duration(duration));
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(task.execution_cap, Duration::from_secs(77));
         let words = shown["execution_cap"]["description"].as_str().unwrap();
         assert!(
-            words.ends_with("then it is killed. \"1m17s\" when left out, \"24h\" at most."),
+            words.ends_with("then it is killed. Default: \"1m17s\", at most \"24h\"."),
             "{words}"
         );
         let policy: RetryPolicy =

@@ -13,16 +13,15 @@ use utoipa::openapi::tag::Tag;
 use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, ServerBuilder};
 
 /// For whom has the document alone.
-const TEXT: &str = "Submit work with a resource tier and the delay you tolerate; Berth runs it and sees to it that it ends once.\n\n\
-     **Requests.** Unknown fields are refused. Durations are texts such as \"90s\" or \"PT5M\", times are RFC 3339. A body may be \
-     compressed with gzip (`Content-Encoding: gzip`). A field that may be null may as well be left out.\n\n\
-     **Answers.** What may be null is always there; what may be absent is never null. Later versions may have further fields, \
-     and further words where there is a list of them: ignore what you do not know.\n\n\
-     **Lists** come in pages: send the `next_cursor` of one as the `cursor` of the next, with the same filters, until it is null.\n\n\
+const TEXT: &str = "Submit tasks with a resource tier and a delay tolerance; Berth runs each task until it ends exactly once.\n\n\
+     **Requests.** Unknown fields are refused. Durations are strings such as \"90s\" or \"PT5M\", times are RFC 3339. A body may be \
+     compressed with gzip (`Content-Encoding: gzip`). A nullable field may be omitted.\n\n\
+     **Responses.** A nullable field is always present; an optional field is never null. Later versions may add fields and enum \
+     values: ignore unknown ones.\n\n\
+     **Lists** are paged: send `next_cursor` as `cursor`, with the same filters, until it is null.\n\n\
      **Problems** are `application/problem+json` (RFC 9457): `code` is for programs, `detail` for people, `retryable` says whether \
      the same request may succeed later.";
-const SERVER: &str = "The server that this document was read from. Of one read from `berth openapi`: put the address of yours before \
-                      the paths";
+const SERVER: &str = "The server of this document. For a document of `berth openapi`, use the address of your server";
 
 /// Every route of the table, as OpenAPI, with the defaults of an installation that has these settings.
 #[must_use]

@@ -38,144 +38,136 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 
 /// Every reason, in the order in which they are told.
 const REASONS: [(&str, &str, &[Field]); 17] = [
-    ("due", "Its time has not come.", &[has("at", Time, "When it comes")]),
+    ("due", "Its time has not come.", &[has("at", Time, "When it is due")]),
     (
         "retry",
-        "An attempt failed or was lost; the next comes at a set time.",
+        "An attempt failed or was lost; the next one is due at a set time.",
         &[
-            has("at", Time, "When it comes"),
-            has("failures", Whole, "Attempts that failed and count, so far"),
-            has("max_attempts", Whole, "Attempts that count, at most"),
+            has("at", Time, "When it is due"),
+            has("failures", Whole, "Charged attempts that failed"),
+            has("max_attempts", Whole, "Maximum of charged attempts"),
             may_have("last_outcome", Text, "How the last attempt ended"),
             may_have("last_reason", Text, "Why it ended so"),
         ],
     ),
     (
         "retry_budget",
-        "Its next attempt waits because its target fails and was called again often enough for now.",
-        &[has("target", Text, "Scheme, host and port of what it calls")],
+        "Its next attempt waits because the retry budget of its target is used up.",
+        &[has("target", Text, "Scheme, host and port of the target")],
     ),
     (
         "breaker_open",
-        "Its next attempt waits because its target has failed many times in a row.",
+        "Its next attempt waits because the circuit breaker of its target is open.",
         &[
-            has("target", Text, "Scheme, host and port of what it calls"),
-            has(
-                "next_probe_at",
-                Time,
-                "When one retry, perhaps this one, is sent to see whether it answers",
-            ),
+            has("target", Text, "Scheme, host and port of the target"),
+            has("next_probe_at", Time, "When the next probe, possibly this retry, is sent"),
         ],
     ),
     (
         "tenant_suspended",
-        "Your account is suspended: nothing of it starts.",
+        "Your account is suspended: no task starts.",
         &[may_have("since", Time, "Since when")],
     ),
     (
         "pool_paused",
-        "Nothing of its pool is handed out.",
+        "Its pool is paused.",
         &[
             has("since", Time, "Since when"),
-            may_have("because", Text, "What the operators say of it"),
+            may_have("because", Text, "Reason given by the operators"),
         ],
     ),
-    ("no_executor", "No executor of its pool is there.", &[has("pool", Text, "The pool")]),
+    ("no_executor", "Its pool has no executor.", &[has("pool", Text, "The pool")]),
     (
         "too_large",
-        "No executor of its pool could ever hold it.",
+        "No executor of its pool is large enough.",
         &[
-            has("dimension", Word("Dimension"), "In which dimension, the first that it exceeds"),
-            has("asked", Whole, "What it asks for"),
-            has("largest", Whole, "The most that any executor has"),
+            has("dimension", Word("Dimension"), "The first dimension that it exceeds"),
+            has("asked", Whole, "Requested amount"),
+            has("largest", Whole, "Largest capacity of an executor"),
         ],
     ),
     (
         "concurrency_key",
-        "As many tasks with its concurrency key run as may.",
+        "Its concurrency key is at its limit.",
         &[
             has("key", Text, "The key"),
-            has("limit", Whole, "Tasks with it that may run at once; 0: none for now"),
+            has("limit", Whole, "Tasks with the key that may run at once; 0: none"),
             has(
                 "held",
                 Whole,
-                "Tasks with it that are queued, running or cancelling; counting ends at 10 001",
+                "Tasks with the key that are queued, running or cancelling; counted up to 10 001",
             ),
-            has("holders", Holders, "Up to 5 of them, those first that must end first"),
-            has("others_before", Flag, "Others with the key wait before this task"),
+            has("holders", Holders, "Up to 5 of them, ordered by their latest end"),
+            has("others_before", Flag, "Other tasks with the key are ahead of this one"),
         ],
     ),
     (
         "spare_room",
-        "It is flexible and starts only where room is spare.",
-        &[has("until", Time, "From then on it stands with all others")],
+        "It is flexible and starts only in spare room.",
+        &[has("until", Time, "From then on it is treated like other tasks")],
     ),
     (
         "running_limit",
-        "As many of your tasks run as your plan allows.",
+        "Your plan's limit of running tasks is reached.",
         &[
             has(
                 "held",
                 Whole,
-                "Tasks that are queued, running or cancelling; counting ends at 10 001",
+                "Tasks that are queued, running or cancelling; counted up to 10 001",
             ),
-            has("limit", Whole, "What the plan allows"),
+            has("limit", Whole, "Limit of the plan"),
         ],
     ),
     (
         "no_room",
         "Its pool has no room for it now.",
         &[
-            has(
-                "dimension",
-                Word("Dimension"),
-                "The one that is shortest: of what an executor has free it needs most there",
-            ),
-            has("asked", Whole, "What it asks for in that dimension"),
-            has("largest", Whole, "The most that any executor has of it, free or not"),
-            has("slots", Whole, "Room that it takes, in basic tasks"),
-            has("free_slots", Whole, "Room that is free over all executors, in basic tasks"),
+            has("dimension", Word("Dimension"), "The scarcest dimension for this task"),
+            has("asked", Whole, "Requested amount in that dimension"),
+            has("largest", Whole, "Largest capacity of an executor in it"),
+            has("slots", Whole, "Room that it needs, in basic tasks"),
+            has("free_slots", Whole, "Free room over all executors, in basic tasks"),
             has(
                 "for_its_size",
                 Flag,
-                "Others find room, but no executor has enough at once for this one",
+                "There is room for smaller tasks, but no executor has enough for this one",
             ),
         ],
     ),
     (
         "turn",
-        "Others go before it.",
+        "Other tasks are ahead of it.",
         &[
-            has("tasks_before", Whole, "Your tasks of its class that go before it and may start"),
-            has("at_least", Flag, "There are more: counting ended there"),
-            has("late", Flag, "Its start deadline has passed: it is in the late class"),
-            has("shared", Flag, "Tasks of the other class wait too and have a part of the turns"),
-            may_have(
-                "tenants_before",
+            has(
+                "tasks_before",
                 Whole,
-                "Customers whose turn comes before yours; null where not known",
+                "Your tasks of its scheduling class that are ahead of it and may start",
             ),
-            may_have(
-                "rate",
-                Number,
-                "Your tasks that had their turn a second, lately; null where not known",
+            has("at_least", Flag, "`tasks_before` is a lower bound"),
+            has("late", Flag, "Its start deadline has passed: it is in the late scheduling class"),
+            has(
+                "shared",
+                Flag,
+                "Tasks of the other scheduling class wait too and have a share of the starts",
             ),
+            may_have("tenants_before", Whole, "Customers ahead of you; null if unknown"),
+            may_have("rate", Number, "Recent starts of your tasks per second; null if unknown"),
         ],
     ),
     (
         "placing",
-        "A resource manager looks for a place for it.",
-        &[has("until", Time, "If none is found until then, it waits for its turn again")],
+        "A resource manager is placing it.",
+        &[has("until", Time, "If there is no room until then, it is ready again")],
     ),
     ("running", "It runs.", PLACED),
-    ("stopping", "It runs and was asked to stop.", PLACED),
+    ("stopping", "It runs; a stop was requested.", PLACED),
     (
         "ended",
-        "It has ended.",
+        "It has finished.",
         &[
             has("at", Time, "When"),
             may_have("exit_code", Whole, "Exit code of its last attempt"),
-            may_have("because", Text, "Why it ended as it did"),
+            may_have("because", Text, "Why it ended so"),
         ],
     ),
 ];
@@ -183,7 +175,7 @@ const REASONS: [(&str, &str, &[Field]); 17] = [
 const PLACED: &[Field] = &[
     has("attempt", Whole, "1 upwards"),
     may_have("executor", Text, "Where it runs"),
-    has("since", Time, "When it got its place"),
+    has("since", Time, "When it was placed"),
 ];
 
 /// The explanation and all that it refers to.
@@ -192,9 +184,8 @@ pub(super) fn add(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema("Explanation", explanation())
         .schema("StartEstimate", estimate())
         .schema("ConcurrencyHolder", holder());
-    let mut whole = OneOfBuilder::new().description(Some(
-        "One thing that a task waits for, or does instead. A later version may have other reasons.",
-    ));
+    let mut whole = OneOfBuilder::new()
+        .description(Some("What a task waits for or does. Later versions may add reasons."));
     let mut discriminator = Discriminator::new("reason");
     let components = REASONS.into_iter().fold(components, |components, (name, text, fields)| {
         let schema = branch_name("Reason", name);
@@ -206,21 +197,21 @@ pub(super) fn add(components: ComponentsBuilder) -> ComponentsBuilder {
     components.schema("Reason", whole.discriminator(Some(discriminator)))
 }
 
-/// What a task waits for, and when it will probably start.
+/// What a task waits for and its estimated start.
 fn explanation() -> ObjectBuilder {
     let reasons = ArrayBuilder::new()
         .items(Ref::from_schema_name("Reason"))
-        .description(Some("What it waits for; the first of several is the decisive one"));
+        .description(Some("What it waits for, the decisive reason first"));
     let whole = ObjectBuilder::new()
-        .description(Some("What a task waits for, and when it will probably start."))
+        .description(Some("What a task waits for and its estimated start."))
         .property("id", has("id", Text, "The task").schema())
         .property("state", Ref::from_schema_name("State"))
-        .property("at", has("at", Time, "As of when all this is").schema())
+        .property("at", has("at", Time, "Time of this explanation").schema())
         .property("reasons", reasons)
         .property("eta", Ref::from_schema_name("StartEstimate"))
         .property(
             "expires_at",
-            may_have("expires_at", Time, "It expires then, unless it starts before").schema(),
+            may_have("expires_at", Time, "When it expires unless started").schema(),
         );
     let names = ["id", "state", "at", "reasons", "eta", "expires_at"];
     names.into_iter().fold(whole, ObjectBuilder::required)
@@ -229,9 +220,9 @@ fn explanation() -> ObjectBuilder {
 fn estimate() -> ObjectBuilder {
     let time = |name, text| may_have(name, Time, text).schema();
     let eta = ObjectBuilder::new()
-        .description(Some("When a task will probably start."))
-        .property("earliest", time("earliest", "Not before this, as far as is known"))
-        .property("estimate", time("estimate", "At about this time"))
+        .description(Some("Estimated start of a task."))
+        .property("earliest", time("earliest", "Earliest start, as far as known"))
+        .property("estimate", time("estimate", "Estimated start"))
         .property("basis", Ref::from_schema_name("EtaBasis"));
     ["earliest", "estimate", "basis"].into_iter().fold(eta, ObjectBuilder::required)
 }
@@ -278,16 +269,12 @@ impl Field {
 fn holder() -> ObjectBuilder {
     let fields = [
         has("id", Text, "The task"),
-        has("state", Word("State"), "Where it is"),
-        may_have("since", Time, "Since when it runs; null while it is queued"),
-        may_have(
-            "ends_by",
-            Time,
-            "When its execution cap ends its attempt; null while it is queued",
-        ),
+        has("state", Word("State"), "State of the task"),
+        may_have("since", Time, "Start of its attempt; null while queued"),
+        may_have("ends_by", Time, "When its execution cap ends the attempt; null while queued"),
     ];
     with(
-        ObjectBuilder::new().description(Some("A task that holds a place of a concurrency key.")),
+        ObjectBuilder::new().description(Some("A task that counts against a concurrency key.")),
         &fields,
     )
 }

@@ -13,47 +13,37 @@ const ALL: [(&str, &str, &str, Form); 9] = [
     (
         "RequestId",
         "X-Request-Id",
-        "Names this request in the logs of the server; tell it to whom you ask for help",
+        "Identifies the request in the server's logs; include it in support requests",
         Form::Pattern("^req_[0-9a-f]{24}$"),
     ),
     (
         "RateLimit",
         "RateLimit",
-        "What your tenant may still submit: tasks left (`r`), and seconds until the limit is whole again (`t`)",
+        "Remaining submits of the tenant: tasks (`r`), and seconds until the limit is full again (`t`)",
         Form::Text,
     ),
     (
         "RateLimitPolicy",
         "RateLimit-Policy",
-        "What your tenant's plan allows: tasks (`q`) in a window of so many seconds (`w`)",
+        "Rate limits of the tenant's plan: tasks (`q`) per window in seconds (`w`)",
         Form::Text,
     ),
     (
         "RetryAfter",
         "Retry-After",
-        "Seconds to wait before the same request is sent again",
+        "Seconds to wait before a retry",
         Form::Whole { least: 1, most: u32::MAX, usual: None },
     ),
-    ("Allow", "Allow", "The methods that the path has, with commas", Form::Text),
-    (
-        "WwwAuthenticate",
-        "WWW-Authenticate",
-        "How to authenticate: with a bearer credential",
-        Form::Text,
-    ),
+    ("Allow", "Allow", "Allowed methods, comma-separated", Form::Text),
+    ("WwwAuthenticate", "WWW-Authenticate", "The authentication scheme: bearer", Form::Text),
     (
         "IdempotencyReplayed",
         "Idempotency-Replayed",
-        "`true` where this is the answer to an earlier request with the same `Idempotency-Key`; else it is absent",
+        "`true`: this repeats the response to an earlier request with the same `Idempotency-Key`; else absent",
         Form::OneOf(&["true"]),
     ),
-    (
-        "ETag",
-        "ETag",
-        "The version of what is shown, for `If-Match`",
-        Form::Pattern("^\"[1-9][0-9]*\"$"),
-    ),
-    ("Location", "Location", "The path of what is shown, or of what to read instead", Form::Text),
+    ("ETag", "ETag", "The version, for `If-Match`", Form::Pattern("^\"[1-9][0-9]*\"$")),
+    ("Location", "Location", "The path of the object or of the redirect", Form::Text),
 ];
 
 pub(super) fn add(components: ComponentsBuilder) -> ComponentsBuilder {

@@ -9,7 +9,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 
 /// Ids in paths: where, what they are, their form.
 const IDS: [(&str, &str, Form); 5] = [
-    ("/v1/keys/", "The public part of the key, 12 of `a-z2-7`", Form::Pattern("^[a-z2-7]{12}$")),
+    ("/v1/keys/", "Key id, 12 of `a-z2-7`", Form::Pattern("^[a-z2-7]{12}$")),
     ("/v1/users/", "`user_` and 32 hex digits", Form::Pattern("^user_[0-9a-f]{32}$")),
     ("/v1/sessions/", "`signin_` and 32 hex digits", Form::Pattern("^signin_[0-9a-f]{32}$")),
     ("/v1/tasks/", "`task_` and 32 hex digits", Form::Pattern("^task_[0-9a-f]{32}$")),
@@ -19,8 +19,8 @@ const IDS: [(&str, &str, Form); 5] = [
 /// The header of a write that may be sent again.
 const IDEMPOTENCY_KEY: Param = Param {
     name: "Idempotency-Key",
-    text: "1 to 200 visible ASCII characters, remembered for at least 24 hours: the same key and request, \
-           byte for byte, get the same answer, with `Idempotency-Replayed: true`; another request with the key gets 422",
+    text: "1 to 200 visible ASCII characters, stored for at least 24 hours. The same key and request, byte for byte, get the same \
+           response with `Idempotency-Replayed: true`; another request with the key gets 422",
     form: Form::Pattern("^[!-~]{1,200}$"),
 };
 
@@ -58,7 +58,7 @@ fn in_path(path: &str, name: &str) -> (&'static str, Form) {
             }),
         "key" => ("The key, percent-encoded: `/` is `%2F`", Form::Pattern("^[^\\u0000]{1,200}$")),
         "name" if path.starts_with("/v1/schedules/") => (
-            "Its name: 1 to 100 of `a-z A-Z 0-9 _ . -`, first a letter or digit, not `preview`",
+            "Name: 1 to 100 of `a-z A-Z 0-9 _ . -`, starting with a letter or digit, not `preview`",
             Form::Pattern("^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
         ),
         _ => ("Its name", Form::Text),

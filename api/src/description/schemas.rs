@@ -235,15 +235,15 @@ fn rerun() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(SchemaType::Type(Type::Object))
         .description(Some(
-            "What differs from the first task: fields of `TaskSubmit`, merged into it as a JSON merge patch (RFC 7396). Objects are \
-             merged field by field, lists are replaced, and null takes a field away, so that it has its default again.",
+            "Changes to the first task: fields of `TaskSubmit`, as a JSON merge patch (RFC 7396). Objects are merged, lists are \
+             replaced, and null resets a field to its default.",
         ))
         .examples([json!({"execution_cap": "5m", "run": {"command": {"env": {"A": "2"}}}})])
 }
 
 fn health() -> ObjectBuilder {
     ObjectBuilder::new()
-        .description(Some("How a process is."))
+        .description(Some("Health of a process."))
         .property("ok", of(Type::Boolean))
         .property("checks", ArrayBuilder::new().items(Ref::from_schema_name("HealthCheck")))
         .required("ok")
@@ -252,7 +252,7 @@ fn health() -> ObjectBuilder {
 
 fn health_check() -> ObjectBuilder {
     let check = ObjectBuilder::new()
-        .description(Some("One thing that must hold."))
+        .description(Some("One health check."))
         .property("name", of(Type::String))
         .property("ok", of(Type::Boolean))
         .property("detail", of(Type::String));

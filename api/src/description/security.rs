@@ -21,11 +21,11 @@ pub(super) fn schemes(components: ComponentsBuilder) -> ComponentsBuilder {
     );
     let token = bearer(
         "JWT",
-        "The `access_token` of a user who is signed in (`POST /v1/sessions`). The user's role gives permissions.",
+        "The `access_token` of a signed-in user (`POST /v1/sessions`). The role gives permissions.",
     );
     let operator = bearer(
         "berthop_<environment>_<id>_<secret>",
-        "A key of the platform's operators. No tenant's key is taken.",
+        "An operator key. Keys of tenants are refused.",
     );
     components
         .security_scheme(API_KEY, key)
@@ -60,10 +60,10 @@ fn of_tenants(permission: Permission) -> Vec<&'static str> {
 pub(super) fn words(access: Access) -> String {
     match access {
         Access::Open(_) => "Needs no credential.".to_owned(),
-        Access::SignIn(_) => "Needs no credential but what is in the body.".to_owned(),
+        Access::SignIn(_) => "Needs no credential except those in the body.".to_owned(),
         Access::Tenant(permission, _) => format!("Needs the permission `{permission}`."),
         Access::Operator(scope, _) => {
-            format!("Needs an operator's key with the scope `{scope}`.")
+            format!("Needs an operator key with the scope `{scope}`.")
         }
     }
 }

@@ -41,13 +41,12 @@ impl Slots {
             NoRoom::OfKey => {
                 let most = self.open.share();
                 let detail = format!(
-                    "You have {most} live streams open, which is the limit; close one first."
+                    "You have {most} open live streams, which is the limit; close one first."
                 );
                 Problem::new(Code::TooManyStreams, detail)
             }
             NoRoom::AtAll => {
-                let detail =
-                    "This process has as many live streams open as it can; try again in a moment.";
+                let detail = "This process is at its limit of live streams; try again later.";
                 Problem::new(Code::Overloaded, detail)
             }
         }

@@ -59,12 +59,12 @@ pub struct Param {
 pub const PAGE: [Param; 2] = [
     Param {
         name: "limit",
-        text: "Rows of a page, 1 to 200; 50 when left out. A page of large rows ends after 1 MiB: go on by `next_cursor`",
+        text: "Rows per page, 1 to 200; default 50. A page ends after 1 MiB",
         form: Form::Whole { least: 1, most: MAX_LIMIT, usual: Some(DEFAULT_LIMIT) },
     },
     Param {
         name: "cursor",
-        text: "The `next_cursor` of the page before, with the same filters",
+        text: "The `next_cursor` of the previous page, with the same filters",
         form: Form::Text,
     },
 ];
@@ -72,20 +72,20 @@ pub const PAGE: [Param; 2] = [
 /// The header that names a version.
 pub const IF_MATCH: Param = Param {
     name: "If-Match",
-    text: "Only in this version, in quotes: `\"3\"`; the `ETag` of an answer",
+    text: "Only if the object has this version, in quotes: `\"3\"`; see `ETag`",
     form: Form::Pattern("^\"[1-9][0-9]*\"$"),
 };
 
 /// The header that asks that there is none yet.
 pub const IF_NONE_MATCH: Param = Param {
     name: "If-None-Match",
-    text: "`*`: only where there is none of this name",
+    text: "`*`: only if the name is new",
     form: Form::Pattern("^[*]$"),
 };
 
 /// Of a list with filters.
-pub const SOME_PAGES_ARE_SHORT: &str = "A page looks at 10 000 tasks at most. Where few of them fit it is short, or empty, and has a \
-    `next_cursor` as long as there may be more: go on until that is null.";
+pub const SOME_PAGES_ARE_SHORT: &str = "A page scans at most 10 000 tasks. It may be short or empty and still have a `next_cursor`: \
+                                        continue until it is null.";
 
 /// A header of a good answer that not every route has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

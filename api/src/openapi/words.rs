@@ -45,27 +45,27 @@ word!(
     domain::resources::Tier::ALL.map(domain::resources::Tier::as_str)
 );
 word!(
-    /// Where a task is in its life.
+    /// State of a task.
     State,
     domain::task::State::ALL.iter().map(|state| state.as_str())
 );
 word!(
-    /// What a lost attempt means.
+    /// What happens after a lost attempt.
     Delivery,
     [domain::task::Delivery::AtLeastOnce, domain::task::Delivery::AtMostOnce].map(domain::task::Delivery::as_str)
 );
 word!(
-    /// How the wait between attempts grows.
+    /// Back-off between attempts.
     Backoff,
     ["constant", "linear", "exponential"]
 );
 word!(
-    /// An end of an attempt after which there may be another.
+    /// Result of an attempt that may be retried.
     RetryOn,
     domain::task::RetryOn::ALL.map(domain::task::RetryOn::as_str)
 );
 word!(
-    /// A part of what an API key may do.
+    /// Scope of an API key.
     Scope,
     domain::access::Scope::ALL.map(domain::access::Scope::as_str)
 );
@@ -80,17 +80,17 @@ word!(
     domain::task::HttpMethod::ALL.map(domain::task::HttpMethod::as_str)
 );
 word!(
-    /// Where an attempt is, or how it ended.
+    /// State or outcome of an attempt.
     AttemptState,
     std::iter::once("running").chain(AttemptOutcome::ALL.iter().map(|outcome| outcome.as_str()))
 );
 word!(
-    /// What a cancel did.
+    /// Result of a cancel.
     Cancel,
     CANCELS
 );
 word!(
-    /// What the times of an explanation rest on, or why one is missing.
+    /// Basis of the estimated start, or why there is none.
     EtaBasis,
     domain::explain::Basis::ALL.iter().map(|basis| basis.as_str())
 );
@@ -100,17 +100,17 @@ word!(
     domain::resources::Dimension::ALL.map(domain::resources::Dimension::as_str)
 );
 word!(
-    /// What a due time does while an earlier task of the schedule has not ended.
+    /// Overlap policy: what a due time does while an earlier task of the schedule is unfinished.
     Overlap,
     domain::schedule::Overlap::ALL.map(domain::schedule::Overlap::as_str)
 );
 word!(
-    /// What becomes of a time of day that does not exist on a day.
+    /// Handling of a time of day that does not exist on a day.
     Gap,
     ["next_valid", "skip"]
 );
 word!(
-    /// What becomes of a time of day that comes twice on a day.
+    /// Handling of a time of day that occurs twice on a day.
     Repeat,
     ["first", "last", "both"]
 );
@@ -120,32 +120,32 @@ word!(
     ["fixed_rate", "fixed_delay"]
 );
 word!(
-    /// Whether a schedule fires.
+    /// State of a schedule.
     ScheduleState,
     SCHEDULE_STATES
 );
 word!(
-    /// What became of a due time.
+    /// Outcome of a due time.
     FireOutcome,
     domain::schedule::Outcome::ALL.iter().map(|outcome| outcome.as_str())
 );
 word!(
-    /// Why a due time is in the ledger.
+    /// Origin of a fire.
     FireKind,
     store::schedule::FireKind::ALL.map(store::schedule::FireKind::as_str)
 );
 word!(
-    /// What the clocks of the zone have to do with a due time.
+    /// How a clock change affects a due time.
     DueMark,
     DUE_MARKS
 );
 word!(
-    /// How a tenant stands.
+    /// State of a tenant.
     TenantState,
     domain::tenant::TenantState::ALL.map(domain::tenant::TenantState::as_str)
 );
 word!(
-    /// One of a task's two streams of output.
+    /// Output stream of a task.
     LogStream,
     [store::output::Stream::Stdout, store::output::Stream::Stderr].map(store::output::Stream::as_str)
 );
@@ -160,7 +160,7 @@ word!(
     ["last"]
 );
 word!(
-    /// What went wrong, for programs.
+    /// Error code, for programs.
     ProblemCode,
     Code::ALL.map(|code| code.row().code)
 );
@@ -186,33 +186,33 @@ macro_rules! schema {
 }
 
 schema!(
-    /// What a task is found by.
+    /// Labels of a task.
     Labels,
-    texts("Labels, by their keys.")
+    texts("Labels by key.")
 );
 schema!(
     /// The environment of a command.
     Environment,
-    texts("Variables, by their names.")
+    texts("Variables by name.")
 );
 schema!(
-    /// What is sent with a call.
+    /// Headers of a request.
     HttpHeaders,
-    texts("Headers, by their names.")
+    texts("Headers by name.")
 );
 schema!(
     /// A day of the month.
     MonthDay,
     OneOfBuilder::new()
-        .description(Some("A day of the month: 1 to 31, or the last one."))
+        .description(Some("A day of the month: 1 to 31 or `last`."))
         .item(of(Type::Integer).minimum(Some(1)).maximum(Some(31)))
         .item(Ref::from_schema_name("LastDay"))
 );
 schema!(
-    /// Days or times on which a schedule is not due.
+    /// Days or times excluded from a schedule.
     Exclusion,
     OneOfBuilder::new()
-        .description(Some("A day of the schedule's zone, or a range."))
+        .description(Some("A day in the schedule's zone, or a range."))
         .item(of(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))))
         .item(Ref::from_schema_name("ExclusionRange"))
 );
@@ -220,7 +220,7 @@ schema!(
     /// From one day or time to another.
     ExclusionRange,
     ObjectBuilder::new()
-        .description(Some("From one day to another, which belongs to it; or from one time (RFC 3339) to another, which does not."))
+        .description(Some("A range of days, end inclusive, or of times (RFC 3339), end exclusive."))
         .property("from", of(Type::String))
         .property("to", of(Type::String))
         .required("from")
@@ -228,10 +228,10 @@ schema!(
         .additional_properties(Some(AdditionalProperties::FreeForm(false)))
 );
 schema!(
-    /// A task in the answer to a batch.
+    /// A task in the response to a batch.
     BatchTask,
     AnyOfBuilder::new()
-        .description(Some("The whole task with `return=full`, else the least one needs to know."))
+        .description(Some("The whole task with `return=full`, else its id and state."))
         .item(Ref::from_schema_name("Task"))
         .item(Ref::from_schema_name("TaskState"))
 );
@@ -243,12 +243,12 @@ schema!(
         .property(
             "pointer",
             of(Type::String).description(Some(
-                "JSON pointer into the body; `query:<name>` or `header:<name>` for what is not in it",
+                "JSON pointer into the body; or `query:<name>`, `header:<name>`",
             ))
         )
         .property(
             "detail",
-            of(Type::String).description(Some("What is wrong, and what would be right"))
+            of(Type::String).description(Some("What is wrong and what is expected"))
         )
         .required("pointer")
         .required("detail")
@@ -263,35 +263,32 @@ fn problem() -> ObjectBuilder {
     let text = |text| of(Type::String).description(Some(text));
     let format = |format| Some(SchemaFormat::KnownFormat(format));
     let problem = ObjectBuilder::new()
-        .description(Some("What went wrong (RFC 9457)."))
+        .description(Some("An error (RFC 9457)."))
         .property(
             "type",
-            text("`urn:berth:problem:` and the code")
+            text("`urn:berth:problem:` followed by the code")
                 .format(Some(SchemaFormat::Custom("uri".to_owned()))),
         )
         .property("title", text("The same for each problem of this code"))
         .property("status", of(Type::Integer).description(Some("The HTTP status")))
-        .property("detail", text("What happened, and what to do about it"))
+        .property("detail", text("What happened and what to do"))
         .property("code", Ref::from_schema_name("ProblemCode"))
         .property(
             "retryable",
             of(Type::Boolean).description(Some("The same request may succeed later")),
         )
-        .property("request_id", text("Not within a batch's results"))
-        .property("limit", text("`rate_limited`: the limit that was met"))
+        .property("request_id", text("Absent in results of a batch"))
+        .property("limit", text("`rate_limited`: the exceeded limit"))
         .property(
             "retry_at",
-            text("`rate_limited`: when to come back").format(format(KnownFormat::DateTime)),
+            text("`rate_limited`: when to retry").format(format(KnownFormat::DateTime)),
         )
-        .property(
-            "lifted_by",
-            text("`rate_limited`: the plan that allows more, where there is one"),
-        )
+        .property("lifted_by", text("`rate_limited`: a plan with a higher limit"))
         .property(
             "errors",
             ArrayBuilder::new()
                 .items(Ref::from_schema_name("FieldError"))
-                .description(Some("Each mistake, where there are any")),
+                .description(Some("Each invalid field")),
         );
     ["type", "title", "status", "detail", "code", "retryable"]
         .into_iter()

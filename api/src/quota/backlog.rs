@@ -199,6 +199,6 @@ async fn count(db: &CountDb, caller: &Caller, account: &Account) {
 fn not_counted() -> Problem {
     Problem::new(
         Code::Unavailable,
-        "What you hold of your plan's quotas is being counted; please try again in a moment.",
+        "Your use of the plan's quotas is being counted; try again later.",
     )
 }

@@ -39,7 +39,7 @@ impl Refusals {
             Quota::RunningTasks
             | Quota::Backlog
             | Quota::PayloadBytes
-            | Quota::StoredOutputBytes => "Wait until tasks have ended.",
+            | Quota::StoredOutputBytes => "Wait until tasks have finished.",
         };
         let detail =
             format!("The quota `{quota}` of your plan is used up: {used} of {limit}. {room}{lift}");
@@ -52,7 +52,8 @@ impl Refusals {
             true => self.lift(Quota::PayloadBytes, size.bytes as u64).await,
             false => String::new(),
         };
-        let detail = format!("A task may have {size}; this one has {}.{lift}", SentSize(seen));
+        let detail =
+            format!("The limit of a task is {size}; this one has {}.{lift}", SentSize(seen));
         Problem::new(Code::PayloadTooLarge, detail)
     }
 

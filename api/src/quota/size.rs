@@ -28,7 +28,7 @@ impl TaskSize {
 
     /// What is said of a task that is larger; `seen` is its size, where that is known.
     pub(crate) fn refuses(self, seen: Option<usize>) -> String {
-        format!("a task may have {self}; this one has {}", SentSize(seen))
+        format!("the limit of a task is {self}; this one has {}", SentSize(seen))
     }
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for TaskSize {
         } else {
             "`api.max_task_bytes` of this installation"
         };
-        write!(f, "{} bytes at most ({of})", self.bytes)
+        write!(f, "{} bytes ({of})", self.bytes)
     }
 }
 
@@ -53,11 +53,11 @@ mod tests {
         let (own, large) = (TaskSize::of(4096, Some(&plan)), TaskSize::of(512, Some(&plan)));
         assert_eq!(
             own.refuses(Some(2000)),
-            "a task may have 1024 bytes at most (`payload_bytes` of your plan); this one has 2000"
+            "the limit of a task is 1024 bytes (`payload_bytes` of your plan); this one has 2000"
         );
         assert_eq!(
             large.refuses(None),
-            "a task may have 512 bytes at most (`api.max_task_bytes` of this installation); this one has more"
+            "the limit of a task is 512 bytes (`api.max_task_bytes` of this installation); this one has more"
         );
         assert_eq!(TaskSize::of(4096, None).bytes, 4096);
     }

@@ -342,7 +342,7 @@ fn is_compressed(headers: &HeaderMap) -> Result<bool, Problem> {
             _ if value.is_empty() || value.eq_ignore_ascii_case("identity") => {}
             _ if !compressed && value.eq_ignore_ascii_case("gzip") => compressed = true,
             _ => {
-                let detail = "Of compressed bodies only gzip is taken, once; or send it plain.";
+                let detail = "The only supported Content-Encoding is gzip, applied once.";
                 return Err(Problem::new(Code::UnsupportedMediaType, detail));
             }
         }
@@ -355,12 +355,11 @@ fn unreadable(error: InflateError, rule: BodyRule, limit: usize) -> Problem {
         InflateError::TooLarge => too_large(rule, limit, None),
         InflateError::Padded => Problem::new(
             Code::PayloadTooLarge,
-            "The compressed body is far larger than what is in it: send it plain.",
+            "The compressed body is far larger than its content: send it uncompressed.",
         ),
-        InflateError::NotGzip => Problem::new(
-            Code::InvalidJson,
-            "The body is not the gzip that its Content-Encoding says, or it ended before it was complete.",
-        ),
+        InflateError::NotGzip => {
+            Problem::new(Code::InvalidJson, "The body is not valid gzip, or incomplete.")
+        }
     }
 }
 
@@ -369,18 +368,18 @@ fn too_large(rule: BodyRule, limit: usize, seen: Option<u64>) -> Problem {
     let seen = SentSize(seen.and_then(|seen| usize::try_from(seen).ok()));
     let what = match rule {
         BodyRule::Batch => {
-            format!("{limit} bytes at most (`api.max_batch_bytes` of this installation)")
+            format!("{limit} bytes (`api.max_batch_bytes` of this installation)")
         }
         BodyRule::None
         | BodyRule::Empty
         | BodyRule::Optional
         | BodyRule::Small
         | BodyRule::Task
-        | BodyRule::Change => format!("{limit} bytes at most"),
+        | BodyRule::Change => format!("{limit} bytes"),
     };
     Problem::new(
         Code::PayloadTooLarge,
-        format!("The body of this request may have {what}; this one has {seen}."),
+        format!("The limit of this body is {what}; this one has {seen}."),
     )
 }
 

@@ -63,9 +63,9 @@ fn explain<'a, T: Deserialize<'a>>(
         };
     };
     let detail = if body.is_empty() {
-        "A JSON body is needed; this one is empty.".to_owned()
+        "A JSON body is required, but it is empty.".to_owned()
     } else {
-        format!("The body is not JSON that can be read: {}.", shortened(&mistake))
+        format!("The body is not valid JSON: {}.", shortened(&mistake))
     };
     Problem::new(Code::InvalidJson, detail)
 }

@@ -178,13 +178,13 @@ impl Kept {
             (NoRoom::OfKey, Holder::Tenant(_)) => {
                 let most = self.most();
                 let detail = format!(
-                    "The bodies of your requests and the answers that you have not read may be {most} bytes at a time \
+                    "Your request bodies and unread responses may use {most} bytes of memory \
                      (`api.max_tenant_request_memory` of this installation): send less at once, and read the answers."
                 );
                 Problem::new(Code::TooMuchInMemory, detail)
             }
             (NoRoom::OfKey, Holder::Operators | Holder::Strangers) | (NoRoom::AtAll, _) => {
-                let detail = "This process holds as many bytes of bodies and answers as it may; try again in a moment.";
+                let detail = "This process is at its memory limit for bodies and responses; try again later.";
                 Problem::new(Code::Overloaded, detail)
             }
         }

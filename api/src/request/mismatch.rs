@@ -13,13 +13,13 @@ pub(super) fn told(sentence: &str) -> String {
     }
     if sentence.starts_with("unknown field `") {
         return match sentence.rsplit_once("`, expected ") {
-            Some((_, known)) => format!("is not a field here; known are {}", words(known)),
-            None => "is not a field here; there are none".to_owned(),
+            Some((_, known)) => format!("is not a field here; the fields are {}", words(known)),
+            None => "is not a field here; there are no fields".to_owned(),
         };
     }
     if sentence.starts_with("unknown variant `") {
         let known = sentence.rsplit_once("`, expected ").map(|(_, known)| known);
-        return format!("must be {}", known.unwrap_or("another word"));
+        return format!("must be {}", known.unwrap_or("another value"));
     }
     for start in ["invalid type: ", "invalid value: ", "invalid length "] {
         if let Some(rest) = sentence.strip_prefix(start)
@@ -39,7 +39,7 @@ fn words(known: &str) -> &str {
 /// What JSON is wanted, from how the parser calls it.
 fn kind(expected: &str) -> &str {
     match expected {
-        "a string" | "string" | "str" | "a borrowed string" | "a character" => "a text",
+        "a string" | "string" | "str" | "a borrowed string" | "a character" => "a string",
         "a boolean" | "bool" | "boolean" => "true or false",
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",
@@ -51,11 +51,11 @@ fn kind(expected: &str) -> &str {
         "i64" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "a sequence" | "sequence" => "a list",
-        "an object of strings" => "an object whose values are texts",
+        "an object of strings" => "an object of strings",
         "a map" | "map" => "an object",
         "unit" | "null" => "null",
         of if of.starts_with("struct ") || of.starts_with("internally tagged enum ") => "an object",
-        of if of.starts_with("enum ") => "a text",
+        of if of.starts_with("enum ") => "a string",
         of if of.starts_with("tuple ") || of.starts_with("an array of ") => "a list",
         other => other,
     }
@@ -65,7 +65,7 @@ fn kind(expected: &str) -> &str {
 fn instead(given: &str) -> &'static str {
     let starts = |start: &str| given.starts_with(start);
     if starts("string ") {
-        ", not a text"
+        ", not a string"
     } else if starts("integer ") || starts("floating point ") {
         ", not this number"
     } else if starts("boolean ") {
@@ -90,9 +90,9 @@ mod tests {
         for (sentence, wanted) in [
             (
                 "invalid type: string \"x\", expected struct CommandSpec",
-                "must be an object, not a text",
+                "must be an object, not a string",
             ),
-            ("invalid type: integer `5`, expected a string", "must be a text, not this number"),
+            ("invalid type: integer `5`, expected a string", "must be a string, not this number"),
             (
                 "invalid value: integer `-3`, expected u32",
                 "must be a whole number from 0 to 4294967295, not this number",
@@ -101,14 +101,14 @@ mod tests {
             ("invalid type: null, expected a boolean", "must be true or false, not null"),
             (
                 "invalid type: sequence, expected an object of strings",
-                "must be an object whose values are texts, not a list",
+                "must be an object of strings, not a list",
             ),
-            ("unknown field `b`, expected `a`", "is not a field here; known are `a`"),
+            ("unknown field `b`, expected `a`", "is not a field here; the fields are `a`"),
             (
                 "unknown field `c`, expected one of `a`, `b`",
-                "is not a field here; known are `a`, `b`",
+                "is not a field here; the fields are `a`, `b`",
             ),
-            ("unknown field `c`, there are no fields", "is not a field here; there are none"),
+            ("unknown field `c`, there are no fields", "is not a field here; there are no fields"),
             ("unknown variant `hunter2`, expected one of `a`, `b`", "must be one of `a`, `b`"),
             ("unknown variant `x`, expected `a` or `b`", "must be `a` or `b`"),
             ("missing field `a`", "is required"),

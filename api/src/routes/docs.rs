@@ -23,7 +23,7 @@ const PARTS: [&str; 2] = ["swagger-ui.css", "swagger-ui-bundle.js"];
 
 /// The document's words.
 pub const PAGE_DOC: Doc = Doc {
-    summary: "This document for people",
+    summary: "This document as a web page",
     answers: &[AnswerDoc { status: 200, text: "A web page", content: Content::Html }],
     ..Doc::PROBE
 };
@@ -38,7 +38,7 @@ pub const FILE_DOC: Doc = Doc {
 
 /// The document's words.
 pub const HOME_DOC: Doc = Doc {
-    summary: "Where a browser begins",
+    summary: "Redirect to the web page",
     answers: &[AnswerDoc { status: 307, text: "The page is `/docs`", content: Content::Nothing }],
     answer_headers: &[AnswerHeader::Location],
     ..Doc::PROBE
@@ -46,7 +46,7 @@ pub const HOME_DOC: Doc = Doc {
 
 /// The document's words.
 pub const SLASH_DOC: Doc = Doc {
-    summary: "The page under its other name",
+    summary: "Redirect from the other name of the page",
     answers: &[AnswerDoc { status: 308, text: "The page is `/docs`", content: Content::Nothing }],
     answer_headers: &[AnswerHeader::Location],
     ..Doc::PROBE

@@ -10,12 +10,12 @@ use runtime::health::HealthReport;
 
 /// The document's words on `/healthz`.
 pub const LIVE: Doc = Doc {
-    summary: "Whether all loops of this process still turn",
+    summary: "Liveness of this process",
     answers: &[
-        AnswerDoc { status: 200, text: "They do", content: Content::Json("Health") },
+        AnswerDoc { status: 200, text: "Live", content: Content::Json("Health") },
         AnswerDoc {
             status: 503,
-            text: "One hangs: restart the process",
+            text: "A loop hangs: restart the process",
             content: Content::Json("Health"),
         },
     ],
@@ -24,12 +24,12 @@ pub const LIVE: Doc = Doc {
 
 /// The document's words on `/readyz`.
 pub const READY: Doc = Doc {
-    summary: "Whether this process can serve requests now",
+    summary: "Readiness of this process",
     answers: &[
-        AnswerDoc { status: 200, text: "It can", content: Content::Json("Health") },
+        AnswerDoc { status: 200, text: "Ready", content: Content::Json("Health") },
         AnswerDoc {
             status: 503,
-            text: "It cannot: it starts, stops, or lacks its database",
+            text: "Not ready: starting, stopping, or without its database",
             content: Content::Json("Health"),
         },
     ],

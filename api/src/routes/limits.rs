@@ -19,40 +19,40 @@ const WARNINGS: u32 = 20;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Read the plan's limits and what is used of them",
-    description: "Rates are as of a moment ago: within a second, or a percent. What is held is counted when it is asked for; where \
-                  that takes longer than 5 s, as of the last count.",
+    summary: "Read the plan's limits and their use",
+    description: "Rates are up to a second or a percent old. Quotas are counted on request; if that takes longer than 5 s, the last \
+                  count is returned.",
     answers: &[AnswerDoc { status: 200, text: "The limits", content: Content::Json("Limits") }],
     ..Doc::EMPTY
 };
 
-/// What the plan allows, and what is used.
+/// Limits of the plan and their use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Limits)]
 pub struct LimitsView {
     /// The plan.
     plan: Option<String>,
-    /// How the account stands: `active` or `suspended`.
+    /// State of the account: `active` or `suspended`.
     state: &'static str,
     /// Tasks submitted per second, refilled continuously.
     submits_per_second: u32,
-    /// Tasks that may be submitted at once after a pause.
+    /// Burst of submitted tasks.
     submit_burst: u32,
-    /// Tasks submitted per hour; 0 is no limit.
+    /// Tasks submitted per hour; 0: no limit.
     submits_per_hour: u32,
     /// Largest body of one task, bytes.
     payload_bytes: usize,
-    /// Which limit that is: the `plan`'s `payload_bytes`, or the `installation`'s `api.max_task_bytes`, whichever is smaller.
+    /// Source of this limit: `plan` (`payload_bytes`) or `installation` (`api.max_task_bytes`), whichever is smaller.
     payload_bytes_of: &'static str,
-    /// Days that ended tasks are shown.
+    /// Days for which finished tasks are shown.
     retention_days: u32,
-    /// Share where customers compete for room.
+    /// Scheduling weight.
     weight: f64,
-    /// Tasks are flexible unless they say otherwise.
+    /// Whether tasks are flexible by default.
     flexible: bool,
-    /// What was submitted lately of what may be.
+    /// Rates of submits.
     rates: Vec<RateView>,
-    /// What may be held at once, and what is.
+    /// Quotas.
     quotas: Vec<QuotaView>,
     /// The latest warnings, newest first.
     warnings: Vec<WarningView>,
@@ -64,13 +64,13 @@ pub struct LimitsView {
 pub struct RateView {
     /// Its name.
     name: &'static str,
-    /// Tasks that may be submitted where none was: at once for `submits_per_second`, in the clock hour for `submits_per_hour`.
+    /// The limit: the burst of `submits_per_second`, or tasks in the clock hour of `submits_per_hour`.
     limit: u64,
-    /// Tasks used of these.
+    /// Tasks used.
     used: u64,
     /// Tasks that may be submitted now.
     left: u64,
-    /// When nothing of it will be used any more, if nothing is submitted.
+    /// When the limit is full again without further submits.
     #[schema(value_type = String, format = DateTime)]
     whole_at: Timestamp,
 }
@@ -87,7 +87,7 @@ pub struct QuotaView {
     used: u64,
 }
 
-/// Something to know of.
+/// A warning.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LimitWarning)]
 pub struct WarningView {

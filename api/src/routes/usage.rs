@@ -19,11 +19,11 @@ const MAX_DAYS: i64 = 366;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Usage by day and tier",
-    description: "Days are UTC, counted by when attempts ended. Without `from` and `to`: this month. \
-                  Kept as long as history is (`limits.history_retention_days`); older days are refused.",
+    description: "Days are UTC, by the end of the attempt. Default: this month. Stored as long as history \
+                  (`limits.history_retention_days`); older days are refused.",
     query: &[
         Param { name: "from", text: "First day, such as 2030-01-31", form: Form::Day },
-        Param { name: "to", text: "Last day, included; at most 366 days", form: Form::Day },
+        Param { name: "to", text: "Last day, inclusive; at most 366 days", form: Form::Day },
     ],
     answers: &[AnswerDoc { status: 200, text: "The usage", content: Content::Json("Usage") }],
     problems: &[Code::InvalidParameter],
@@ -35,7 +35,7 @@ pub const DOC: Doc = Doc {
 pub struct Usage {
     /// First day.
     from: NaiveDate,
-    /// Last day, included.
+    /// Last day, inclusive.
     to: NaiveDate,
     /// One row for each day and tier with usage, in order.
     data: Vec<UsageOfDay>,
@@ -48,7 +48,7 @@ pub struct Usage {
 pub struct UsageOfDay {
     /// The day.
     day: NaiveDate,
-    /// Null for tasks that gave resources instead of a tier.
+    /// Null for tasks with `resources` instead of a tier.
     #[schema(value_type = Option<super::super::openapi::words::Tier>)]
     tier: Option<Tier>,
     /// The figures.
@@ -56,13 +56,13 @@ pub struct UsageOfDay {
     amounts: Amounts,
 }
 
-/// What is counted.
+/// The counts.
 #[derive(Debug, Default, Clone, Copy, Serialize, ToSchema)]
 #[schema(as = UsageAmounts)]
 pub struct Amounts {
     /// Attempts that ended.
     attempts: i64,
-    /// Those that are billed.
+    /// Billed attempts.
     charged_attempts: i64,
     /// Billed time in ms.
     run_ms: i64,
@@ -110,7 +110,7 @@ fn range(
     let (from, to) = (day("from")?, day("to")?);
     let first_of = |day: NaiveDate| day.with_day(1).unwrap_or(day);
     if let Some(day) = from.or(to).filter(|day| *day < oldest) {
-        let detail = format!("is {day}, and usage is kept from {oldest} on");
+        let detail = format!("is {day}, but usage is stored from {oldest} on");
         let name = if from.is_some() { "query:from" } else { "query:to" };
         return Err(Problem::at(Code::InvalidParameter, name, detail));
     }
@@ -123,7 +123,7 @@ fn range(
     };
     let to = to.unwrap_or_else(|| last_of(from));
     if from > to || (to - from).num_days() >= MAX_DAYS {
-        let detail = format!("must be from `from` on, and {MAX_DAYS} days at most");
+        let detail = format!("must not be before `from`, and at most {MAX_DAYS} days after it");
         return Err(Problem::at(Code::InvalidParameter, "query:to", detail));
     }
     Ok((from, to))

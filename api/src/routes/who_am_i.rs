@@ -19,13 +19,13 @@ use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Read whose the credential is",
-    description: "The tenant, and the API key or the user; exactly one of `key` and `user` is there.",
-    answers: &[AnswerDoc { status: 200, text: "Whose it is", content: Content::Json("WhoAmI") }],
+    summary: "Read the owner of the credential",
+    description: "The tenant, and either the API key or the user: one of `key` and `user` is null.",
+    answers: &[AnswerDoc { status: 200, text: "The owner", content: Content::Json("WhoAmI") }],
     ..Doc::EMPTY
 };
 
-/// Whose a credential is, and what it may do.
+/// Owner and permissions of a credential.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = WhoAmI)]
 pub struct WhoAmIView<'a> {
@@ -35,47 +35,47 @@ pub struct WhoAmIView<'a> {
     /// Its name.
     #[schema(required)]
     tenant_name: Option<String>,
-    /// How it stands: `active` or `suspended`.
+    /// Its state: `active` or `suspended`.
     tenant_state: &'static str,
-    /// The API key; null where it is a user who is signed in.
+    /// The API key; null for a signed-in user.
     #[schema(required)]
     key: Option<OwnKeyView<'a>>,
-    /// The user who is signed in; null where it is an API key.
+    /// The signed-in user; null for an API key.
     #[schema(required)]
     user: Option<OwnUserView<'a>>,
-    /// The names of the permissions it has.
+    /// Its permissions.
     permissions: Vec<&'static str>,
 }
 
-/// An API key, as it sees itself.
+/// The API key of the request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OwnKey)]
 pub struct OwnKeyView<'a> {
-    /// Its public part.
+    /// Its id.
     id: &'a str,
-    /// What its owner calls it.
+    /// Its name.
     name: &'a str,
-    /// What it may do.
+    /// Its scopes.
     #[schema(value_type = Vec<super::super::openapi::words::Scope>)]
     scopes: &'a [Scope],
-    /// On whose behalf it was made; null where no user made it.
+    /// The user who created it; null if none.
     #[schema(value_type = Option<String>, required)]
     user: Option<UserId>,
-    /// When it ends by itself; null: never.
+    /// Expiry; null: never.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     expires_at: Option<Timestamp>,
 }
 
-/// A user, as they see themselves.
+/// The user of the request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OwnUser)]
 pub struct OwnUserView<'a> {
     /// The user's id.
     #[schema(value_type = String)]
     id: UserId,
-    /// The address to sign in with.
+    /// E-mail address to sign in with.
     email: &'a str,
-    /// What the user may do.
+    /// Role of the user.
     #[schema(value_type = super::super::openapi::words::Role)]
     role: Role,
 }
@@ -94,7 +94,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     }
     if key.is_none() && user.is_none() {
         // It ended since it was let in.
-        return Err(Problem::new(Code::Unauthenticated, "The API key or the sign-in has ended."));
+        return Err(Problem::new(Code::Unauthenticated, "The API key or sign-in has ended."));
     }
     let may = |permission: &Permission| caller.permissions().contains(*permission);
     let view = WhoAmIView {

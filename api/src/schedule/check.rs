@@ -17,7 +17,7 @@ const MOST_AGE: Duration = Duration::from_secs(366 * 24 * 3600);
 /// A schedule of which nothing is wrong in itself.
 #[derive(Debug)]
 pub struct Checked {
-    /// When it is due.
+    /// Its timing.
     pub timing: Timing,
     /// It is not due from now on, which is a mistake unless it is stored so already.
     pub never: Option<FieldError>,
@@ -27,7 +27,7 @@ pub struct Checked {
     pub template: TaskTemplate,
     /// What it does while earlier tasks live.
     pub overlap: Overlap,
-    /// What becomes of overdue times.
+    /// Misfire policy.
     pub misfire: Misfire,
     /// Paused when so many of its tasks in a row have not succeeded; `None`: never.
     pub pause_after_failures: Option<u32>,
@@ -57,7 +57,7 @@ pub fn check(
     };
     let misfire = spec.misfire.map(|misfire| read_misfire(&mut found, misfire));
     if spec.pause_after_failures.is_some_and(|n| !(1..=FailureStreak::MOST).contains(&n)) {
-        let detail = format!("must be 1 to {}; leave it out for never", FailureStreak::MOST);
+        let detail = format!("must be 1 to {}; omit it for never", FailureStreak::MOST);
         found.wrong("/pause_after_failures", detail);
     }
     // Where something else is wrong all is told at once.
@@ -92,12 +92,12 @@ fn look_at_task(
     let mut own = Findings::new(TASK.to_owned());
     for (pointer, given) in [("/delay", task.delay.is_some()), ("/run_at", task.run_at.is_some())] {
         if given {
-            own.wrong(pointer, "cannot be given: the schedule says when");
+            own.wrong(pointer, "is not allowed: the schedule defines the time");
         }
     }
     if overlap.is_buffered() && task.concurrency_key.is_some() {
         let detail = format!(
-            "cannot be given together with the overlap `{overlap}`, which uses a key of the schedule's own"
+            "cannot be combined with the overlap `{overlap}`, which uses a key of the schedule"
         );
         own.wrong("/concurrency_key", detail);
     }

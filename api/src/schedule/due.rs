@@ -8,35 +8,35 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// When a schedule will be due.
+/// Due times of a schedule.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SchedulePreview)]
 pub struct PreviewView {
-    /// The zone in which it is meant.
+    /// The time zone.
     zone: String,
-    /// The release of the time zones' data.
+    /// Release of the time zone data.
     tzdb: &'static str,
-    /// The due times, the first first.
+    /// The due times, in order.
     due: Vec<DueView>,
-    /// There are others after these, or may be: to find them took too long.
+    /// There may be more due times after these.
     more: bool,
 }
 
-/// When a schedule will be due once, without jitter.
+/// One due time, without jitter.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ScheduleDue)]
 pub struct DueView {
     /// When.
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// The same in the zone's time.
+    /// Local time in the zone.
     #[schema(example = "2027-03-14T03:00:00-04:00")]
     local: String,
-    /// What the zone calls its time then.
+    /// Abbreviation of the zone's time.
     #[schema(example = "EDT")]
     abbreviation: String,
-    /// `shifted`: its time of day does not exist on this day; `repeated`: it comes twice; `again`: it came before; `change_day`: the
-    /// clocks change on this day.
+    /// `shifted`: the time of day does not exist on this day; `repeated`: its first occurrence of two; `again`: its
+    /// second; `change_day`: the clocks change on this day.
     #[schema(value_type = Vec<super::super::openapi::words::DueMark>)]
     marks: Vec<&'static str>,
 }

@@ -16,21 +16,21 @@ use utoipa::ToSchema;
     "timing": {"specs": [{"cron": "30 2 * * *"}], "zone": "America/New_York"},
     "task": {"name": "report", "run": {"command": {"argv": ["bash", "-c", "echo hi"]}}}}))]
 pub struct ScheduleSpec {
-    /// When it is due.
+    /// Its timing.
     #[schema(required, nullable = false)]
     pub timing: Option<TimingSpec>,
-    /// What each fire makes: a task as for `POST /v1/tasks`, without `delay` and `run_at`.
+    /// The task that each fire creates, as for `POST /v1/tasks`, without `delay` and `run_at`.
     #[schema(required, nullable = false)]
     pub task: Option<TaskSpec>,
-    /// What a due time does while an earlier task of the schedule has not ended; `skip` when left out.
+    /// Overlap policy: what a due time does while an earlier task is unfinished. Default: `skip`.
     #[schema(value_type = Option<super::super::openapi::words::Overlap>)]
     pub overlap: Option<Overlap>,
-    /// What becomes of overdue times: `fire_now` for what fires once, `fire_next_soon` for all else, when left out.
+    /// Misfire policy of overdue times. Default: `fire_now` for a timing that fires once, else `fire_next_soon`.
     pub misfire: Option<MisfireSpec>,
-    /// It is paused when so many of its tasks in a row have ended `failed`, `aborted`, `killed` or `expired`; never, when left out.
+    /// Pause after this many consecutive tasks end `failed`, `aborted`, `killed` or `expired`. Default: never.
     #[schema(minimum = 1, maximum = 1000)]
     pub pause_after_failures: Option<u32>,
-    /// Paused or not; as it is, when left out.
+    /// Whether it is paused. Default: unchanged.
     pub paused: Option<bool>,
 }
 
@@ -42,37 +42,37 @@ pub struct ScheduleSpec {
 )]
 #[schema(as = Timing)]
 pub struct TimingSpec {
-    /// Due whenever one of these says so; at the same instant once.
+    /// Due when any of these is due; equal times count once.
     #[schema(required, nullable = false, min_items = 1, max_items = 16)]
     pub specs: Option<Vec<WhenSpec>>,
-    /// The IANA time zone in which times of day and dates are meant; `UTC` when left out.
+    /// IANA time zone of times of day and dates. Default: `UTC`.
     #[schema(example = "America/New_York")]
     pub zone: Option<String>,
-    /// Not due before this (RFC 3339).
+    /// Earliest due time (RFC 3339).
     #[schema(format = DateTime)]
     pub start_at: Option<String>,
-    /// Not due after this (RFC 3339).
+    /// Latest due time (RFC 3339).
     #[schema(format = DateTime)]
     pub end_at: Option<String>,
-    /// Over once it has made so many tasks.
+    /// Finish after this many tasks.
     #[schema(minimum = 1)]
     pub max_fires: Option<u64>,
-    /// Not due in these: dates (`"2026-12-24"`) or ranges (`{"from", "to"}`, of dates or times).
+    /// Excluded dates (`"2026-12-24"`) or ranges (`{"from", "to"}`, of dates or times).
     #[schema(value_type = Option<Vec<super::super::openapi::words::Exclusion>>, max_items = 500)]
     pub exclude: Option<Vec<Value>>,
-    /// Each fire waits a part of this, by chance; `"0s"` when left out, at most `"24h"`.
+    /// Random delay of each fire, up to this. Default: `"0s"`; at most `"24h"`.
     pub jitter: Option<String>,
-    /// What becomes of a fixed time of day that does not exist, because the clocks go forward; `next_valid` when left out, and all
-    /// there may be in a timing without fixed times of day.
+    /// Handling of a time of day that does not exist (clocks go forward). Default: `next_valid`, the only value for a
+    /// timing without fixed times of day.
     #[schema(value_type = Option<super::super::openapi::words::Gap>)]
     pub gap: Option<Gap>,
-    /// What becomes of a fixed time of day that comes twice, because the clocks go back; `first` when left out, and all there may be in
-    /// a timing without fixed times of day.
+    /// Handling of a time of day that occurs twice (clocks go back). Default: `first`, the only value for a timing
+    /// without fixed times of day.
     #[schema(value_type = Option<super::super::openapi::words::Repeat>)]
     pub repeat: Option<Repeat>,
 }
 
-/// What makes a schedule due: exactly one of these.
+/// Due times: exactly one of these.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(
     deny_unknown_fields,
@@ -80,22 +80,22 @@ pub struct TimingSpec {
 )]
 #[schema(as = When)]
 pub struct WhenSpec {
-    /// A pattern of 5 fields, or of 6 with seconds first; `L`, `W`, `#` and `@daily` too. Its times are fixed unless its minute or hour
-    /// field begins with `*`.
+    /// Cron expression of 5 fields, or 6 with seconds first, with `L`, `W`, `#` and `@daily`. Its times of day are
+    /// fixed unless its minute or hour field begins with `*`.
     #[schema(example = "30 2 * * mon-fri")]
     pub cron: Option<String>,
-    /// Again and again after the same time, whatever the clocks do.
+    /// A fixed interval, independent of clock changes.
     pub every: Option<EverySpec>,
     /// Once, at this time (RFC 3339).
     #[schema(format = DateTime)]
     pub at: Option<String>,
-    /// Once, so long after the schedule was made.
+    /// Once, this long after creation.
     pub after: Option<String>,
     /// Each day.
     pub daily: Option<DailySpec>,
     /// On days of the week.
     pub weekly: Option<WeeklySpec>,
-    /// On days of the month; a month without the day is passed over.
+    /// On days of the month; months without the day are skipped.
     pub monthly: Option<MonthlySpec>,
     /// On dates of the year; 02-29 in leap years.
     pub yearly: Option<YearlySpec>,
@@ -106,13 +106,13 @@ pub struct WhenSpec {
 #[serde(deny_unknown_fields, expecting = "an object such as {\"every\": \"90s\"}")]
 #[schema(as = Every)]
 pub struct EverySpec {
-    /// How long, such as `"90s"`; `"1s"` at least.
+    /// Length, such as `"90s"`; at least `"1s"`.
     #[schema(required, nullable = false)]
     pub every: Option<String>,
-    /// A due time, from which the others count; when the schedule was made, if left out.
+    /// Start of the interval. Default: creation of the schedule.
     #[schema(format = DateTime)]
     pub anchor: Option<String>,
-    /// `fixed_rate`: from due time to due time; `fixed_delay`: from the end of a task to the next due time. The first when left out.
+    /// `fixed_rate` (default): from due time to due time; `fixed_delay`: from the end of a task to the next due time.
     #[schema(value_type = Option<super::super::openapi::words::Counting>)]
     pub counting: Option<Counting>,
 }
@@ -175,18 +175,18 @@ pub struct YearlySpec {
     pub at: Option<Vec<String>>,
 }
 
-/// What becomes of overdue times.
+/// Misfire policy.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Misfire)]
 pub enum MisfireSpec {
     /// Each fires now.
     FireNow,
-    /// They become one, which fires now.
+    /// They become one that fires now.
     FireNextSoon,
     /// None fires.
     Skip,
-    /// The newest fire.
+    /// The newest of them fire.
     CatchUp(CatchUpSpec),
 }
 
@@ -195,13 +195,13 @@ pub enum MisfireSpec {
 #[serde(deny_unknown_fields, expecting = "an object such as {\"count\": 10, \"max_age\": \"24h\"}")]
 #[schema(as = CatchUp)]
 pub struct CatchUpSpec {
-    /// So many of the newest.
+    /// Number of the newest due times.
     #[schema(required, nullable = false, minimum = 1, maximum = 1000)]
     pub count: Option<u32>,
-    /// None that was due longer ago.
+    /// Largest age of a due time.
     #[schema(required, nullable = false)]
     pub max_age: Option<String>,
-    /// So many a second; all at once when left out.
+    /// Fires per second. Default: all at once.
     #[schema(minimum = 1)]
     pub per_second: Option<u32>,
 }

@@ -108,7 +108,7 @@ fn crowd(reckoner: &Reckoner, now: Timestamp, base: &str) -> Option<FieldError> 
         (after, waiting) = (due.at, waiting + 1);
         if waiting > MOST_WAITING {
             let detail =
-                format!("must not be so wide that more than {MOST_WAITING} due times wait at once");
+                format!("is too large: more than {MOST_WAITING} due times would wait at once");
             return Some(FieldError { pointer: format!("{base}/jitter"), detail });
         }
     }
@@ -155,7 +155,7 @@ fn read(found: &mut Findings, spec: TimingSpec) -> Timing {
     let mut exclude = Vec::new();
     let days = spec.exclude.unwrap_or_default();
     if days.len() > Timing::MOST_EXCLUSIONS {
-        found.wrong("/exclude", format!("must have {} entries at most", Timing::MOST_EXCLUSIONS));
+        found.wrong("/exclude", format!("must have {} entries or fewer", Timing::MOST_EXCLUSIONS));
     } else {
         for (at, day) in days.into_iter().enumerate() {
             match serde_json::from_value::<Exclusion>(day) {
@@ -236,7 +236,7 @@ fn instant(found: &mut Findings, pointer: &str, text: &str) -> Option<Timestamp>
 /// A text that the domain quotes when it is wrong.
 fn short(found: &mut Findings, pointer: &str, text: String) -> String {
     if text.len() > LONGEST || text.contains('\0') {
-        found.wrong(pointer, format!("must have {LONGEST} bytes at most, and no NUL character"));
+        found.wrong(pointer, format!("must have at most {LONGEST} bytes and no NUL character"));
         return String::new();
     }
     text
@@ -345,7 +345,7 @@ fn month_days(found: &mut Findings, pointer: &str, given: Option<Vec<Value>>) ->
         let given = match &day {
             Value::String(text) => quoted(text),
             Value::Number(number) => number.to_string(),
-            _ => "a value of another kind".to_owned(),
+            _ => "a value of another type".to_owned(),
         };
         serde_json::from_value(day)
             .map_err(|_| format!("{}, and not {given}", ParseWordError::MonthDay))
@@ -499,7 +499,7 @@ mod tests {
             ("specs/6/weekly/on/0", r#"expected a day from "monday" to "sunday", and not "mon""#),
             ("specs/7/monthly/on/0", r#"or "last", and not 32"#),
             ("specs/7/monthly/on/1", r#"or "last", and not "first""#),
-            ("specs/7/monthly/on/2", r#"or "last", and not a value of another kind"#),
+            ("specs/7/monthly/on/2", r#"or "last", and not a value of another type"#),
             ("jitter", "`jitter` must be a duration"),
             ("end_at", r#"and not "never""#),
         ] {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use store::schedule::{FireKind, FireRecord, Pause, ScheduleRecord};
 use utoipa::ToSchema;
 
-/// What makes tasks when it is due. `timing`, `task`, `overlap` and `misfire` have the form in which they are stored with PUT.
+/// A schedule. `timing`, `task`, `overlap` and `misfire` are as in PUT.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Schedule)]
 pub struct ScheduleView<'a> {
@@ -22,9 +22,9 @@ pub struct ScheduleView<'a> {
     #[schema(value_type = String, example = "schedule_0190a6f3c1d27a3e8b1f0c2d4e5f6071")]
     id: ScheduleId,
     name: &'a str,
-    /// Counts its changes, from 1.
+    /// Version, from 1.
     version: i64,
-    /// `active`; `paused`; `over`: it is never due again.
+    /// `active`, `paused`, or `over` (never due again).
     #[schema(value_type = super::super::openapi::words::ScheduleState)]
     state: &'static str,
     #[schema(value_type = super::TimingSpec)]
@@ -35,32 +35,32 @@ pub struct ScheduleView<'a> {
     overlap: Overlap,
     #[schema(value_type = super::MisfireSpec)]
     misfire: Misfire,
-    /// It is paused when so many of its tasks in a row have not succeeded; null: never.
+    /// Pause after this many consecutive tasks without success; null: never.
     pause_after_failures: Option<u32>,
-    /// So many of them have not, in a row, in the order in which they ended; 0 where it is never paused for that.
+    /// Current number of consecutive tasks without success, by their ends; 0 if `pause_after_failures` is null.
     failures_in_row: u32,
-    /// Null where it is not paused.
+    /// Null if not paused.
     paused: Option<PauseView<'a>>,
-    /// The next due time; null where it is over, or where its task must end first.
+    /// Next due time; null if finished, or if its task must end first.
     #[schema(value_type = Option<String>, format = DateTime)]
     next_due_at: Option<Timestamp>,
-    /// When that fires: with its share of the jitter.
+    /// Next due time with jitter.
     #[schema(value_type = Option<String>, format = DateTime)]
     next_fire_at: Option<Timestamp>,
-    /// Due times that made a task, those by hand not counted.
+    /// Due times that created a task, without manual triggers.
     fires: u64,
-    /// Its latest tasks; some may have ended.
+    /// Its latest tasks, finished or not.
     #[schema(value_type = Vec<String>)]
     recent_tasks: &'a [TaskId],
-    /// The release of the time zones' data by which the next due time was found.
+    /// Release of the time zone data used for the next due time.
     tzdb: &'a str,
-    /// The key or sign-in by which it was stored; its tasks count as submitted by the same.
+    /// Key or sign-in that stored it; also the submitter of its tasks.
     created_by: &'a str,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
-    /// When it was found to be over.
+    /// When it finished.
     #[schema(value_type = Option<String>, format = DateTime)]
     ended_at: Option<Timestamp>,
     /// What its owner should know of it: that its due times make no task, because its pool is none; that the operators hold all schedules;
@@ -70,20 +70,20 @@ pub struct ScheduleView<'a> {
     warnings: &'a [crate::task::Warning],
 }
 
-/// That a schedule is paused.
+/// Pause of a schedule.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SchedulePaused)]
 pub struct PauseView<'a> {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// Who paused it; `system`, where its tasks failed.
+    /// Who paused it; `system` after failures of its tasks.
     by: &'a str,
     /// Why.
     reason: Option<&'a str>,
 }
 
-/// What became of one due time.
+/// A fire: the outcome of one due time.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Fire)]
 pub struct FireView<'a> {
@@ -92,18 +92,18 @@ pub struct FireView<'a> {
     due_at: Timestamp,
     #[schema(value_type = super::super::openapi::words::FireOutcome)]
     outcome: Outcome,
-    /// Why it is there.
+    /// Origin of the fire.
     #[schema(value_type = super::super::openapi::words::FireKind)]
     kind: &'static str,
-    /// When that was decided and the task made, by the database's clock.
+    /// When it was decided, by the database clock.
     #[schema(value_type = String, format = DateTime)]
     fired_at: Timestamp,
-    /// The task it made.
+    /// The created task.
     #[schema(value_type = Option<String>)]
     task: Option<TaskId>,
-    /// The schedule's version then.
+    /// Version of the schedule at that time.
     version: i64,
-    /// More on the outcome.
+    /// Details of the outcome.
     detail: Option<&'a str>,
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn drain(closing: Closing, health: Health, shutdown: Shutdown, 
     if timeout(ACCEPT_LIMIT, accepted).await.is_err() {
         tracing::warn!(
             waiting = closing.door.waiting(),
-            "Connections were not accepted in time and are cut"
+            "Connections were not accepted in time and are closed"
         );
     }
     sleep(TAKE_UP).await;

@@ -97,7 +97,7 @@ impl Mounted {
         let mounted = self.clone();
         to(move |request: HttpRequest, payload: Payload| {
             let detail =
-                format!("{} is not a method of this route; it has {verbs}.", request.method());
+                format!("The method {} is not allowed here; use {verbs}.", request.method());
             let problem = Problem::new(Code::MethodNotAllowed, detail).allowing(verbs.clone());
             let (measure, state) = (&mounted.unmatched, &mounted.state);
             std::future::ready(refuse(problem, measure, state, (&request, payload)))
@@ -107,10 +107,8 @@ impl Mounted {
     fn no_such_route(&self) -> Route {
         let mounted = self.clone();
         to(move |request: HttpRequest, payload: Payload| {
-            let problem = Problem::new(
-                Code::RouteNotFound,
-                "There is no such route; /openapi.json lists them.",
-            );
+            let problem =
+                Problem::new(Code::RouteNotFound, "There is no such route; see /openapi.json.");
             let (measure, state) = (&mounted.unmatched, &mounted.state);
             std::future::ready(refuse(problem, measure, state, (&request, payload)))
         })

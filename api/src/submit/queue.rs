@@ -57,10 +57,7 @@ impl Intake {
         let (answer, verdict) = oneshot::channel();
         self.sender.try_send(Pending { task: Box::new(task), answer }).map_err(|_| {
             self.refused.inc();
-            Problem::new(
-                Code::Overloaded,
-                "Too many submits wait to be stored; try again in a moment.",
-            )
+            Problem::new(Code::Overloaded, "Too many submits are waiting; try again later.")
         })?;
         verdict.await.unwrap_or_else(|_| {
             Err(Problem::new(Code::OutcomeUnknown, Code::OutcomeUnknown.advice()))

@@ -33,7 +33,7 @@ const MAX_EXIT_CODES: usize = 256;
 /// Exit codes of commands go to 255, statuses of answers to 599.
 const EXIT_CODES: RangeInclusive<i32> = 0..=599;
 /// Nothing starts at the very instant at which it becomes due.
-const NO_TIME_TO_START: &str = "must be above 0 together with `expire_if_late`: the task would always expire before it could start; \
+const NO_TIME_TO_START: &str = "must be above 0 with `expire_if_late`: the task would always expire before it starts; \
                                 give it the time it may take to start, or leave `expire_if_late` out";
 const HOUR: Duration = Duration::from_secs(3600);
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -279,7 +279,7 @@ fn policy(f: &mut Findings, spec: RetrySpec) -> RetryPolicy {
     if codes.len() > MAX_EXIT_CODES {
         f.wrong(
             "/retry/abort_on_exit_codes",
-            format!("must have {MAX_EXIT_CODES} entries at most"),
+            format!("must have {MAX_EXIT_CODES} entries or fewer"),
         );
     } else {
         for (at, _) in codes.iter().enumerate().filter(|(_, code)| !EXIT_CODES.contains(*code)) {
@@ -304,7 +304,7 @@ fn labels(f: &mut Findings, pairs: Pairs) -> BTreeMap<String, String> {
     const AT: &str = "/labels";
     let mut labels = BTreeMap::new();
     if pairs.0.len() > MAX_LABELS {
-        f.wrong(AT, format!("must have {MAX_LABELS} entries at most"));
+        f.wrong(AT, format!("must have {MAX_LABELS} entries or fewer"));
         return labels;
     }
     for (key, value) in pairs.0 {

@@ -77,7 +77,7 @@ fn headers(findings: &mut Findings, pairs: Pairs) -> BTreeMap<String, String> {
     const AT: &str = "/run/http/headers";
     let mut headers: BTreeMap<String, String> = BTreeMap::new();
     if pairs.0.len() > MAX_HEADERS {
-        findings.wrong(AT, format!("must have {MAX_HEADERS} entries at most"));
+        findings.wrong(AT, format!("must have {MAX_HEADERS} entries or fewer"));
         return headers;
     }
     for (name, value) in pairs.0 {

@@ -36,7 +36,7 @@ fn command(findings: &mut Findings, limits: &LimitsConfig, spec: CommandSpec) ->
         findings.wrong("/run/command/argv", "must have at least the program");
     } else if argv.len() > limits.max_argv {
         findings
-            .wrong("/run/command/argv", format!("must have {} entries at most", limits.max_argv));
+            .wrong("/run/command/argv", format!("must have {} entries or fewer", limits.max_argv));
     } else {
         for (at, argument) in argv.iter().enumerate() {
             if let Err(problem) = check_argument(at, argument) {
@@ -62,7 +62,7 @@ fn environment(
     const AT: &str = "/run/command/env";
     let mut env = BTreeMap::new();
     if pairs.0.len() > limits.max_env_entries {
-        findings.wrong(AT, format!("must have {} entries at most", limits.max_env_entries));
+        findings.wrong(AT, format!("must have {} entries or fewer", limits.max_env_entries));
         return env;
     }
     for (name, value) in pairs.0 {

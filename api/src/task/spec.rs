@@ -10,66 +10,66 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// A task to submit. Everything but `run` has a default.
+/// A task to submit. All fields except `run` are optional.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = TaskSubmit, example = json!({"name": "resize", "tier": "basic",
     "run": {"command": {"argv": ["bash", "-c", "echo hi"], "env": {"A": "1"}}},
     "delay": "10s", "delay_tolerance": "5m", "execution_cap": "60s", "max_attempts": 3, "labels": {"team": "media"}}))]
 pub struct TaskSpec {
-    /// What you call it; need not be unique.
+    /// Name; need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
-    /// A name for a resource vector, whose sizes the schema `Tier` says; `basic` when neither this nor `resources` is given.
+    /// Tier, see the schema `Tier`. Default without `resources`: `basic`.
     #[schema(value_type = Option<super::super::openapi::words::Tier>)]
     pub tier: Option<Tier>,
-    /// What it needs, instead of a tier.
+    /// Resources, instead of a tier.
     pub resources: Option<ResourcesSpec>,
     /// What it runs.
     #[schema(required, nullable = false)]
     pub run: Option<RunSpec>,
-    /// How long from now it becomes due, such as `"10s"`. At once when neither this nor `run_at` is given.
+    /// Delay from now, such as `"10s"`. Default without `run_at`: due at once.
     pub delay: Option<String>,
-    /// When it becomes due, RFC 3339.
+    /// Due time, RFC 3339.
     #[schema(format = DateTime)]
     pub run_at: Option<String>,
-    /// How long after it became due it may start and still be on time.
+    /// How long after its due time it may start.
     pub delay_tolerance: Option<String>,
-    /// The longest one attempt may run; then it is killed.
+    /// Longest run time of one attempt; then it is killed.
     pub execution_cap: Option<String>,
-    /// End as `expired` when it could not start in time; false when left out. Needs a `delay_tolerance` above 0.
+    /// End as `expired` if not started in time. Default: false. Needs a `delay_tolerance` above 0.
     pub expire_if_late: Option<bool>,
-    /// 0 when left out. It goes before others of yours as if it had to start that many minutes earlier; below 0, later.
+    /// Priority among your tasks: shifts the start deadline by this many minutes; positive is earlier. Default: 0.
     #[schema(minimum = -10, maximum = 10)]
     pub priority: Option<i32>,
-    /// Run only where room is spare, until the last tenth of `delay_tolerance`. As the plan says when left out.
+    /// Run only in spare room until the last tenth of `delay_tolerance`. Default: that of the plan.
     pub flexible: Option<bool>,
-    /// Attempts that count, at most.
+    /// Maximum of charged attempts.
     #[schema(minimum = 1)]
     pub max_attempts: Option<u32>,
-    /// What to do when an attempt fails, as far as `max_attempts` allows another; each field has a default of its own.
+    /// Retry policy, within `max_attempts`. Each field has its own default.
     pub retry: Option<RetrySpec>,
-    /// What a lost attempt means; `at_least_once` when left out.
+    /// After a lost attempt: run again or not. Default: `at_least_once`.
     #[schema(value_type = Option<super::super::openapi::words::Delivery>)]
     pub delivery: Option<Delivery>,
-    /// Group of executors it runs on; `default` when left out.
+    /// Pool of executors. Default: `default`.
     pub pool: Option<String>,
-    /// Of your tasks with this key one runs at a time, or as many as `PUT /v1/concurrency-limits/{key}` says. Not `.` or `..`.
+    /// Concurrency key: one of your tasks with it runs at a time, or as many as `PUT /v1/concurrency-limits/{key}`
+    /// allows. Not `.` or `..`.
     #[schema(min_length = 1, max_length = 200)]
     pub concurrency_key: Option<String>,
-    /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
+    /// Unique among your unfinished tasks; a conflict returns the existing task.
     #[schema(min_length = 1, max_length = 200)]
     pub unique_key: Option<String>,
-    /// Up to 32 labels to find it by; keys are 1 to 63 of `a-z A-Z 0-9 _ . -`, values up to 200 characters. None when
-    /// left out.
+    /// Up to 32 labels; keys are 1 to 63 of `a-z A-Z 0-9 _ . -`, values up to 200 characters. Default: none.
     #[schema(value_type = Option<super::super::openapi::words::Labels>)]
     pub labels: Option<Pairs>,
-    /// Not available yet: must be empty or left out.
+    /// Not available yet: must be empty or omitted.
     #[schema(value_type = Option<Vec<String>>, max_items = 0)]
     pub depends_on: Option<Vec<IgnoredAny>>,
 }
 
-/// What a task needs. `cpu_millis` and `memory_mib` must be at least 1.
+/// Resources of a task. `cpu_millis` and `memory_mib` must be at least 1.
 #[derive(Debug, Default, Clone, Copy, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Resources)]
@@ -80,15 +80,15 @@ pub struct ResourcesSpec {
     /// Memory in MiB.
     #[schema(required, nullable = false)]
     pub memory_mib: Option<u32>,
-    /// Disk in MiB; 0 when left out.
+    /// Disk in MiB. Default: 0.
     pub disk_mib: Option<u32>,
-    /// Disk operations per second; 0 when left out.
+    /// Disk operations per second. Default: 0.
     pub iops: Option<u32>,
-    /// TCP ports, at most 64512; 0 when left out. The first and their number are in `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT`.
+    /// TCP ports, at most 64512. Default: 0. The first and their number are in `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT`.
     pub ports: Option<u32>,
 }
 
-/// The driver and what it is given: exactly one of these.
+/// The driver and its arguments: exactly one of these.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Run)]
@@ -97,89 +97,89 @@ pub struct RunSpec {
     pub command: Option<CommandSpec>,
     /// Calls a URL.
     pub http: Option<HttpSpec>,
-    /// Does nothing, for a while.
+    /// Does nothing for some time.
     pub noop: Option<NoopSpec>,
 }
 
-/// A program to start. No shell is involved unless `argv` names one.
+/// A program to start, without a shell.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CommandRun)]
 pub struct CommandSpec {
-    /// Program and arguments; each at most 131071 bytes, as the system takes no more.
+    /// Program and arguments, each at most 131071 bytes (system limit).
     #[schema(min_items = 1, required, nullable = false)]
     pub argv: Option<Vec<String>>,
-    /// The whole environment: nothing is inherited. Added are `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `BERTH_DUE_AT` (the due time it is for,
-    /// RFC 3339), `BERTH_SCHEDULE` (where a schedule made it), `TRACEPARENT`, `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT` (where it has ports);
-    /// and, unless given here, `PATH` and `HOME` (its work folder). `NAME=value` has at most 131071 bytes.
-    /// Empty when left out.
+    /// Environment; nothing is inherited. Berth adds `BERTH_TASK_ID`, `BERTH_ATTEMPT`, `BERTH_DUE_AT` (due time, RFC
+    /// 3339), `BERTH_SCHEDULE` (for a task of a schedule), `TRACEPARENT`, `BERTH_PORT_FIRST` and `BERTH_PORT_COUNT`
+    /// (with ports), and, unless given, `PATH` and `HOME` (work directory). `NAME=value` has at most 131071 bytes.
+    /// Default: empty.
     #[schema(value_type = Option<super::super::openapi::words::Environment>)]
     pub env: Option<Pairs>,
     /// What it reads on standard input.
     pub stdin: Option<String>,
 }
 
-/// A URL to call. Sent besides the headers given: `Berth-Task-Id`, `Berth-Attempt`, `Berth-Due-At` (the due time it is for, RFC 3339),
-/// `Berth-Schedule` (where a schedule made it), `Idempotency-Key` (the task's id) and `traceparent`. Up to 5 redirects are followed; addresses that are not public are refused unless the pool
-/// allows them. `exit_code` of the attempt is the status of the answer, its output the answer's body.
+/// A URL to call. Berth adds the headers `Berth-Task-Id`, `Berth-Attempt`, `Berth-Due-At` (due time, RFC 3339),
+/// `Berth-Schedule` (for a task of a schedule), `Idempotency-Key` (the task's id) and `traceparent`. Up to 5 redirects
+/// are followed. Addresses that are not public are refused unless the pool allows them. `exit_code` and output of the
+/// attempt are the status and body of the response.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = HttpRun)]
 pub struct HttpSpec {
-    /// How it is called; `POST` when there is a body, else `GET`, when left out.
+    /// Method. Default: `POST` with a body, else `GET`.
     #[schema(value_type = Option<super::super::openapi::words::HttpMethod>)]
     pub method: Option<String>,
-    /// What is called: http or https, without user name and password.
+    /// URL: http or https, without user name and password.
     #[schema(required, nullable = false, max_length = 2048, example = "https://example.com/hook")]
     pub url: Option<String>,
-    /// Sent as they are, at most 64. Not `Host`, `Content-Length` and others that frame the message, nor those that Berth sends. None
-    /// when left out.
+    /// Request headers, at most 64, without those that frame the message (`Host`, `Content-Length`) and those that
+    /// Berth adds. Default: none.
     #[schema(value_type = Option<super::super::openapi::words::HttpHeaders>)]
     pub headers: Option<Pairs>,
-    /// What is sent, as text.
+    /// Request body, as text.
     pub body: Option<String>,
-    /// What is sent, in base64, instead of `body`.
+    /// Request body in base64, instead of `body`.
     #[schema(content_encoding = "base64")]
     pub body_base64: Option<String>,
-    /// Which statuses are a success, such as `"2xx"`, `"200,204"` or `"200-299"`; `"2xx"` when left out. A redirect
-    /// that is listed is not followed.
+    /// Statuses of success, such as `"2xx"`, `"200,204"` or `"200-299"`. Default: `"2xx"`. A listed redirect is not followed.
     pub success: Option<String>,
-    /// The longest the whole exchange may take, such as `"30s"`; then the attempt failed. The execution cap holds besides.
+    /// Timeout of the whole exchange, such as `"30s"`; then the attempt fails. The execution cap applies too.
     pub timeout: Option<String>,
 }
 
-/// Nothing, for a while.
+/// A task that does nothing for some time.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NoopRun)]
 pub struct NoopSpec {
-    /// How long; `"0s"` when left out.
+    /// Duration. Default: `"0s"`.
     pub sleep: Option<String>,
 }
 
-/// What to do when an attempt fails.
+/// Retry policy.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Retry)]
 pub struct RetrySpec {
-    /// How the wait grows; `exponential` when left out.
+    /// Back-off. Default: `exponential`.
     #[schema(value_type = Option<super::super::openapi::words::Backoff>)]
     pub backoff: Option<Backoff>,
-    /// The first wait; `"1s"` when left out.
+    /// First wait. Default: `"1s"`.
     pub initial: Option<String>,
-    /// Growth of `exponential`; 2 when left out.
+    /// Factor of `exponential`. Default: 2.
     #[schema(minimum = 1.0, maximum = 100.0)]
     pub factor: Option<f64>,
-    /// The longest wait; `"5m"` when left out.
+    /// Longest wait. Default: `"5m"`.
     pub max: Option<String>,
-    /// Spread the wait evenly from 0 to the back-off; true when left out.
+    /// Full jitter: the wait is random from 0 to the back-off. Default: true.
     pub jitter: Option<bool>,
-    /// Exit codes, or statuses of an HTTP task's answer, after which there is no other attempt: the task ends `aborted`. As in shells
-    /// 128 + N stands for signal N: 139 also means a command that ended by signal 11. None when left out.
+    /// Exit codes, or HTTP statuses, that end the task `aborted` without a retry. 128 + N stands for signal N: 139 also
+    /// matches signal 11. Default: none.
     pub abort_on_exit_codes: Option<Vec<i32>>,
-    /// Ends of an attempt after which there is another: `failure` (it failed by itself), `cap` (killed over `execution_cap`), `resources`
-    /// (killed over its resources). `["failure"]` when left out. Without another attempt the task ends `failed` after a failure, and
-    /// `killed` after a kill. An attempt lost with its executor is no end: `delivery` says what follows.
+    /// Results that are retried: `failure` (it failed by itself), `cap` (killed over `execution_cap`), `resources`
+    /// (killed over its resources). Default: `["failure"]`. Without a retry the task ends `failed` after a failure and
+    /// `killed` after a kill. For an attempt lost with its executor, see `delivery`.
     #[schema(value_type = Option<Vec<super::super::openapi::words::RetryOn>>)]
     pub on: Option<Vec<RetryOn>>,
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use store::task::TaskRecord;
 use utoipa::ToSchema;
 
-/// One piece of work that runs until it ends once.
+/// A task.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Task)]
 pub struct TaskView<'a> {
@@ -26,22 +26,21 @@ pub struct TaskView<'a> {
     #[schema(value_type = super::super::openapi::words::State)]
     state: State,
     pool: &'a str,
-    /// Null where resources were given instead.
+    /// Null if `resources` were given instead.
     #[schema(value_type = Option<super::super::openapi::words::Tier>)]
     tier: Option<Tier>,
     #[schema(value_type = super::ResourcesSpec)]
     resources: Resources,
-    /// What it runs, as it was submitted. Absent in a list, unless it was asked for with `include=run`, and where a later version could
-    /// not read what an earlier one had stored.
+    /// What it runs, as submitted. Absent in a list without `include=run`, and if it was stored by an incompatible version.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = super::RunSpec, required = false)]
     run: Option<&'a RawValue>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// When it is due: at first, and again after a failure.
+    /// Due time; after a failure, that of the retry.
     #[schema(value_type = String, format = DateTime)]
     run_at: Timestamp,
-    /// Until when it should start.
+    /// Start deadline.
     #[schema(value_type = String, format = DateTime)]
     start_deadline: Timestamp,
     #[serde(with = "text")]
@@ -56,9 +55,9 @@ pub struct TaskView<'a> {
     flexible: bool,
     concurrency_key: Option<&'a str>,
     max_attempts: u32,
-    /// Attempts so far, those that cost nothing included.
+    /// Attempts so far, with uncharged ones.
     attempts: u32,
-    /// Attempts that failed and count against `max_attempts`.
+    /// Charged attempts that failed.
     failures: u32,
     #[schema(value_type = super::RetrySpec)]
     retry: RetryView,
@@ -72,40 +71,40 @@ pub struct TaskView<'a> {
     started_at: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = DateTime)]
     finished_at: Option<Timestamp>,
-    /// Why it ended as it did.
+    /// Reason of its end.
     reason: Option<&'a str>,
     /// Exit code of the last attempt, once ended.
     exit_code: Option<i32>,
-    /// Where it runs now.
+    /// Current executor.
     executor: Option<&'a str>,
-    /// The schedule that made it: `schedule_` and 32 hex digits; null where none did.
+    /// Schedule that created it: `schedule_` and 32 hex digits; null if none.
     #[schema(value_type = Option<String>)]
     schedule: Option<ScheduleId>,
-    /// The task that it runs again: see `POST /v1/tasks/{id}/rerun`; null where it runs none.
+    /// Task that it runs again, see `POST /v1/tasks/{id}/rerun`; null if none.
     #[schema(value_type = Option<String>)]
     rerun_of: Option<TaskId>,
-    /// The name that the schedule had when it made it; it stays when the schedule is deleted.
+    /// Name of the schedule at that time; stays when the schedule is deleted.
     schedule_name: Option<&'a str>,
-    /// The due time it is for: of its schedule, also in a backfill; else when it was first due. Retries do not change it.
+    /// Due time of its schedule, also in a backfill; else its first due time. Retries do not change it.
     #[schema(value_type = String, format = DateTime)]
     due_at: Timestamp,
-    /// Only where it was submitted just now: what its owner should know of it. Absent where there is nothing.
+    /// Warnings, only in the response to a submit. Absent if none.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<Warning>, required = false)]
     warnings: &'a [Warning],
 }
 
-/// The least one needs to know of a task.
+/// Id and state of a task.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[schema(as = TaskState)]
 pub struct StateView {
     /// Its id.
     #[schema(value_type = String)]
     pub id: TaskId,
-    /// Its state at the time of the answer; null where the task existed before (see `existing`).
+    /// State at the time of the response; null if the task existed before (see `existing`).
     #[schema(value_type = Option<super::super::openapi::words::State>)]
     pub state: Option<State>,
-    /// The `unique_key` is held by this task, so no new one was made.
+    /// This task has the `unique_key`, so no new one was created.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub existing: bool,
 }

@@ -13,16 +13,15 @@ use serde::Serialize;
 use store::pool::SubmitPool;
 use utoipa::ToSchema;
 
-/// Something to know of a task that was accepted.
+/// A warning about an accepted task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = TaskWarning)]
 pub struct Warning {
-    /// What, for programs: `no_executor` or `too_large`, as a reason for which tasks wait; of a schedule also `schedules_held`, and
-    /// `pool_unavailable`, as the outcome of its due times.
+    /// Code: `no_executor` or `too_large`; for a schedule also `schedules_held` and `pool_unavailable`.
     code: &'static str,
-    /// The same for people.
+    /// Explanation for people.
     detail: String,
-    /// What it is about, as a JSON pointer into the body.
+    /// JSON pointer into the body.
     pointer: String,
 }
 
@@ -30,7 +29,7 @@ impl Warning {
     /// Of a schedule that is read while none fires.
     #[must_use]
     pub fn schedules_held() -> Self {
-        let detail = "the installation was restored, and its operators hold all schedules until they have looked: no due time fires";
+        let detail = "the installation was restored, and its operators hold all schedules: no due time fires";
         Self { code: "schedules_held", detail: detail.to_owned(), pointer: String::new() }
     }
 }
@@ -58,22 +57,23 @@ pub(crate) fn warnings(pools: &[SubmitPool], need: Need<'_>) -> Vec<Warning> {
         (None, Some(dimension)) => format!("{base}/resources/{dimension}"),
         (None, None) => format!("{base}/resources"),
     };
-    let waits = "it waits until one that can hold it comes";
+    let waits = "it waits for a suitable one";
     let (pointer, detail) = match misfit {
         Misfit::NoExecutor => (
             format!("{base}/pool"),
-            format!("no executor of the pool `{pool}` is there now; {waits}"),
+            format!("no executor of the pool `{pool}` is connected; {waits}"),
         ),
         Misfit::TooLarge { dimension, asked, largest } => {
             let name = dimension.as_str();
             let detail = format!(
-                "no executor of the pool `{pool}` could hold it: it asks for {name} {asked}, and the largest has {largest}; {waits}"
+                "no executor of the pool `{pool}` is large enough: it requests {name} {asked}, the largest has {largest}; \
+                 {waits}"
             );
             (of_size(Some(name)), detail)
         }
         Misfit::NotTogether => {
             let detail = format!(
-                "no executor of the pool `{pool}` could hold it: none has all that it asks for at once; {waits}"
+                "no executor of the pool `{pool}` is large enough: none has all requested resources at once; {waits}"
             );
             (of_size(None), detail)
         }
@@ -90,7 +90,7 @@ pub(crate) fn no_pool(
     usable(pools, user, pool.as_str()).is_none().then(|| Warning {
         code: Outcome::PoolUnavailable.as_str(),
         detail: format!(
-            "`{pool}` is not a pool of this installation: due times make no task until another is named"
+            "`{pool}` is not a pool of this installation: due times create no task until it is changed"
         ),
         pointer: "/task/pool".to_owned(),
     })

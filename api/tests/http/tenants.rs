@@ -168,7 +168,7 @@ async fn a_suspended_tenant_reads_and_cancels_and_submits_nothing_until_it_is_re
     {
         let answer = server.post(target, body).await;
         assert_eq!((answer.status, answer.code().as_str()), (403, "tenant_suspended"), "{target}");
-        assert!(answer.json()["detail"].as_str().unwrap().contains("whoever runs this service"));
+        assert!(answer.json()["detail"].as_str().unwrap().contains("operator of this service"));
     }
     let lines = [("Content-Type", "application/x-ndjson")];
     let bearer = format!("Bearer {}", server.key);

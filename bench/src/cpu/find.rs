@@ -1,4 +1,4 @@
-//! Finds the engines' processes. On another machine there are none to find, and their time is not shown.
+//! Finds the processes of the engines on this machine; cpu time of remote engines is not shown.
 
 use anyhow::Context;
 use std::fs;

@@ -26,9 +26,9 @@ pub struct Cpu {
     pub us_per_item: BTreeMap<&'static str, f64>,
     /// Cores kept busy by those processes, on average.
     pub busy_cores: f64,
-    /// Cores kept busy by anything else: kernel threads, and whatever disturbs the measurement.
+    /// Busy cores of everything else: kernel threads and disturbances.
     pub other_cores: f64,
-    /// Cores that something here waited for, and that the machine's host gave to other machines: such a figure is of a slower machine.
+    /// Steal: cores that the host gave to other machines. Such a figure is of a slower machine.
     pub stolen_cores: f64,
 }
 

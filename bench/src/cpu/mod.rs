@@ -1,7 +1,7 @@
 //! Processor time by process, from `/proc`, before and after a phase.
 //!
-//! The kernel counts in ticks of 10 ms, so a phase should last seconds. It is a count, not a profile; kernel threads that
-//! write to the disk belong to nobody here and show only in the machine's total.
+//! The kernel counts in ticks of 10 ms, so a phase should last seconds. Kernel threads that write to the disk are not
+//! attributed to a process and show only in the total of the machine.
 
 mod find;
 mod meter;

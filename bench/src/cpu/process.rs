@@ -1,4 +1,4 @@
-//! Reads `/proc/*/stat`: who is whose child, and what each has used.
+//! Reads `/proc/*/stat`: process tree and cpu time.
 
 use std::collections::HashMap;
 use std::fs;

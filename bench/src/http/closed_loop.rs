@@ -1,4 +1,4 @@
-//! As fast as answers come: each connection sends its next request when it has the answer to the last.
+//! Closed loop: each connection sends its next request after the response to the last.
 
 use super::Connection;
 use bytes::Bytes;

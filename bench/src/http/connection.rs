@@ -61,7 +61,8 @@ impl Connection {
         Ok(open)
     }
 
-    /// Posts JSON; answers the body of the expected answer. Any other answer is an error, because it would be measured as work.
+    /// Posts JSON; returns the body of the expected response. Any other response is an error, because it would be
+    /// counted as work.
     pub async fn post(&mut self, path: &str, body: Bytes, expected: u16) -> anyhow::Result<Bytes> {
         self.call(Request::post(path), body, expected).await
     }

@@ -1,4 +1,4 @@
-//! The load generator: as little work a request as can be, because it shares the cores with what it measures.
+//! The load generator: little work per request, because it shares the cores with the measured processes.
 
 mod closed_loop;
 mod connection;

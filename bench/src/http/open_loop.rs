@@ -1,4 +1,4 @@
-//! At a fixed rate, whatever the answers do: a slow answer delays no other request and hides none.
+//! Open loop at a fixed rate: a slow response delays no other request.
 
 use super::Connection;
 use crate::fine_timer::FineTimer;
@@ -15,25 +15,25 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 /// One submit.
 #[derive(Debug, Clone)]
 pub struct Sent {
-    /// The id it was answered with.
+    /// The returned id.
     pub task: String,
-    /// When it was meant to be sent, by this machine's clock.
+    /// Intended time, by this machine's clock.
     pub intended: Timestamp,
-    /// How much later it was sent: this program's own delay.
+    /// Delay of this program.
     pub late_ms: f64,
-    /// From the intended time to the answer.
+    /// From the intended time to the response.
     pub answered_ms: f64,
 }
 
-/// Between two moments at which anything is sent.
+/// Interval of sends.
 const GRAIN: Duration = Duration::from_micros(250);
 
 #[derive(Deserialize)]
-struct Answer {
+struct SubmitResponse {
     id: String,
 }
 
-/// Submits `count` tasks, one every `every`. The connections take turns; there should be enough of them that one is free.
+/// Submits `count` tasks, one every `every`, over the connections in turn; one should always be free.
 pub async fn open_loop(
     connections: &mut [Connection],
     body: &Bytes,
@@ -45,8 +45,8 @@ pub async fn open_loop(
         clock::monotonic() + Duration::from_millis(100),
         clock::wall() + Duration::from_millis(100),
     );
-    let (tell, told) = mpsc::unbounded_channel();
-    let numbers = Mutex::new(told);
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let numbers = Mutex::new(receiver);
     let one = |connection| {
         let numbers = &numbers;
         async move {
@@ -58,7 +58,7 @@ pub async fn open_loop(
                 let late = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
                 let answer = connection.post("/v1/tasks", body.clone(), 201).await?;
                 let answered = (clock::monotonic() - (start + offset)).as_secs_f64() * 1e3;
-                let answer: Answer =
+                let answer: SubmitResponse =
                     serde_json::from_slice(&answer).context("the answer to a submit")?;
                 sent.push(Sent {
                     task: answer.id,
@@ -72,23 +72,23 @@ pub async fn open_loop(
     };
     let all = try_join_all(connections.iter_mut().map(one));
     let pace = async {
-        pace(tell, start, every, count).await;
+        pace(sender, start, every, count).await;
         anyhow::Ok(())
     };
     let (sent, ()) = futures::try_join!(all, pace)?;
     Ok(sent.concat())
 }
 
-/// Tells when each is to be sent, those of one [`GRAIN`] together: woken for each, the generator took a third more of the
-/// processors that it shares with what it measures (36 microseconds a task, not 27). It counts as their delay.
-async fn pace(tell: UnboundedSender<u32>, start: Instant, every: Duration, count: u32) {
+/// Paces the sends, those of one [`GRAIN`] together: with one wake-up per send the generator used a third more cpu (36
+/// microseconds per task, not 27). The difference counts as their delay.
+async fn pace(sender: UnboundedSender<u32>, start: Instant, every: Duration, count: u32) {
     let timer = FineTimer::new();
     let (mut number, mut until) = (0, start);
     while number < count {
         timer.until((start + every * number).max(until + GRAIN)).await;
         until = clock::monotonic();
         while number < count && start + every * number <= until {
-            if tell.send(number).is_err() {
+            if sender.send(number).is_err() {
                 return;
             }
             number += 1;

@@ -1,4 +1,4 @@
-//! Batches go in while nobody runs them; then an executor comes and everything is run.
+//! Batches without an executor, then a drain.
 
 use super::body;
 use crate::http::closed_loop;
@@ -18,8 +18,8 @@ pub async fn batch_and_drain(tasks: u64) -> anyhow::Result<Vec<Measured>> {
     Ok(run(Rig::start(0).await?, &body::batch(BATCH), tasks).await?.into())
 }
 
-/// What concurrency keys cost: a drain without any, and one of tasks that share limits which hold nobody back. Whichever comes second
-/// finds the engines at work on what the first has left.
+/// Cost of concurrency keys: a drain without keys, and one of tasks whose limits hold none back. The second one runs
+/// while the engines still work on the first.
 pub async fn keys(tasks: u64, keyed_first: bool) -> anyhow::Result<Vec<Measured>> {
     let (plain, keyed) = if keyed_first {
         let keyed = with_keys(tasks).await?;

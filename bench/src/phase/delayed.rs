@@ -1,9 +1,9 @@
-//! How late delayed tasks start: 500 a second, each due a moment after it was submitted, counted from its due time by the database's
+//! Lateness of delayed tasks: 500 per second, each due shortly after its submit, from its due time by the database
 //! clock.
 //!
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
-use super::moments::{First, LOGGED, Moments};
+use super::event_times::{EventTimes, FirstTimes, LOGGED};
 use super::{WARM_UP_S, body};
 use crate::clock_offset;
 use crate::http::open_loop;
@@ -67,7 +67,7 @@ impl Waits {
     /// Of what came due after `since`.
     async fn read(rig: &mut Rig, since: &str) -> anyhow::Result<Self> {
         let offset = clock_offset::measure(rig.database_url()).await?;
-        let moments = Moments::read(rig)?;
+        let event_times = EventTimes::read(rig)?;
         let rows = rig
             .sql(&format!(
                 "select replace(id::text, '-', ''), extract(epoch from run_at) * 1000 from task_history where run_at > '{since}'"
@@ -78,22 +78,22 @@ impl Waits {
             let (id, due) = row.split_once('|').with_context(|| format!("`{row}` is no row"))?;
             let (task, due) = (format!("task_{id}"), due.parse::<f64>()?);
             let waited =
-                |moment: &First| Ok::<_, anyhow::Error>(moment.of(&task)? + offset.ms - due);
-            waits.queued.push(waited(&moments.queued)?);
-            waits.running.push(waited(&moments.running)?);
-            waits.started.push(waited(&moments.started)?);
+                |event: &FirstTimes| Ok::<_, anyhow::Error>(event.of(&task)? + offset.ms - due);
+            waits.queued.push(waited(&event_times.queued)?);
+            waits.running.push(waited(&event_times.running)?);
+            waits.started.push(waited(&event_times.started)?);
         }
         Ok(waits)
     }
 }
 
-/// From the due time to `moment`: p50, p99 and the longest.
-async fn late(rig: &Rig, moment: &str, since: &str) -> anyhow::Result<[f64; 3]> {
-    let ms = format!("extract(epoch from {moment} - h.run_at) * 1000");
+/// From the due time to `event`: p50, p99 and the longest.
+async fn late(rig: &Rig, event: &str, since: &str) -> anyhow::Result<[f64; 3]> {
+    let ms = format!("extract(epoch from {event} - h.run_at) * 1000");
     let values = rig
         .numbers(&format!(
             "select percentile_disc(0.5) within group (order by {ms}), percentile_disc(0.99) within group (order by {ms}), max({ms}),
-                    count(*) filter (where {moment} < h.run_at)
+                    count(*) filter (where {event} < h.run_at)
                 from attempt a join task_history h on h.tenant_id = a.tenant_id and h.id = a.task_id where h.run_at > '{since}'"
         ))
         .await?;

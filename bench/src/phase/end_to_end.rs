@@ -1,4 +1,4 @@
-//! One task a request, while everything runs.
+//! Single submits with running executors.
 
 use super::body;
 use crate::http::closed_loop;

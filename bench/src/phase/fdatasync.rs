@@ -1,4 +1,4 @@
-//! How often the disk makes 8 kB durable: the bound of everything that commits one by one.
+//! Durable writes of 8 kB per second: the bound of single commits.
 
 use crate::report::Measured;
 use runtime::clock;

@@ -1,7 +1,7 @@
-//! The highest rate of due times that one scheduler keeps up with: doubled until it does not, then closed in on.
+//! The highest rate of due times of one scheduler: doubled until it fails, then bisected.
 //!
-//! A rate holds where all but a hundredth are written within a second of their time and none is left behind. A due time that was
-//! early, missed or doubled makes all of it void, at whatever rate.
+//! A rate holds if the p99 lateness is below a second and no due time is left. An early, missed or doubled due time
+//! makes the figure void.
 
 use super::fires::{WARM, lead, scheduler};
 use crate::progress::say;
@@ -17,7 +17,7 @@ const FIRST: u32 = 2000;
 const LAST: u32 = 64_000;
 /// How often it is closed in on.
 const STEPS: u32 = 2;
-/// The longest that all but a hundredth may be late, ms.
+/// Limit of p99 lateness, ms.
 const HOLDS: f64 = 1000.0;
 /// How far behind the last due time may be.
 const BEHIND: Duration = Duration::from_secs(2);

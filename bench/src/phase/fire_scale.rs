@@ -1,4 +1,4 @@
-//! Millions of schedules stored, of which few are due: what the look at a shard costs, and what memory a scheduler takes.
+//! Millions of stored schedules, few of them due: cost of reading a shard, and memory of a scheduler.
 //!
 //! Takes gigabytes of disk and some minutes: `SCALE=1 make bench`, or `--scale`.
 
@@ -12,11 +12,11 @@ use testkit::psql;
 
 /// Each is due once a day.
 const EVERY: Duration = Duration::from_secs(86_400);
-/// The scheduler fires for so long before it is looked at.
+/// Time of firing before the measurement.
 const FIRES: Duration = Duration::from_secs(30);
 
-/// The scheduler's own look, at each shard, twenty rounds, planned as its role has it: p50, p99 and the longest, in ms.
-const LOOKS: &str = "create temp table took (ms double precision);
+/// The scheduler's own read of each shard, twenty rounds, with the settings of its role: p50, p99 and maximum, ms.
+const READS: &str = "create temp table took (ms double precision);
     set enable_seqscan = off;
     set plan_cache_mode = force_generic_plan;
     do $$
@@ -46,7 +46,7 @@ pub async fn fire_scale(count: u32) -> anyhow::Result<Vec<Measured>> {
     let left = "select greatest(0, ceil(extract(epoch from min(due_at) - clock_timestamp()))) from schedule";
     let left = psql::number(&url, left).await?;
     clock::sleep(Duration::from_secs(left.unsigned_abs()) + FIRES).await;
-    let row = psql::run(&url, LOOKS).await?;
+    let row = psql::run(&url, READS).await?;
     let last = row.trim().lines().last().unwrap_or_default();
     let values: Vec<f64> =
         last.split('|').map(str::parse).collect::<Result<_, _>>().with_context(|| row.clone())?;

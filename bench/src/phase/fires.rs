@@ -1,7 +1,6 @@
-//! Schedules that come due, at a steady rate and all at one moment: how late each is in the ledger, by the database's clock.
+//! Lateness of due times in the ledger, at a steady rate and all at once, by the database clock.
 //!
-//! One scheduler, and nobody who runs the tasks: they are made and wait. A round in which a due time was early, missed or doubled is
-//! void.
+//! One scheduler, no executor. A round with an early, missed or doubled due time is void.
 
 use crate::cpu::{Meter, postmaster};
 use crate::report::Measured;

@@ -1,7 +1,8 @@
-//! Whether a task costs the same however many wait and however many have ended, and how fast what there is can be read.
+//! Cost of a task and latency of reads, by backlog and history.
 //!
-//! In turn where few wait, where millions do beside millions that have ended, and where few do again. As many come as go, so that the
-//! backlog stays as it is while it is measured. Takes gigabytes of disk and many minutes: `SCALE=1 make bench`, or `--scale`.
+//! In turn with a small backlog, with millions of waiting and finished tasks, and with a small backlog again. Submits
+//! replace finished tasks, so that the backlog stays constant. Takes gigabytes of disk and many minutes: `SCALE=1 make
+//! bench`, or `--scale`.
 
 use crate::progress::say;
 use crate::report::Measured;
@@ -58,10 +59,10 @@ async fn turn(waiting: u32, ended: u32, length: Duration) -> anyhow::Result<(f64
 
     rig.add_executor().await?;
     let mut refill = Refill::start(&mut rig).await?;
-    refill.keep_up(&mut rig, WARM).await?;
+    refill.refill(&mut rig, WARM).await?;
     let meter = rig.meter().await?;
     let (before, placed) = (meter.read(), refill.placed);
-    refill.keep_up(&mut rig, length).await?;
+    refill.refill(&mut rig, length).await?;
     let count = refill.placed - placed;
     let cpu = meter.since(&before, u64::from(count));
     let us = cpu.us_per_item.iter().filter(|(name, _)| **name != "bench").map(|(_, us)| us).sum();
@@ -104,7 +105,7 @@ impl Refill {
         Ok(Self { session: Session::open(rig.database_url())?, placed, put: placed })
     }
 
-    async fn keep_up(&mut self, rig: &mut Rig, length: Duration) -> anyhow::Result<()> {
+    async fn refill(&mut self, rig: &mut Rig, length: Duration) -> anyhow::Result<()> {
         let until = clock::monotonic() + length;
         while clock::monotonic() < until {
             clock::sleep(REFILL_EVERY).await;
@@ -145,9 +146,9 @@ async fn reads(rig: &Rig) -> anyhow::Result<Vec<Measured>> {
     ] {
         let mut took = Vec::new();
         for path in paths {
-            let asked = clock::monotonic();
+            let started = clock::monotonic();
             api.get(&path).await?;
-            took.push(asked.elapsed().as_secs_f64() * 1e3);
+            took.push(started.elapsed().as_secs_f64() * 1e3);
         }
         let of = |share| percentile(&took, share).context("nothing was read");
         all.push(Measured::new(key, of(0.95)?).with("p50_ms", of(0.5)?).with("max_ms", of(1.0)?));

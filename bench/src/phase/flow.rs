@@ -1,7 +1,7 @@
-//! Submits at a fixed rate of which those in the middle count.
+//! Submits at a fixed rate; only those in the middle count.
 //!
-//! Whoever comes after a pause finds every process asleep, and whoever comes last shares the processors with what the measurement does next;
-//! neither is the flow that is to be measured, and at 200 a second both together are a sixth of the slowest hundredth.
+//! The first submits find all processes asleep, and the last ones share the cpu with the next step of the measurement.
+//! Neither is steady state; at 200 per second both together are a sixth of the tasks above p99.
 
 use super::WARM_UP_S;
 use crate::cpu::{Cpu, Meter};

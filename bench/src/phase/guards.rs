@@ -1,4 +1,4 @@
-//! What the guards cost: single submits with limits, authentication and row-level security, and without any, in turn.
+//! Cost of guards: single submits with and without limits, authentication and row-level security, in turn.
 //!
 //! Two clusters of one build side by side, of which one serves at a time, a second each: so whatever disturbs the machine
 //! disturbs both. Limits are counted in Redis. What must be reached: at least 0.9 of the rate without guards, and at most 0.05 commands of

@@ -1,5 +1,4 @@
-//! What the embedded profile takes when it has nothing to do, and while it drains: `berth up`, all roles in one process. Postgres is not
-//! counted.
+//! Cpu and memory of the embedded profile, idle and in a drain: `berth up`, all roles in one process, without Postgres.
 
 use super::body;
 use crate::embedded::Embedded;

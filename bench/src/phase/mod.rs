@@ -1,10 +1,12 @@
-//! One file a figure, or a pair that is measured in one go. Each runs one round and fails when its tasks did not end well.
+//! One file per figure, or per pair that is measured together. Each runs one round and fails if its tasks did not
+//! succeed.
 
 mod batch_and_drain;
 mod body;
 mod commands;
 mod delayed;
 mod end_to_end;
+mod event_times;
 mod fdatasync;
 mod fire_rate;
 mod fire_scale;
@@ -13,7 +15,6 @@ mod flat;
 mod flow;
 mod guards;
 mod idle;
-mod moments;
 mod raw_chain;
 mod raw_hop;
 mod raw_postgres;

@@ -1,7 +1,8 @@
-//! The way of a lone task through the engines alone: stored, a wake-up, marked, a hint, claimed, one after the other, 200 times a second.
+//! The path of a single task through the engines alone, 200 times a second: store, wake-up, mark, hint, claim, in
+//! sequence.
 //!
-//! The twin of `submit_to_start`: the same commits (the mark does not wait for the disk) and the same two messages, with statements as
-//! plain as can be, no api, no choice, no executor, and nothing else running. It goes one task at a time, so none waits for another.
+//! The raw counterpart of `submit_to_start`: the same commits (the mark does not wait for the disk) and the same two
+//! messages, with minimal statements and no other work. One task at a time, so none waits for another.
 
 use super::raw_hop::{batch, settings};
 use super::raw_postgres::DRAIN;
@@ -55,7 +56,7 @@ pub async fn raw_chain(length: Duration) -> anyhow::Result<Vec<Measured>> {
         pool: "bench".parse()?,
         from,
         between,
-        answers: Answers::new(),
+        confirms: PendingConfirms::new(),
     };
     chain.run(Duration::from_secs(1)).await?;
     let took = chain.run(length).await?;
@@ -78,11 +79,11 @@ struct Chain {
     between: Bus,
     pool: PoolName,
     consumer: bus::HintConsumer,
-    answers: Answers,
+    confirms: PendingConfirms,
 }
 
 /// Of the broker, to hints.
-type Answers = FuturesUnordered<BoxFuture<'static, Vec<PublishOutcome>>>;
+type PendingConfirms = FuturesUnordered<BoxFuture<'static, Vec<PublishOutcome>>>;
 
 impl Chain {
     /// Of each, in milliseconds, from when it should have gone out, as those of `submit_to_start` are; where the one before it was not
@@ -101,7 +102,7 @@ impl Chain {
             self.one().await?;
             took.push(from.elapsed().as_secs_f64() * 1e3);
         }
-        clock::timeout(LATE, confirmed(&mut self.answers))
+        clock::timeout(LATE, confirmed(&mut self.confirms))
             .await
             .context("a hint's answer is lost")??;
         Ok(took)
@@ -122,20 +123,20 @@ impl Chain {
             anyhow::Ok(())
         };
         let (between, pool) = (self.between.clone(), self.pool.clone());
-        self.answers.push(Box::pin(async move { between.publish(&pool, vec![batch(1)]).await }));
+        self.confirms.push(Box::pin(async move { between.publish(&pool, vec![batch(1)]).await }));
         // The claim does not wait for the broker's confirm, as the batcher does not.
         let mut claimed = std::pin::pin!(claimed);
         tokio::select! {
             claimed = &mut claimed => return claimed,
-            none_left = confirmed(&mut self.answers) => none_left?,
+            none_left = confirmed(&mut self.confirms) => none_left?,
         }
         claimed.await
     }
 }
 
 /// Waits for all answers.
-async fn confirmed(answers: &mut Answers) -> anyhow::Result<()> {
-    while let Some(outcomes) = answers.next().await {
+async fn confirmed(confirms: &mut PendingConfirms) -> anyhow::Result<()> {
+    while let Some(outcomes) = confirms.next().await {
         ensure!(outcomes.iter().all(|outcome| outcome.is_confirmed()), "a hint was not confirmed");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What the broker alone can take: hints through the bus, published and consumed at once.
+//! Throughput of the broker alone: hints published and consumed through the bus.
 
 use crate::cpu::{Meter, holder_of_port};
 use crate::report::Measured;

@@ -1,5 +1,5 @@
-//! What Postgres alone can take, through `pgbench`: the statement that stores a batch and the least that a single submit must do, on
-//! the real tables; and the least that running must do, on a plain one. Twins of our own figures, measured in the same run.
+//! Throughput of Postgres alone, with `pgbench`: the batch statement and a minimal single submit on the real tables,
+//! and a minimal drain on a plain one. Raw counterparts of our figures, measured in the same run.
 
 use crate::cpu::{Cpu, Meter, postmaster};
 use crate::report::Measured;

@@ -1,4 +1,4 @@
-//! One task a request over 32 connections, while nobody runs them.
+//! Single submits over 32 connections, without an executor.
 
 use super::body;
 use crate::http::closed_loop;

@@ -1,10 +1,10 @@
-//! How long a task waits for its start: submits at a fixed rate, each counted from when it should have gone out.
+//! Latency from submit to start, at a fixed rate, from the intended time of each submit.
 //!
 //! To the start of the driver, and besides to the claim of the task and to its recorded end.
 
 use super::body;
+use super::event_times::{EventTimes, FirstTimes, LOGGED, STARTS_LOGGED};
 use super::flow::Flow;
-use super::moments::{First, LOGGED, Moments, STARTS_LOGGED};
 use crate::clock_offset;
 use crate::cpu::Cpu;
 use crate::embedded::Embedded;
@@ -19,14 +19,14 @@ use std::time::Duration;
 const QUIET: u32 = 200;
 /// How many connections for that.
 const QUIET_CONNECTIONS: usize = 32;
-/// At thousands a second: each has its turn every 50 ms or so. With fewer, whoever waits for an answer is late with the next task,
-/// and it is the client that is measured.
+/// At thousands per second each connection sends every 50 ms. With fewer, a connection that waits for a response delays
+/// the next task, which would measure the client.
 const CONNECTIONS: usize = 256;
 
 /// Of each submit, in milliseconds.
 struct Waits {
     sent: Vec<Sent>,
-    moments: Moments,
+    event_times: EventTimes,
     started: Vec<f64>,
     placed: Vec<f64>,
     ended: Vec<f64>,
@@ -64,8 +64,8 @@ pub async fn submit_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> 
 /// is written before the next begins.
 pub async fn steps_to_start(length: Duration) -> anyhow::Result<Vec<Measured>> {
     let waits = at_rate(length, QUIET, QUIET_CONNECTIONS, LOGGED).await?;
-    let queued = waited(&waits.sent, &waits.moments.queued)?;
-    let running = waited(&waits.sent, &waits.moments.running)?;
+    let queued = waited(&waits.sent, &waits.event_times.queued)?;
+    let running = waited(&waits.sent, &waits.event_times.running)?;
     Ok(vec![
         Measured::new("submit_to_queued_p50_ms", of(&queued, 0.5))
             .with("p99_ms", of(&queued, 0.99))
@@ -104,7 +104,7 @@ pub async fn submit_to_start_embedded(length: Duration) -> anyhow::Result<Vec<Me
     let sent = flow.submit(&mut connections, &body::task()).await?;
     embedded.drained(Duration::from_secs(30)).await?;
     embedded.ended_well(flow.all().into()).await?;
-    let started = waited(&sent, &Moments::of_one(embedded.up.log())?.started)?;
+    let started = waited(&sent, &EventTimes::of_one(embedded.up.log())?.started)?;
     embedded.stop().await?;
     let answered: Vec<f64> = sent.iter().map(|one| one.answered_ms).collect();
     Ok(vec![
@@ -132,9 +132,9 @@ async fn at_rate(
     rig.drained(Duration::from_secs(30)).await?;
     rig.ended_well(flow.all().into()).await?;
     let offset = clock_offset::measure(rig.database_url()).await?;
-    let moments = Moments::read(&mut rig)?;
+    let event_times = EventTimes::read(&mut rig)?;
     Ok(Waits {
-        started: waited(&sent, &moments.started)?,
+        started: waited(&sent, &event_times.started)?,
         ended: waited_ms(&rig, &sent, "max(ended_at)", offset.ms).await?,
         placed: waited_ms(&rig, &sent, "min(placed_at)", offset.ms).await?,
         answered: sent.iter().map(|one| one.answered_ms).collect(),
@@ -142,36 +142,36 @@ async fn at_rate(
         cpu,
         clock_uncertainty: offset.uncertainty_ms,
         sent,
-        moments,
+        event_times,
     })
 }
 
-/// Of each, from the intended send to `moment`.
-fn waited(sent: &[Sent], moment: &First) -> anyhow::Result<Vec<f64>> {
+/// Of each, from the intended send to `event`.
+fn waited(sent: &[Sent], event: &FirstTimes) -> anyhow::Result<Vec<f64>> {
     let intended = |one: &Sent| one.intended.timestamp_micros() as f64 / 1e3;
-    sent.iter().map(|one| Ok(moment.of(&one.task)? - intended(one))).collect()
+    sent.iter().map(|one| Ok(event.of(&one.task)? - intended(one))).collect()
 }
 
-/// Of each, from the intended send to `moment` of its attempts.
+/// Of each, from the intended send to `event` of its attempts.
 async fn waited_ms(
     rig: &Rig,
     sent: &[Sent],
-    moment: &str,
+    event: &str,
     offset_ms: f64,
 ) -> anyhow::Result<Vec<f64>> {
     let rows = rig
         .sql(&format!(
-            "select replace(task_id::text, '-', ''), extract(epoch from {moment}) * 1000 from attempt group by task_id"
+            "select replace(task_id::text, '-', ''), extract(epoch from {event}) * 1000 from attempt group by task_id"
         ))
         .await?;
-    let moments: HashMap<&str, f64> = rows
+    let event_times: HashMap<&str, f64> = rows
         .lines()
         .filter_map(|row| row.split_once('|'))
         .filter_map(|(id, at)| Some((id, at.parse().ok()?)))
         .collect();
     let waited = sent.iter().map(|one| {
         let id = one.task.trim_start_matches("task_");
-        let at = moments.get(id).with_context(|| format!("no attempt of {}", one.task))?;
+        let at = event_times.get(id).with_context(|| format!("no attempt of {}", one.task))?;
         Ok(at - offset_ms - one.intended.timestamp_micros() as f64 / 1e3)
     });
     waited.collect()

@@ -1,4 +1,4 @@
-//! `bench/report/results.svg`: what is done a second, beside the engines alone.
+//! `bench/report/results.svg`: throughput, compared with the engines alone.
 
 use super::Results;
 use std::fmt::Write as _;

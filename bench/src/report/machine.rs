@@ -1,4 +1,4 @@
-//! Says what was measured on and with: a figure without that means nothing.
+//! The machine and versions of a run.
 
 use anyhow::Context;
 use serde::Serialize;

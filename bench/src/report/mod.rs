@@ -1,4 +1,4 @@
-//! What was measured, as a table for people and as JSON for machines.
+//! Results as a table and as JSON.
 
 mod chart;
 mod file;

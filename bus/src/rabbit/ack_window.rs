@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn in_any_order_and_grouping_each_tag_is_told_once_and_as_meant() {
+    fn each_tag_is_settled_once_in_any_order_and_grouping() {
         for seed in 0..200_u64 {
             let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
             let mut random = |below: u64| {

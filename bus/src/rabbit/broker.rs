@@ -116,7 +116,7 @@ impl Broker {
 
     /// Queues of these pools, and the dead-letter queue, that differ from what this release declares.
     pub(crate) async fn queue_faults(&self, pools: &[PoolName]) -> Result<Vec<QueueFault>, Fault> {
-        // The state is `Connected` a moment before there is a session.
+        // The state is `Connected` shortly before there is a session.
         let session = clock::timeout(self.settings.publish_timeout, self.link.connected()).await;
         queue_check::check_queues(&*session.map_err(|_| Fault::NoSession)?, pools).await
     }

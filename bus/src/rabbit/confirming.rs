@@ -5,7 +5,7 @@
 //! message; frames are queued one after the other and confirms are received in any order.
 
 use super::fault::{Fault, within};
-use super::in_flight::{Answer, InFlight, Job};
+use super::in_flight::{BrokerReply, InFlight, Job};
 use super::session::Session;
 use super::topology;
 use crate::metrics;
@@ -148,13 +148,13 @@ impl Confirming {
         let mut answers = Vec::with_capacity(ended.len());
         for (number, result) in ended {
             let (answer, returned) = match result {
-                Ok(Confirmation::Ack(message)) => (Answer::Ack, message),
-                Ok(Confirmation::Nack(message)) => (Answer::Nack, message),
+                Ok(Confirmation::Ack(message)) => (BrokerReply::Ack, message),
+                Ok(Confirmation::Nack(message)) => (BrokerReply::Nack, message),
                 // Only without confirm_select; then the outcome of the message is unknown.
-                Ok(Confirmation::NotRequested) => (Answer::Lost, None),
+                Ok(Confirmation::NotRequested) => (BrokerReply::Lost, None),
                 Err(error) => {
                     broken = Some(error);
-                    (Answer::Lost, None)
+                    (BrokerReply::Lost, None)
                 }
             };
             answers.push((number, answer));

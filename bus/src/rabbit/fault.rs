@@ -21,7 +21,7 @@ pub(crate) enum Fault {
          (`verify_peer`), set `bus.client_cert_file` and `bus.client_key_file`"
     )]
     ClosedAfterTls(#[source] lapin::Error),
-    #[error("there is no connection that takes messages")]
+    #[error("no connection accepts messages")]
     NoSession,
 }
 

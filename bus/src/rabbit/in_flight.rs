@@ -26,7 +26,7 @@ struct Waiting {
 
 /// How a message's own confirm ended, not counting returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum BrokerReply {
     Ack,
     Nack,
     Lost,
@@ -77,12 +77,12 @@ impl InFlight {
     }
 
     /// A message's confirm ended. Its outcome, or `None` if it had one before.
-    pub(crate) fn answered(&mut self, number: u64, answer: Answer) -> Option<PublishOutcome> {
+    pub(crate) fn answered(&mut self, number: u64, answer: BrokerReply) -> Option<PublishOutcome> {
         let outcome = match (self.returned.remove(&number), answer) {
             (true, _) => PublishOutcome::Returned,
-            (false, Answer::Ack) => PublishOutcome::Confirmed,
-            (false, Answer::Nack) => PublishOutcome::Nacked,
-            (false, Answer::Lost) => PublishOutcome::ConnectionLost,
+            (false, BrokerReply::Ack) => PublishOutcome::Confirmed,
+            (false, BrokerReply::Nack) => PublishOutcome::Nacked,
+            (false, BrokerReply::Lost) => PublishOutcome::ConnectionLost,
         };
         let (first, job) = self.jobs.range_mut(..=number).next_back()?;
         let slot = job.outcomes.get_mut(usize::try_from(number - first).ok()?)?;
@@ -153,10 +153,10 @@ mod tests {
         let mut flight = InFlight::default();
         let (reply, mut answer) = oneshot::channel();
         let first = flight.admit(3, at(10), reply);
-        assert_eq!(flight.answered(first + 2, Answer::Ack), Some(Confirmed));
-        assert_eq!(flight.answered(first, Answer::Nack), Some(Nacked));
+        assert_eq!(flight.answered(first + 2, BrokerReply::Ack), Some(Confirmed));
+        assert_eq!(flight.answered(first, BrokerReply::Nack), Some(Nacked));
         assert!(answer.try_recv().is_err());
-        assert_eq!(flight.answered(first + 1, Answer::Lost), Some(ConnectionLost));
+        assert_eq!(flight.answered(first + 1, BrokerReply::Lost), Some(ConnectionLost));
         assert_eq!(answer.try_recv().unwrap(), [Nacked, ConnectionLost, Confirmed]);
         assert_eq!(flight.next_deadline(), None);
     }
@@ -167,8 +167,8 @@ mod tests {
         let (reply, mut answer) = oneshot::channel();
         let first = flight.admit(2, at(10), reply);
         assert!(flight.returned(first + 1));
-        flight.answered(first, Answer::Ack);
-        flight.answered(first + 1, Answer::Ack);
+        flight.answered(first, BrokerReply::Ack);
+        flight.answered(first + 1, BrokerReply::Ack);
         assert_eq!(answer.try_recv().unwrap(), [Confirmed, Returned]);
         assert!(!flight.returned(first + 1), "it was answered before");
         assert!(flight.returned.is_empty());
@@ -181,12 +181,12 @@ mod tests {
             (oneshot::channel(), oneshot::channel());
         let first = flight.admit(2, at(10), early);
         let second = flight.admit(1, at(20), late);
-        flight.answered(first + 1, Answer::Ack);
+        flight.answered(first + 1, BrokerReply::Ack);
         flight.returned(first);
         assert_eq!(flight.next_deadline(), Some(at(10)));
         assert_eq!(flight.expire(at(15)), 1);
         assert_eq!(first_answer.try_recv().unwrap(), [TimedOut, Confirmed]);
-        assert_eq!(flight.answered(first, Answer::Ack), None, "too late to count");
+        assert_eq!(flight.answered(first, BrokerReply::Ack), None, "too late to count");
         assert!(second_answer.try_recv().is_err() && flight.is_waiting(second));
         assert_eq!(flight.lose_all(), 1);
         assert_eq!(second_answer.try_recv().unwrap(), [ConnectionLost]);

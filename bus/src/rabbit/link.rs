@@ -23,7 +23,7 @@ use tracing::{debug, info, warn};
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 /// Interval of checks of a connection, in addition to its events.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long closing a connection may take.
+/// Time limit of closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Clone)]

@@ -67,7 +67,7 @@ impl Session {
         self.connection.status().connected() && !self.given_up.is_cancelled()
     }
 
-    /// The longest that one await on the broker may take.
+    /// Time limit of one await on the broker.
     pub(crate) fn limit(&self) -> Duration {
         self.settings.publish_timeout
     }

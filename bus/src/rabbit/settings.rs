@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
-    /// The longest that one await on the broker may take.
+    /// Time limit of one await on the broker.
     pub(crate) publish_timeout: Duration,
     pub(crate) handshake_limit: Duration,
     pub(crate) hint_ttl: Duration,

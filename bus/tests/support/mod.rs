@@ -88,10 +88,10 @@ pub fn config(kind: BusKind, url: &str, prefix: &str) -> BusConfig {
 }
 
 /// Waits until `wakeups` of the batcher receive from `sender`, and drains what is in transit.
-pub async fn heard(sender: &Bus, wakeups: &Wakeups) {
+pub async fn receives_wakeup(sender: &Bus, wakeups: &Wakeups) {
     let batcher = wakeups.notify(Topic::Batcher);
     // Sent again and again until the listener is there; a lost wake-up is no error.
-    let heard = async {
+    let received = async {
         loop {
             sender.wake(Topic::Batcher);
             if clock::timeout(Duration::from_millis(50), batcher.notified()).await.is_ok() {
@@ -99,7 +99,7 @@ pub async fn heard(sender: &Bus, wakeups: &Wakeups) {
             }
         }
     };
-    clock::timeout(SOON, heard).await.expect("no wake-up arrived");
+    clock::timeout(SOON, received).await.expect("no wake-up arrived");
     while clock::timeout(Duration::from_millis(100), wakeups.next()).await.is_ok() {}
 }
 

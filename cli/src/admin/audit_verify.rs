@@ -17,10 +17,10 @@ use store::connect::AdminDb;
 /// Whose audit.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  berth admin audit verify --tenant acme\n\nEnds with 0 when all is whole, and with 7 when it is not."
+    after_help = "Example:\n  berth admin audit verify --tenant acme\n\nExit code 0: intact; 7: rows are missing or changed."
 )]
 pub struct AuditVerifyArguments {
-    /// The tenant's name or its id. All tenants and the platform's own when left out.
+    /// Tenant, by name or id. Default: all tenants and the platform.
     #[arg(long, value_name = "NAME|ID")]
     pub tenant: Option<String>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub async fn run(arguments: &AuditVerifyArguments, format: Format) -> Result<(),
     if broken == 0 {
         return Ok(());
     }
-    let message = format!("{broken} of {chains} chains of the audit are not whole");
+    let message = format!("{broken} of {chains} audit chains are not intact");
     Err(Failure::new(Exit::Gap, message))
 }
 

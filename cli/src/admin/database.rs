@@ -14,12 +14,12 @@ pub(crate) fn open(config: &Config) -> Result<AdminDb, Failure> {
 /// What a failed statement of an operator's command means, which asks as the role of `database.admin_url`, or of `database.api_url` for
 /// what is one tenant's.
 pub(crate) fn failure(error: &StoreError) -> Failure {
-    explained(error, "berth_admin (or berth_api, for what is one tenant's)")
+    explained(error, "berth_admin (or berth_api, for rows of one tenant)")
 }
 
 /// What a failed migration means.
 pub(crate) fn migration_failure(error: &StoreError) -> Failure {
-    explained(error, "the owner, that of database.url")
+    explained(error, "the owner, as in database.url")
 }
 
 /// With all that Postgres says of it, and as which role it was asked.
@@ -43,12 +43,12 @@ fn explained(error: &StoreError, role: &str) -> Failure {
         StoreError::Busy | StoreError::TenantBusy | StoreError::Contended | StoreError::Timeout => {
             Failure::new(
                 Exit::Unreachable,
-                "Postgres does not answer in time. Is it running, and is database.url (BERTH_DATABASE__URL) right?",
+                "Postgres did not answer in time. Is it running, and is database.url (BERTH_DATABASE__URL) right?",
             )
         }
         StoreError::Malformed { .. } | StoreError::Database(_) | StoreError::Migrate(_) => {
             Failure::failed(format!(
-                "{text}. Postgres was asked as {role}. If tables are missing, run `berth migrate` first"
+                "{text}. The role was {role}. If tables are missing, run `berth migrate` first"
             ))
         }
     }

@@ -23,16 +23,16 @@ use store::key::NewKey;
     after_help = "Example:\n  BERTH_API_KEY=$(berth admin key create --tenant acme --name ci --scope read --scope submit --expires-in 90d)"
 )]
 pub struct KeyCreateArguments {
-    /// Whose key it is: the tenant's name.
+    /// Name of the tenant.
     #[arg(long)]
     pub tenant: String,
-    /// What to call it.
+    /// Name of the key.
     #[arg(long)]
     pub name: String,
-    /// What it may do: read, submit or admin. No scope includes another.
+    /// Scope: read, submit or admin; repeatable. No scope includes another.
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<Scope>,
-    /// How long it lives, such as 90d or 12h. For ever when left out.
+    /// Lifetime, such as 90d or 12h. Default: no expiry.
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub async fn run(arguments: &KeyCreateArguments, format: Format) -> Result<(), F
         Format::Table => {
             let end = expires_at.map_or_else(|| "does not expire".to_owned(), |at| format!("expires at {at}"));
             output::remark(&format!(
-                "Key `{}` of `{}` ({}) {end}. It is shown this once and cannot be shown again:",
+                "Key `{}` of `{}` ({}) {end}. Store it now: it cannot be shown again:",
                 new.name,
                 arguments.tenant,
                 new.scopes.join(", ")

@@ -13,7 +13,7 @@ use store::key::{KeyInfo, KeyPosition};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin key list --tenant acme")]
 pub struct KeyListArguments {
-    /// The tenant's name.
+    /// Name of the tenant.
     #[arg(long)]
     pub tenant: String,
     #[command(flatten)]

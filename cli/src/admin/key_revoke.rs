@@ -10,9 +10,9 @@ use runtime::config;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin key revoke --tenant acme q2mnv5c7xk3a")]
 pub struct KeyRevokeArguments {
-    /// Its id: the third part of the key's text.
+    /// Key id: the third part of the key.
     pub id: String,
-    /// Whose it is: the tenant's name.
+    /// Name of the tenant.
     #[arg(long)]
     pub tenant: String,
     #[command(flatten)]

@@ -20,12 +20,12 @@ use store::key::{NewSecret, Rotated, Rotation};
     after_help = "Example:\n  berth admin key rotate --tenant acme q2mnv5c7xk3a --overlap 1h"
 )]
 pub struct KeyRotateArguments {
-    /// Its id: the third part of the key's text.
+    /// Key id: the third part of the key.
     pub id: String,
-    /// Whose it is: the tenant's name.
+    /// Name of the tenant.
     #[arg(long)]
     pub tenant: String,
-    /// How long the old key is good still, such as 0s, 12h or 7d; up to 30d.
+    /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d.
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = overlap)]
     pub overlap: TimeDelta,
     #[command(flatten)]
@@ -47,9 +47,7 @@ pub async fn run(arguments: &KeyRotateArguments, format: Format) -> Result<(), F
     let (new, old) = match rotated.map_err(|error| database::failure(&error))? {
         Once::Done(Rotated::Done { new, old }) => (new, old),
         Once::Done(Rotated::Already) => {
-            return Err(Failure::failed(
-                "the key has been replaced before; replace the one that took its place",
-            ));
+            return Err(Failure::failed("the key was already replaced; rotate its replacement"));
         }
         Once::Done(Rotated::NotFound | Rotated::MayNot | Rotated::ActorEnded)
         | Once::Replayed { .. }
@@ -65,7 +63,7 @@ pub async fn run(arguments: &KeyRotateArguments, format: Format) -> Result<(), F
     }
     let end = old.expires_at.map(|end| age::ago(end, clock::wall())).unwrap_or_default();
     output::remark(&format!(
-        "The old key `{}` ends {end}. The new one is shown this once and cannot be shown again:",
+        "The old key `{}` ends {end}. Store the new one now: it cannot be shown again:",
         old.id
     ));
     output::line(text)

@@ -10,16 +10,16 @@ use store::migrate::{How, print_roles, run as migrate};
 /// How to migrate.
 #[derive(Debug, clap::Args)]
 pub struct MigrateArguments {
-    /// File with settings, TOML. BERTH_CONFIG names it too; `BERTH_SECTION__KEY` sets a single one.
+    /// Settings file, TOML (or BERTH_CONFIG). `BERTH_SECTION__KEY` sets a single key.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Change the passwords of logins that are there to those given. Roles that run need the new ones when they connect next.
+    /// Change the passwords of existing database roles to the configured ones. Running services need them for new connections.
     #[arg(long)]
     pub reset_passwords: bool,
-    /// The database was restored where nothing shows it, such as from a copy of its files: hold schedules until an operator has looked.
+    /// Hold schedules until an operator releases them: for a restore that Postgres does not show, such as a copy of its files.
     #[arg(long)]
     pub restored: bool,
-    /// Print the SQL that makes the logins, for an owner who may make none, and do nothing. It shows no password.
+    /// Only print the SQL that creates the service roles, without passwords: for an owner without CREATEROLE.
     #[arg(long, conflicts_with_all = ["reset_passwords", "restored"])]
     pub print_roles: bool,
 }
@@ -37,7 +37,7 @@ pub async fn run(arguments: &MigrateArguments) -> Result<(), Failure> {
     migrated.notes.iter().for_each(|note| output::remark(&format!("Note: {note}.")));
     if let Some(because) = &migrated.held {
         output::remark(&format!(
-            "No schedule fires: {because}. `berth admin resume-after-restore` shows what would fire, and lets it."
+            "No schedule fires: {because}. Run `berth admin resume-after-restore` to see what would fire and to resume."
         ));
     }
     output::line("The database is up to date.")

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 /// Where the settings of an operator's command come from, and who gives it.
 #[derive(Debug, clap::Args)]
 pub struct OperatorSettings {
-    /// File with settings, TOML. BERTH_CONFIG names it too; `BERTH_SECTION__KEY` sets a single one.
+    /// Settings file, TOML (or BERTH_CONFIG). `BERTH_SECTION__KEY` sets a single key.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The name that the audit shows for this command, after `operator:`. The login name when left out; with sudo, that of whoever called it.
+    /// Actor in the audit log, after `operator:`. Default: the login name (with sudo, the caller's).
     #[arg(long, env = "BERTH_OPERATOR", value_name = "NAME")]
     pub operator: Option<OperatorName>,
 }

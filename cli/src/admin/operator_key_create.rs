@@ -21,13 +21,13 @@ use store::operator_key::NewOperatorKey;
     after_help = "Example:\n  berth admin operator-key create --name ann --scope read --scope admin --expires-in 90d"
 )]
 pub struct OperatorKeyCreateArguments {
-    /// Whose it is: the name that the audit shows. Must be new.
+    /// Name of the operator in the audit log. Must be new.
     #[arg(long)]
     pub name: String,
-    /// What it may do: read or admin. No scope includes another.
+    /// Scope: read or admin; repeatable. No scope includes another.
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<OperatorScope>,
-    /// How long it lives, such as 90d or 12h. For ever when left out.
+    /// Lifetime, such as 90d or 12h. Default: no expiry.
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub async fn run(arguments: &OperatorKeyCreateArguments, format: Format) -> Resu
     db.close().await;
     if !created.map_err(|error| database::failure(&error))? {
         return Err(Failure::failed(format!(
-            "an operator's key named `{name}` exists already; take another name"
+            "an operator key named `{name}` already exists; choose another name"
         )));
     }
     let expires_at = expires_at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true));
@@ -68,7 +68,7 @@ pub async fn run(arguments: &OperatorKeyCreateArguments, format: Format) -> Resu
         Format::Table => {
             let end = expires_at.map_or_else(|| "does not expire".to_owned(), |at| format!("expires at {at}"));
             output::remark(&format!(
-                "Operator's key `{name}` ({}) {end}. It is shown this once and cannot be shown again:",
+                "Operator key `{name}` ({}) {end}. Store it now: it cannot be shown again:",
                 scopes.join(", ")
             ));
             output::line(made.text.expose_secret())

@@ -10,7 +10,7 @@ use runtime::config;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin operator-key revoke q2mnv5c7xk3a")]
 pub struct OperatorKeyRevokeArguments {
-    /// Its id: the third part of the key's text.
+    /// Key id: the third part of the key.
     pub id: String,
     #[command(flatten)]
     settings: OperatorSettings,
@@ -32,6 +32,6 @@ pub async fn run(arguments: &OperatorKeyRevokeArguments, format: Format) -> Resu
 
 /// There is no such key.
 pub(super) fn no_such_key(id: &str) -> Failure {
-    let text = format!("there is no operator's key `{id}` that is not revoked");
+    let text = format!("no active operator key `{id}`");
     Failure::new(Exit::NotFound, text)
 }

@@ -18,9 +18,9 @@ use store::operator_key::Rotated;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin operator-key rotate q2mnv5c7xk3a --overlap 1h")]
 pub struct OperatorKeyRotateArguments {
-    /// Its id: the third part of the key's text.
+    /// Key id: the third part of the key.
     pub id: String,
-    /// How long the old key is good still, such as 0s, 12h or 7d; up to 30d.
+    /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d.
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = overlap)]
     pub overlap: TimeDelta,
     #[command(flatten)]
@@ -40,9 +40,7 @@ pub async fn run(arguments: &OperatorKeyRotateArguments, format: Format) -> Resu
     let (new, old) = match rotated.map_err(|error| database::failure(&error))? {
         Rotated::Done { new, old } => (new, old),
         Rotated::Already => {
-            return Err(Failure::failed(
-                "the key has been replaced before; replace the one that took its place",
-            ));
+            return Err(Failure::failed("the key was already replaced; rotate its replacement"));
         }
         Rotated::NotFound => return Err(operator_key_revoke::no_such_key(&arguments.id)),
     };
@@ -56,7 +54,7 @@ pub async fn run(arguments: &OperatorKeyRotateArguments, format: Format) -> Resu
     }
     let end = old.expires_at.map(|end| age::ago(end, clock::wall())).unwrap_or_default();
     output::remark(&format!(
-        "The old key `{}` ends {end}. The new one is shown this once and cannot be shown again:",
+        "The old key `{}` ends {end}. Store the new one now: it cannot be shown again:",
         old.id
     ));
     output::line(text)

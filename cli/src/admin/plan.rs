@@ -29,45 +29,45 @@ const COLUMNS: [&str; 12] = [
     "FLEXIBLE",
 ];
 
-/// Which plan, and what it allows. What is not given stays as it is; in a new plan it is as in `default`.
+/// A plan and its limits. Omitted limits stay unchanged; in a new plan they are those of `default`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  berth admin plan create team --submits-per-second 100 --running-tasks 50 --backlog 100000"
 )]
 pub struct PlanSetArguments {
-    /// Its name: 1 to 63 of a-z, 0-9 and -.
+    /// Name: 1 to 63 of a-z, 0-9 and -.
     pub name: PlanName,
     /// Tasks submitted per second, refilled continuously.
     #[arg(long, value_name = "TASKS")]
     pub submits_per_second: Option<u32>,
-    /// Tasks that may be submitted at once after a pause.
+    /// Burst of submitted tasks.
     #[arg(long, value_name = "TASKS")]
     pub submit_burst: Option<u32>,
-    /// Tasks submitted per hour; 0 is no limit.
+    /// Tasks submitted per hour; 0: no limit.
     #[arg(long, value_name = "TASKS")]
     pub submits_per_hour: Option<u32>,
-    /// Tasks queued, running or cancelling at once.
+    /// Tasks queued, running or cancelling.
     #[arg(long, value_name = "TASKS")]
     pub running_tasks: Option<u32>,
-    /// Tasks that have not ended, at once.
+    /// Unfinished tasks.
     #[arg(long, value_name = "TASKS")]
     pub backlog: Option<u32>,
-    /// Live schedules at once.
+    /// Schedules that are not finished.
     #[arg(long, value_name = "SCHEDULES")]
     pub schedules: Option<u32>,
     /// Largest body of one task.
     #[arg(long, value_name = "BYTES")]
     pub payload_bytes: Option<u32>,
-    /// Output kept.
+    /// Stored output of one attempt.
     #[arg(long, value_name = "BYTES")]
     pub stored_output_bytes: Option<u64>,
-    /// Days that ended tasks are shown; no more than limits.history_retention_days.
+    /// Days for which finished tasks are shown; at most limits.history_retention_days.
     #[arg(long, value_name = "DAYS")]
     pub retention_days: Option<u16>,
-    /// Share where tenants compete.
+    /// Scheduling weight.
     #[arg(long)]
     pub weight: Option<f64>,
-    /// Whether tasks are flexible that do not say: they run where room is spare, until their tolerance is nearly used up.
+    /// Whether tasks are flexible by default: they run in spare room until their tolerance is nearly used up.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub flexible: Option<bool>,
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub struct PlanSetArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin plan delete team")]
 pub struct PlanDeleteArguments {
-    /// Its name.
+    /// Name.
     pub name: PlanName,
     #[command(flatten)]
     settings: OperatorSettings,
@@ -108,7 +108,7 @@ pub async fn create(arguments: &PlanSetArguments, format: Format) -> Result<(), 
     let name = &arguments.name;
     if found(&db, name).await?.is_some() {
         return Err(Failure::failed(format!(
-            "a plan named `{name}` exists already; change it with `berth admin plan set {name}`"
+            "a plan named `{name}` already exists; change it with `berth admin plan set {name}`"
         )));
     }
     put(&db, name, arguments.over(PlanLimits::default()), (arguments.settings.by(), format)).await
@@ -136,7 +136,7 @@ pub async fn delete(arguments: &PlanDeleteArguments, format: Format) -> Result<(
             Format::Table => output::line(&format!("Plan `{name}` is deleted.")),
         },
         Deleted::InUse => Err(Failure::failed(format!(
-            "tenants are on the plan `{name}`; move them with `berth admin tenant set-plan` first"
+            "the plan `{name}` is in use; move its tenants with `berth admin tenant set-plan` first"
         ))),
         Deleted::NotFound => Err(unknown(name)),
     }
@@ -188,7 +188,7 @@ async fn put(
 }
 
 fn unknown(name: &PlanName) -> Failure {
-    let text = format!("there is no plan named `{name}`; see `berth admin plan list`");
+    let text = format!("no plan named `{name}`; see `berth admin plan list`");
     Failure::new(Exit::NotFound, text)
 }
 

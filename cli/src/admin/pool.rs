@@ -18,36 +18,36 @@ use store::pool::{PoolChange, PoolRecord, PoolStored};
 const COLUMNS: [&str; 6] =
     ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "MAX EXECUTOR", "GRANTED TO", "PAUSED"];
 
-/// A pool, what it allows and who may use it. What is not given stays as it is; in a new pool it is off, and it is granted to nobody.
+/// A pool, its permissions and its grants. Omitted values stay unchanged. A new pool allows nothing and is granted to no tenant.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n  berth admin pool set gpu --max-executor cpu_millis=64000 --max-executor ports=none\n\nExecutors receive changes when they connect next. A grant, and its end, takes effect within two seconds."
+    after_help = "Examples:\n  berth admin pool set crawlers --command-network on --grant-tenant acme\n  berth admin pool set gpu --grant-plan team --revoke-tenant acme\n  berth admin pool set gpu --max-executor cpu_millis=64000 --max-executor ports=none\n\nExecutors get changes at their next connection. Grants and revocations take effect within two seconds."
 )]
 pub struct PoolSetArguments {
-    /// Its name; stored where it is new.
+    /// Name; a new one creates a pool.
     pub name: PoolName,
-    /// Whether commands reach the network of their executor.
+    /// Whether commands can use the network.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub command_network: Option<bool>,
-    /// Whether HTTP tasks reach private, loopback and link-local addresses.
+    /// Whether HTTP tasks can call private, loopback and link-local addresses.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub private_targets: Option<bool>,
-    /// The most that one executor may offer of `cpu_millis`, `memory_mib`, `disk_mib`, `iops` or `ports`; may be repeated.
+    /// Largest capacity of one executor in `cpu_millis`, `memory_mib`, `disk_mib`, `iops` or `ports`; repeatable.
     #[arg(long, value_name = "DIMENSION=N|none", value_parser = limit)]
     pub max_executor: Vec<(Dimension, Option<u32>)>,
-    /// Whether every tenant may use it.
+    /// Grant to every tenant.
     #[arg(long, value_name = "on|off", value_parser = switch)]
     pub everyone: Option<bool>,
-    /// Lets the tenants on this plan use it; may be repeated.
+    /// Grant to the tenants of this plan; repeatable.
     #[arg(long, value_name = "PLAN")]
     pub grant_plan: Vec<PlanName>,
-    /// Lets this tenant use it; may be repeated.
+    /// Grant to this tenant; repeatable.
     #[arg(long, value_name = "NAME|ID")]
     pub grant_tenant: Vec<String>,
-    /// Ends the grant to this plan; may be repeated.
+    /// Revoke the grant to this plan; repeatable.
     #[arg(long, value_name = "PLAN")]
     pub revoke_plan: Vec<PlanName>,
-    /// Ends the grant to this tenant; may be repeated.
+    /// Revoke the grant to this tenant; repeatable.
     #[arg(long, value_name = "NAME|ID")]
     pub revoke_tenant: Vec<String>,
     #[command(flatten)]
@@ -60,9 +60,9 @@ pub struct PoolSetArguments {
     after_help = "Example:\n  berth admin pool pause default --because 'a new kernel on all machines'"
 )]
 pub struct PoolPauseArguments {
-    /// Its name.
+    /// Name.
     pub name: PoolName,
-    /// Why, for people: 1 to 500 characters.
+    /// Reason, shown to people: 1 to 500 characters.
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub because: String,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub struct PoolPauseArguments {
 /// Which pool.
 #[derive(Debug, clap::Args)]
 pub struct PoolArguments {
-    /// Its name.
+    /// Name.
     pub name: PoolName,
     #[command(flatten)]
     settings: OperatorSettings,
@@ -98,14 +98,14 @@ pub async fn set(arguments: &PoolSetArguments, format: Format) -> Result<(), Fai
             show(&[pool], format)
         }
         PoolStored::Unknown { plans, tenants } => {
-            let plans = plans.iter().map(|plan| format!("there is no plan named `{plan}`"));
-            let tenants = tenants.iter().map(|id| format!("there is no tenant `{id}`"));
+            let plans = plans.iter().map(|plan| format!("no plan named `{plan}`"));
+            let tenants = tenants.iter().map(|id| format!("no tenant `{id}`"));
             let all: Vec<_> = plans.chain(tenants).collect();
             Err(Failure::new(Exit::NotFound, all.join("; ")))
         }
         // No version was asked for.
         PoolStored::VersionMismatch { .. } => {
-            Err(Failure::failed("the pool has changed; try again"))
+            Err(Failure::failed("the pool was changed concurrently; try again"))
         }
     }
 }
@@ -139,7 +139,7 @@ async fn named_or_id(db: &AdminDb, text: &str) -> Result<TenantId, Failure> {
     let found = store::tenant::find_by_name(db, text).await;
     let found = found.map_err(|error| database::failure(&error))?;
     found.ok_or_else(|| {
-        let text = format!("there is no tenant named `{text}`; see `berth admin tenant list`");
+        let text = format!("no tenant named `{text}`; see `berth admin tenant list`");
         Failure::new(Exit::NotFound, text)
     })
 }
@@ -170,7 +170,7 @@ fn stands(
 ) -> Result<(), Failure> {
     let pool = pool.map_err(|error| database::failure(&error))?;
     let unknown = || {
-        let text = format!("there is no pool named `{name}`; see `berth admin pool list`");
+        let text = format!("no pool named `{name}`; see `berth admin pool list`");
         Failure::new(Exit::NotFound, text)
     };
     show(&[pool.ok_or_else(unknown)?], format)
@@ -236,7 +236,7 @@ fn granted_to(grants: &PoolGrants) -> String {
         many => Some(format!("{many} tenants")),
     };
     let all: Vec<_> = plans.chain(tenants).collect();
-    if all.is_empty() { "nobody".to_owned() } else { all.join(", ") }
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
 fn limit(text: &str) -> Result<(Dimension, Option<u32>), String> {

@@ -16,10 +16,10 @@ const SHOWN: i32 = 50;
 /// Whether to go on.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --confirm it changes nothing. See docs/restore.md.\n\nExample:\n  berth admin resume-after-restore --confirm"
+    after_help = "Without --confirm nothing changes. See docs/restore.md.\n\nExample:\n  berth admin resume-after-restore --confirm"
 )]
 pub struct ResumeAfterRestoreArguments {
-    /// Let schedules fire again.
+    /// Release the schedules.
     #[arg(long)]
     pub confirm: bool,
     #[command(flatten)]
@@ -72,11 +72,11 @@ fn misfire(json: &str) -> Value {
 
 fn page(standing: &Standing, resumed: bool) -> String {
     let Some(held) = &standing.held else {
-        return "Nothing is held: schedules fire.\n".to_owned();
+        return "Schedules are not held.\n".to_owned();
     };
     let mut page = format!("Held: {held}.\n\n");
     if standing.overdue.total == 0 {
-        page.push_str("No schedule is overdue: each fires next when it is due next.\n");
+        page.push_str("No schedule is overdue.\n");
     } else {
         let mut table = Table::new(["TENANT", "SCHEDULE", "DUE SINCE", "MISFIRE"]);
         for one in &standing.overdue.first {
@@ -92,7 +92,7 @@ fn page(standing: &Standing, resumed: bool) -> String {
             page.push_str(&format!("... and {} more\n", total - shown));
         }
         page.push_str(&format!(
-            "\n{total} schedules have due times that are past. At once each does what its misfire policy says.\n"
+            "\n{total} schedules have overdue times. On resume, the misfire policy of each applies.\n"
         ));
     }
     if !standing.alive.is_empty() {
@@ -101,12 +101,12 @@ fn page(standing: &Standing, resumed: bool) -> String {
             let once = if of.at_most_once { "yes" } else { "no" };
             table.row([of.tasks.to_string(), of.state.clone(), once.to_owned()]);
         }
-        page.push_str(&format!("\nTasks go on as they stood, and are not held:\n{}", table.take()));
+        page.push_str(&format!("\nUnfinished tasks continue and are not held:\n{}", table.take()));
     }
     page.push_str(if resumed {
         "\nSchedules fire again.\n"
     } else {
-        "\nNothing was changed. To let schedules fire: berth admin resume-after-restore --confirm\n"
+        "\nNothing was changed. To resume schedules: berth admin resume-after-restore --confirm\n"
     });
     page
 }

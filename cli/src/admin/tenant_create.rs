@@ -14,12 +14,12 @@ use store::tenant::{Created, NewTenant};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin tenant create acme --plan free")]
 pub struct TenantCreateArguments {
-    /// Its name; must be new.
+    /// Name; must be new.
     pub name: TenantName,
-    /// The plan it is on.
+    /// Plan.
     #[arg(long, default_value_t = PlanName::default())]
     pub plan: PlanName,
-    /// Its share where tenants compete: twice the weight, twice the share. More than 0, up to 1000. Its plan's when left out.
+    /// Scheduling weight: twice the weight, twice the share. More than 0, up to 1000. Default: the plan's.
     #[arg(long, value_parser = weight)]
     pub weight: Option<f64>,
     #[command(flatten)]
@@ -39,13 +39,13 @@ pub async fn run(arguments: &TenantCreateArguments, format: Format) -> Result<()
         Created::Yes => {}
         Created::NameTaken => {
             return Err(Failure::failed(format!(
-                "a tenant named `{name}`, or so that it looks like it, exists already; use it or take another name"
+                "a tenant with the name `{name}` or a similar one already exists; choose another name"
             )));
         }
         Created::NoSuchPlan => {
             return Err(Failure::new(
                 Exit::NotFound,
-                format!("there is no plan named `{plan}`; see `berth admin plan list`"),
+                format!("no plan named `{plan}`; see `berth admin plan list`"),
             ));
         }
     }

@@ -13,7 +13,7 @@ pub(super) async fn tenant(db: &AdminDb, name: &str) -> Result<TenantId, Failure
     found.map_err(|error| database::failure(&error))?.ok_or_else(|| {
         Failure::new(
             Exit::NotFound,
-            format!("there is no tenant named `{name}`; create it with `berth admin tenant create {name}`"),
+            format!("no tenant named `{name}`; create it with `berth admin tenant create {name}`"),
         )
     })
 }
@@ -31,8 +31,5 @@ pub(super) async fn scoped(config: &Config, name: &str) -> Result<(ApiDb, Tenant
 
 /// There is no such key of this tenant.
 pub(super) fn no_such_key(id: &str, tenant: &str) -> Failure {
-    Failure::new(
-        Exit::NotFound,
-        format!("there is no key `{id}` of `{tenant}` that is not revoked"),
-    )
+    Failure::new(Exit::NotFound, format!("no active key `{id}` of `{tenant}`"))
 }

@@ -21,7 +21,7 @@ const COLUMNS: [&str; 6] = ["ID", "NAME", "PLAN", "WEIGHT", "STATE", "CREATED"];
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin tenant list --state suspended")]
 pub struct TenantListArguments {
-    /// Only those that are active, suspended or deleted.
+    /// Only tenants in this state: active, suspended or deleted.
     #[arg(long)]
     pub state: Option<TenantState>,
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub struct TenantListArguments {
 /// Which tenant.
 #[derive(Debug, clap::Args)]
 pub struct TenantArguments {
-    /// Its name or its id.
+    /// Name or id.
     #[arg(value_name = "NAME|ID")]
     pub tenant: String,
     #[command(flatten)]
@@ -97,7 +97,7 @@ pub(super) async fn id_of(db: &AdminDb, text: &str) -> Result<TenantId, Failure>
 }
 
 pub(super) fn unknown(text: &str) -> Failure {
-    let text = format!("there is no tenant `{text}`; see `berth admin tenant list`");
+    let text = format!("no tenant `{text}`; see `berth admin tenant list`");
     Failure::new(Exit::NotFound, text)
 }
 

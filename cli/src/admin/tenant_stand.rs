@@ -31,10 +31,10 @@ pub enum Standing {
 #[command(after_help = "Example:\n  berth admin tenant delete acme --yes\n\n\
                   Its keys stop working and its tasks are cancelled at once. Its data is purged after limits.deleted_tenant_grace.")]
 pub struct TenantDeleteArguments {
-    /// Its name or its id.
+    /// Name or id.
     #[arg(value_name = "NAME|ID")]
     pub tenant: String,
-    /// Yes, for good: there is no way back.
+    /// Confirm. A deletion cannot be undone.
     #[arg(long, required = true)]
     pub yes: bool,
     #[command(flatten)]
@@ -45,15 +45,15 @@ pub struct TenantDeleteArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin tenant set-plan acme free --weight 2")]
 pub struct TenantSetPlanArguments {
-    /// Its name or its id.
+    /// Name or id.
     #[arg(value_name = "NAME|ID")]
     pub tenant: String,
-    /// The plan it is on from now on.
+    /// New plan.
     pub plan: PlanName,
-    /// Its own share where tenants compete, more than 0, up to 1000. Stays as it is when left out.
+    /// Own scheduling weight, more than 0, up to 1000. Default: unchanged.
     #[arg(long, value_parser = weight, conflicts_with = "plan_weight")]
     pub weight: Option<f64>,
-    /// Its share is the plan's.
+    /// Use the plan's weight.
     #[arg(long)]
     pub plan_weight: bool,
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub async fn set_plan(arguments: &TenantSetPlanArguments, format: Format) -> Res
         Changed::NotFound => return Err(unknown(&arguments.tenant)),
         Changed::NoSuchPlan => {
             let plan = &arguments.plan;
-            let text = format!("there is no plan named `{plan}`; see `berth admin plan list`");
+            let text = format!("no plan named `{plan}`; see `berth admin plan list`");
             return Err(Failure::new(Exit::NotFound, text));
         }
     }
@@ -110,7 +110,7 @@ async fn to_stand(
     {
         Stood::Yes => print(&db, id, format).await?,
         Stood::Not(state) => {
-            return Err(Failure::failed(format!("`{tenant}` is {state}; this does not apply")));
+            return Err(Failure::failed(format!("`{tenant}` is {state}, so this is not possible")));
         }
         Stood::NotFound => return Err(unknown(tenant)),
     }

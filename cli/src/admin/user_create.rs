@@ -20,16 +20,16 @@ use store::user::{Created, Entry, NewUser};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  berth admin user create --tenant acme --email ann@example.com --role owner\n\n\
-                  The user sets a password with `berth accept` and the token that is printed."
+                  The user sets a password with `berth accept` and the printed token."
 )]
 pub struct UserCreateArguments {
-    /// The tenant's name.
+    /// Name of the tenant.
     #[arg(long)]
     pub tenant: String,
-    /// The address to sign in with.
+    /// E-mail address to sign in with.
     #[arg(long)]
     pub email: String,
-    /// What the user may do: owner, admin, developer, billing or viewer.
+    /// Role: owner, admin, developer, billing or viewer.
     #[arg(long)]
     pub role: Role,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub async fn run(arguments: &UserCreateArguments, format: Format) -> Result<(), 
     else {
         let (email, tenant) = (&arguments.email, &arguments.tenant);
         return Err(Failure::failed(format!(
-            "`{tenant}` has a user with the address {email} already"
+            "`{tenant}` already has a user with the address {email}"
         )));
     };
     let text = token.text.expose_secret();
@@ -70,7 +70,7 @@ pub async fn run(arguments: &UserCreateArguments, format: Format) -> Result<(), 
         Format::Table => {
             let end = age::ago(expires_at, clock::wall());
             output::remark(&format!(
-                "{} is invited as {}; the token ends {end}. It is shown this once and cannot be shown again:",
+                "{} is invited as {}; the token ends {end}. Store it now: it cannot be shown again:",
                 user.email, user.role
             ));
             output::line(text)

@@ -12,10 +12,10 @@ use domain::time::Timestamp;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth audit --action key.create --from 2030-01-31T00:00:00Z")]
 pub struct AuditArguments {
-    /// Done by this key or user: their id.
+    /// Actor: id of a key or user.
     #[arg(long, value_name = "ID")]
     pub actor: Option<String>,
-    /// Of this action, such as key.create.
+    /// Action, such as key.create.
     #[arg(long)]
     pub action: Option<String>,
     /// At or after this time (RFC 3339).

@@ -7,14 +7,14 @@ use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
-use client::{Answer, CancelDone, Cancelled};
+use client::{ApiResponse, CancelDone, Cancelled};
 use domain::id::TaskId;
 
 /// Which tasks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  berth cancel task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n  \
                   berth cancel $(berth list --label batch=42 --all --output json | jq -r '.data[].id')\n\n\
-                  With several, the exit code is the worst of theirs.")]
+                  With several tasks, the exit code is the worst one.")]
 pub struct CancelArguments {
     /// Ids of the tasks.
     #[arg(value_name = "ID", required = true)]
@@ -51,22 +51,20 @@ fn worst(mut failed: Vec<Failure>, asked: usize) -> Result<(), Failure> {
     if asked == 1 || worst.exit() == Exit::Unreachable {
         return Err(worst);
     }
-    Err(Failure::new(worst.exit(), format!("{number} of {asked} could not be cancelled")))
+    Err(Failure::new(worst.exit(), format!("{number} of {asked} tasks could not be cancelled")))
 }
 
-fn show(format: Format, id: TaskId, answer: &Answer<Cancelled>) -> Result<(), Failure> {
+fn show(format: Format, id: TaskId, answer: &ApiResponse<Cancelled>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(answer.json()),
         Format::Table => {
             let done = match answer.cancel {
                 CancelDone::Cancelled => "cancelled".to_owned(),
-                CancelDone::Requested => {
-                    "asked to stop; it ends once its executor confirms".to_owned()
-                }
+                CancelDone::Requested => "stop requested; waiting for the executor".to_owned(),
                 CancelDone::AlreadyRequested => {
-                    "was asked to stop before; it ends once its executor confirms".to_owned()
+                    "stop was already requested; waiting for the executor".to_owned()
                 }
-                CancelDone::AlreadyEnded => format!("had ended before: {}", answer.task.state),
+                CancelDone::AlreadyEnded => format!("already finished: {}", answer.task.state),
             };
             output::line(&format!("{id} {done}"))
         }

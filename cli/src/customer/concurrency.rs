@@ -5,7 +5,7 @@ use super::failure::failure;
 use super::pages::PageArguments;
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, Table, age};
-use client::{Answer, ClientError, ConcurrencyLimit, PageRequest};
+use client::{ApiResponse, ClientError, ConcurrencyLimit, PageRequest};
 use domain::batch::ConcurrencyKey;
 use domain::time::Timestamp;
 use runtime::clock;
@@ -22,19 +22,19 @@ pub struct ConcurrencyListArguments {
 /// Which key.
 #[derive(Debug, clap::Args)]
 pub struct KeyArguments {
-    /// The key, as tasks are submitted with it.
+    /// Concurrency key.
     pub key: ConcurrencyKey,
 }
 
 /// Which key, and its limit.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  berth concurrency set exports 3\n  berth concurrency set exports 0      # none starts until it is set anew"
+    after_help = "Examples:\n  berth concurrency set exports 3\n  berth concurrency set exports 0      # no task of the key starts"
 )]
 pub struct ConcurrencySetArguments {
-    /// The key, as tasks are submitted with it.
+    /// Concurrency key.
     pub key: ConcurrencyKey,
-    /// Tasks that may run at once; 0: none starts.
+    /// Tasks that may run at once; 0: none.
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub running: u32,
 }
@@ -72,7 +72,7 @@ pub async fn delete(connection: &Connection, arguments: &KeyArguments) -> Result
 
 fn tell(
     connection: &Connection,
-    answer: Result<Answer<ConcurrencyLimit>, ClientError>,
+    answer: Result<ApiResponse<ConcurrencyLimit>, ClientError>,
 ) -> Result<(), Failure> {
     let limit = answer.map_err(|error| failure(&error))?;
     match connection.format {
@@ -84,7 +84,7 @@ fn tell(
 fn details(limit: &ConcurrencyLimit) -> String {
     let mut details = Details::default();
     details.row("key", &limit.key);
-    let usual = if limit.stored { "" } else { " (nothing else was set)" };
+    let usual = if limit.stored { "" } else { " (default)" };
     details.row("running at once", format!("{}{usual}", limit.running));
     details.some("running now", limit.held);
     details.to_string()
@@ -110,7 +110,7 @@ mod tests {
         };
         assert_eq!(
             details(&limit(false, Some(0))),
-            "key              exports\nrunning at once  1 (nothing else was set)\nrunning now      0\n"
+            "key              exports\nrunning at once  1 (default)\nrunning now      0\n"
         );
         assert_eq!(details(&limit(true, None)), "key              exports\nrunning at once  1\n");
     }

@@ -17,13 +17,13 @@ const USUAL_SERVER: &str = "http://127.0.0.1:8080";
 /// Which server, with which key.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConnectionArguments {
-    /// URL of the API. The profile's when left out, or http://127.0.0.1:8080.
+    /// URL of the API. Default: that of the profile, or http://127.0.0.1:8080.
     #[arg(long, global = true, env = "BERTH_SERVER", value_name = "URL")]
     pub server: Option<String>,
-    /// API key. Better given as BERTH_API_KEY, or kept with `berth login`: arguments show in the list of processes.
+    /// API key. Prefer BERTH_API_KEY or `berth login`: other users can see arguments.
     #[arg(long, global = true, env = "BERTH_API_KEY", hide_env_values = true, value_name = "KEY", value_parser = secret)]
     pub api_key: Option<SecretString>,
-    /// Which of the servers that `berth login` has kept.
+    /// Profile, as stored by `berth login`.
     #[arg(long, global = true, env = "BERTH_PROFILE", value_name = "NAME")]
     pub profile: Option<String>,
 }

@@ -46,7 +46,7 @@ const fn verb(state: State) -> &'static str {
         State::Cancelled => "was cancelled",
         State::Expired => "expired",
         State::Skipped => "was skipped",
-        _ => "has not ended",
+        _ => "has not finished",
     }
 }
 

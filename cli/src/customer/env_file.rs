@@ -36,10 +36,10 @@ fn parse(
         let (name, value) =
             line.split_once('=').map_or((line.trim_end(), None), |(n, v)| (n, Some(v)));
         if name.is_empty() {
-            return Err((at + 1, "a variable has no name"));
+            return Err((at + 1, "a variable without a name"));
         }
         if name.contains(char::is_whitespace) {
-            return Err((at + 1, "a name of a variable has a blank in it"));
+            return Err((at + 1, "a variable name with a blank"));
         }
         let value = value.map(str::to_owned).or_else(|| own(name));
         variables.extend(value.map(|value| (name.to_owned(), value)));
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_is_no_variable_is_named_with_its_line() {
-        assert_eq!(read("A=1\n=x"), Err((2, "a variable has no name")));
+        assert_eq!(read("A=1\n=x"), Err((2, "a variable without a name")));
         assert_eq!(read("\nexport A=1").unwrap_err().0, 2);
     }
 }

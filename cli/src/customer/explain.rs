@@ -38,15 +38,13 @@ fn shown(explanation: &Explanation) -> String {
     reasons.for_each(|also| details.row("also", also));
     for reason in &explanation.reasons {
         if let Reason::ConcurrencyKey(key) = reason {
-            key.holders.iter().for_each(|task| details.row("holds the key", holder(task, at)));
+            key.holders.iter().for_each(|task| details.row("key held by", holder(task, at)));
         }
     }
-    details.some("starts not before", explanation.eta.earliest.map(exact));
-    details.some("starts about", explanation.eta.estimate.map(exact));
-    details.some(
-        "expires",
-        explanation.expires_at.map(|by| format!("{} unless it starts before", exact(by))),
-    );
+    details.some("earliest start", explanation.eta.earliest.map(exact));
+    details.some("estimated start", explanation.eta.estimate.map(exact));
+    details
+        .some("expires", explanation.expires_at.map(|by| format!("{} unless started", exact(by))));
     details.row("as of", exact(at));
     let first: Vec<_> = first.into_iter().flatten().collect();
     format!("{}\n\n{details}", first.join(" "))
@@ -82,14 +80,14 @@ mod tests {
         .unwrap();
         assert_eq!(
             shown(&explanation),
-            "Its concurrency key `db` is used up: 1 of at most 1 tasks with it run. There will be a place for it in 30s at the latest.\n\n\
-             id             task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n\
-             state          ready\n\
-             also           Your plan lets 5 tasks run at once, and 5 do.\n\
-             holds the key  task_0190a6f3c1d27a3e8b1f0c2d4e5f6072 running for 1m, ends in 30s at the latest\n\
-             starts about   2030-01-31T12:00:30.000Z\n\
-             expires        2030-01-31T12:10:00.000Z unless it starts before\n\
-             as of          2030-01-31T12:00:00.000Z\n"
+            "Its concurrency key `db` is at its limit: 1 of 1 tasks run. It starts in 30s at the latest.\n\n\
+             id               task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n\
+             state            ready\n\
+             also             Your plan allows 5 running tasks, and 5 run.\n\
+             key held by      task_0190a6f3c1d27a3e8b1f0c2d4e5f6072 running for 1m, ends in 30s at the latest\n\
+             estimated start  2030-01-31T12:00:30.000Z\n\
+             expires          2030-01-31T12:10:00.000Z unless started\n\
+             as of            2030-01-31T12:00:00.000Z\n"
         );
     }
 }

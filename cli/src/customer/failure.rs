@@ -15,12 +15,12 @@ pub(crate) fn failure(error: &ClientError) -> Failure {
         ClientError::Unreachable { .. } | ClientError::Cut { .. } => Failure::new(
             Exit::Unreachable,
             format!(
-                "{}. Is it running, and is the address right (--server, BERTH_SERVER)?",
+                "{}. Check that it is running, and the address (--server, BERTH_SERVER).",
                 ErrorChain(error)
             ),
         ),
-        ClientError::Answer { .. } => Failure::failed(format!(
-            "{}. Is the address that of a Berth API (--server, BERTH_SERVER)?",
+        ClientError::UnexpectedResponse { .. } => Failure::failed(format!(
+            "{}. Check that the address is a Berth API (--server, BERTH_SERVER).",
             ErrorChain(error)
         )),
         ClientError::Api(problem) => Failure::new(exit(problem), text(problem)),
@@ -51,7 +51,7 @@ fn text(problem: &ApiError) -> String {
     let said = if problem.detail.is_empty() { &problem.title } else { &problem.detail };
     let mut text = said.trim_end_matches('.').to_owned();
     if problem.errors.len() > 1 {
-        text = format!("{} ({} mistakes)", problem.title, problem.errors.len());
+        text = format!("{} ({} errors)", problem.title, problem.errors.len());
         for error in &problem.errors {
             let place = if error.pointer.is_empty() { "the task" } else { &error.pointer };
             text.push_str(&format!("\n  {place}: {}", error.detail));
@@ -70,18 +70,18 @@ fn text(problem: &ApiError) -> String {
 /// What to do next.
 fn advice(problem: &ApiError) -> String {
     let later = || match problem.retry_after {
-        Some(wait) => format!("Please try again in {}.", format_duration(wait)),
-        None => "Please try again in a moment.".to_owned(),
+        Some(wait) => format!("Try again in {}.", format_duration(wait)),
+        None => "Try again later.".to_owned(),
     };
     match problem.status {
-        401 => "Check the API key (BERTH_API_KEY, --api-key): is it whole, of this server, and not expired?".to_owned(),
-        403 => "Use a key with that scope; an operator makes one with `berth admin key create --scope …`.".to_owned(),
-        404 if problem.code == "route_not_found" => "Is the address that of a Berth API of this version (--server)?".to_owned(),
-        404 => "Check the id or the name, and that the key is of the tenant that owns it.".to_owned(),
+        401 => "Check that the API key (BERTH_API_KEY, --api-key) is complete, belongs to this server and has not expired.".to_owned(),
+        403 => "Use a key with that scope; an operator can create one with `berth admin key create --scope …`.".to_owned(),
+        404 if problem.code == "route_not_found" => "Check that the address is a Berth API of this version (--server).".to_owned(),
+        404 => "Check the id or name, and that the key belongs to the same tenant.".to_owned(),
         429 => later(),
         _ if problem.retryable => later(),
-        500.. => "Please report it if it happens again.".to_owned(),
-        300..=399 => "The server sends elsewhere; give that address with --server.".to_owned(),
+        500.. => "Report it if it happens again.".to_owned(),
+        300..=399 => "The server redirects; use the new address with --server.".to_owned(),
         _ => String::new(),
     }
 }
@@ -137,20 +137,15 @@ mod tests {
             errors: vec![error("/name", "is too long"), error("/tier", "is no tier")],
             ..problem(422, "validation_failed")
         };
-        assert_eq!(
-            told(several).1,
-            "Title (2 mistakes)\n  /name: is too long\n  /tier: is no tier"
-        );
+        assert_eq!(told(several).1, "Title (2 errors)\n  /name: is too long\n  /tier: is no tier");
     }
 
     #[test]
     fn a_busy_server_says_when_to_come_back() {
         let busy =
             ApiError { retry_after: Some(Duration::from_secs(90)), ..problem(429, "rate_limited") };
-        assert_eq!(told(busy).1, "Detail. Please try again in 1m30s.");
-        assert!(
-            told(problem(503, "unavailable")).1.ends_with("try again in a moment. (request req_1)")
-        );
+        assert_eq!(told(busy).1, "Detail. Try again in 1m30s.");
+        assert!(told(problem(503, "unavailable")).1.ends_with("Try again later. (request req_1)"));
     }
 
     #[test]

@@ -46,8 +46,7 @@ fn lost(error: &ClientError, task: TaskId) -> Failure {
     if failure.exit() != Exit::Unreachable {
         return failure;
     }
-    failure
-        .adding(&format!(" The task goes on without you; to follow it again: berth logs -f {task}"))
+    failure.adding(&format!(" The task continues; to follow it again: berth logs -f {task}"))
 }
 
 /// An event for programs: what the API sent, with its name.

@@ -7,7 +7,7 @@ use super::script;
 use super::sentences::{because, starts};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age, cell};
-use client::{Answer, ClientError, Task};
+use client::{ApiResponse, ClientError, Task};
 use domain::batch::Priority;
 use domain::explain::Reason;
 use domain::id::TaskId;
@@ -26,11 +26,11 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 /// Which task.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  berth get task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n  \
-                  berth get --wait task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 || echo it did not succeed")]
+                  berth get --wait task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 || echo did not succeed")]
 pub struct GetArguments {
     /// Id of the task.
     pub id: TaskId,
-    /// Wait until it has ended; then its end is the exit code. After 3 s standard error tells why it has not started, and when that changes.
+    /// Wait until the task has finished; the exit code is its result. After 3 s, standard error shows why it has not started.
     #[arg(long)]
     pub wait: bool,
 }
@@ -53,7 +53,7 @@ pub async fn run(connection: &Connection, arguments: &GetArguments) -> Result<()
 }
 
 /// Waits until the task has ended; tells meanwhile, on standard error, what it waits for.
-async fn wait(connection: &Connection, id: TaskId) -> Result<Answer<Task>, ClientError> {
+async fn wait(connection: &Connection, id: TaskId) -> Result<ApiResponse<Task>, ClientError> {
     tokio::select! {
         biased;
         task = connection.client.wait(id) => task,
@@ -98,7 +98,7 @@ fn details(task: &Task, now: Timestamp) -> String {
     details.some("schedule", schedule(task));
     details.some("rerun of", task.rerun_of);
     let (failed, most) = (task.failures, task.max_attempts);
-    details.row("attempts", format!("{} ({failed} of at most {most} failed)", task.attempts));
+    details.row("attempts", format!("{} ({failed} of {most} failed)", task.attempts));
     details.row("delivery", task.delivery);
     details
         .some("priority", Some(task.priority).filter(|priority| *priority != Priority::default()));
@@ -150,7 +150,7 @@ fn start_by(task: &Task, deadline: String) -> String {
     let started = task.started_at.is_some();
     match task.state {
         state if state.is_terminal() && !started => {
-            format!("{}; it did not start", exact(task.start_deadline))
+            format!("{}; not started in time", exact(task.start_deadline))
         }
         state if state.is_terminal() || state.is_leased() => exact(task.start_deadline),
         _ if task.expire_if_late && !started => format!("{deadline}; then it expires"),

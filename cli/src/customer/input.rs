@@ -15,7 +15,7 @@ pub(super) fn text(given: &str) -> Result<String, Failure> {
         let input = stdin();
         if input.is_terminal() {
             return Err(Failure::usage(
-                "--stdin - takes what is piped in, and standard input is a terminal; pipe something, or give --stdin @FILE",
+                "--stdin - needs piped input, but standard input is a terminal; pipe a file or use --stdin @FILE",
             ));
         }
         return bounded(input.lock(), "standard input");
@@ -35,13 +35,13 @@ fn bounded(input: impl Read, name: &str) -> Result<String, Failure> {
     read.map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > MOST {
         return Err(Failure::usage(format!(
-            "{name} has more than {MOST} bytes, which is more than a task can hold; give the task a place to fetch it from"
+            "{name} is larger than {MOST} bytes, the limit of a task; let the task download its data"
         )));
     }
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     text.ok_or_else(|| {
         Failure::usage(format!(
-            "{name} is no UTF-8 text; what a task reads is text, so encode it (base64) and decode it there"
+            "{name} is not UTF-8 text; encode it (base64) and decode it in the task"
         ))
     })
 }

@@ -19,13 +19,13 @@ use runtime::clock;
     after_help = "Example:\n  berth keys create --name ci --scope read --scope submit --expires-in 90d"
 )]
 pub struct KeysCreateArguments {
-    /// What to call it.
+    /// Name of the key.
     #[arg(long)]
     pub name: String,
-    /// What it may do: read, submit or admin. No scope includes another; you can only give what you hold.
+    /// Scope: read, submit or admin; repeatable. No scope includes another. You can only grant your own.
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<Scope>,
-    /// How long it lives, such as 90d or 12h. For ever when left out.
+    /// Lifetime, such as 90d or 12h. Default: no expiry.
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
 }
@@ -34,9 +34,9 @@ pub struct KeysCreateArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth keys rotate q2mnv5c7xk3a --overlap 1h")]
 pub struct KeysRotateArguments {
-    /// Its id: the third part of the key's text.
+    /// Key id: the third part of the key.
     pub id: String,
-    /// How long the old key is good still, such as 0s, 12h or 7d; up to 30d. 24h when left out.
+    /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d. Default: 24h.
     #[arg(long, value_name = "DURATION", value_parser = overlap)]
     pub overlap: Option<TimeDelta>,
 }
@@ -45,7 +45,7 @@ pub struct KeysRotateArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth keys revoke q2mnv5c7xk3a")]
 pub struct KeysRevokeArguments {
-    /// Its id: the third part of the key's text.
+    /// Key id: the third part of the key.
     pub id: String,
 }
 
@@ -119,12 +119,12 @@ pub async fn revoke(
 fn show(made: &NewApiKey) -> Result<(), Failure> {
     let Some(text) = &made.key else {
         return Err(Failure::failed(format!(
-            "the key `{}` was made, but the answer with its text was lost on the way: revoke it and make another",
+            "the key `{}` was created, but the response with its text was lost: revoke it and create another",
             made.info.id
         )));
     };
     output::remark(&format!(
-        "Key `{}` ({}). It is shown this once and cannot be shown again:",
+        "Key `{}` ({}). Store it now: it cannot be shown again:",
         made.info.name,
         words(&made.info.scopes)
     ));

@@ -19,28 +19,28 @@ use runtime::clock;
                   berth list --schedule report --since 2030-01-01 --until 2030-02-01 --all"
 )]
 pub struct ListArguments {
-    /// In one of these states, with commas or given several times.
+    /// State; comma-separated or repeated.
     #[arg(long = "state", value_delimiter = ',', value_name = "STATE")]
     pub states: Vec<State>,
-    /// Of this tier.
+    /// Tier.
     #[arg(long)]
     pub tier: Option<Tier>,
-    /// Of exactly this name.
+    /// Exact name.
     #[arg(long)]
     pub name: Option<String>,
-    /// With this label, or without it (KEY!=VALUE); may be repeated, and all must hold.
+    /// Label to have (KEY=VALUE) or not to have (KEY!=VALUE); repeatable, all must match.
     #[arg(long = "label", value_name = "KEY=VALUE")]
     pub labels: Vec<LabelFilter>,
-    /// Made by the schedule of this name or id.
+    /// Schedule that created the task, by name or id.
     #[arg(long, value_name = "NAME_OR_ID")]
     pub schedule: Option<String>,
-    /// Submitted at this time or later: a time (2030-01-31T12:00:00Z, 2030-01-31), or how long ago (2h, 7d).
+    /// Submitted at or after this time (2030-01-31T12:00:00Z, 2030-01-31) or age (2h, 7d).
     #[arg(long, value_name = "TIME|AGE", value_parser = moment)]
     pub since: Option<Timestamp>,
-    /// Submitted before this time.
+    /// Submitted before this time or age.
     #[arg(long, value_name = "TIME|AGE", value_parser = moment)]
     pub until: Option<Timestamp>,
-    /// Also what each task runs, for `--output json`; a page ends early where that is large.
+    /// Include the spec, for `--output json`; large pages are shorter.
     #[arg(long, value_enum, value_name = "PART")]
     pub include: Option<Part>,
     /// Which pages.

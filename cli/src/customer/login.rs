@@ -15,10 +15,10 @@ use runtime::config::ExposeSecret;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  berth login --server https://berth.example.com\n  \
                   berth login --profile staging --server https://staging.example.com < key.txt\n\n\
-                  The key is asked for, or read from standard input, BERTH_API_KEY or --api-key. It is kept in\n\
-                  ~/.config/berth/config.toml (or $XDG_CONFIG_HOME), which only you can read.")]
+                  The key is prompted for, or read from standard input, BERTH_API_KEY or --api-key. It is stored in\n\
+                  ~/.config/berth/config.toml (or $XDG_CONFIG_HOME), readable only by you.")]
 pub struct LoginArguments {
-    /// Keep it without asking the server whether it takes the key.
+    /// Do not check the key with the server.
     #[arg(long)]
     pub offline: bool,
 }
@@ -36,7 +36,7 @@ pub async fn run(
     };
     if api_key.expose_secret().trim().is_empty() {
         return Err(Failure::usage(
-            "the key is empty; an operator makes one with `berth admin key create`",
+            "the key is empty; an operator can create one with `berth admin key create`",
         ));
     }
     let client = Client::builder(server.as_str())
@@ -52,14 +52,14 @@ pub async fn run(
             Err(error) => {
                 let failure = failure(&error);
                 let reached = failure.exit() != Exit::Unreachable;
-                let hint = if reached { "" } else { " To keep it anyway, add --offline." };
+                let hint = if reached { "" } else { " To store it anyway, add --offline." };
                 return Err(failure.adding(hint));
             }
         }
     }
     let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
     output::remark(&format!(
-        "{server} is profile `{name}` now, and in use; kept in {}.",
+        "Stored {server} as the current profile `{name}` in {}.",
         path.display()
     ));
     Ok(())

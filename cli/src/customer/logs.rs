@@ -22,22 +22,22 @@ use domain::id::TaskId;
 pub struct LogsArguments {
     /// Id of the task.
     pub id: TaskId,
-    /// Of this attempt only, 1 upwards; of all in order when left out.
+    /// Attempt, from 1. Default: all, in order.
     #[arg(long)]
     pub attempt: Option<u32>,
-    /// What was written to stdout or to stderr only.
+    /// Only stdout or stderr.
     #[arg(long, value_name = "STREAM")]
     pub stream: Option<Stream>,
-    /// The last lines only, so many, 0 to 10000.
+    /// Only the last N lines, 0 to 10000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub tail: Option<u32>,
-    /// What was stored from a time on, such as 2030-01-31T12:00:00Z, or since so long ago, such as 10m.
+    /// Only output stored since this time (2030-01-31T12:00:00Z) or age (10m).
     #[arg(long, value_name = "TIME|DURATION")]
     pub since: Option<Since>,
-    /// Write before each line when it was stored.
+    /// Prefix each line with the time it was stored.
     #[arg(long, short = 't')]
     pub timestamps: bool,
-    /// Go on as it is written, until the task has ended; then its end is the exit code.
+    /// Follow until the task has finished; the exit code is its result.
     #[arg(long, short = 'f')]
     pub follow: bool,
 }

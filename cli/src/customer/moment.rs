@@ -12,7 +12,7 @@ pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
 
 fn moment_at(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     const FORM: &str =
-        "expected a time such as 2030-01-31T12:00:00Z, a date, or how long ago, such as 2h or 7d";
+        "expected a time such as 2030-01-31T12:00:00Z, a date, or an age such as 2h or 7d";
     if let Ok(time) = super::submit::time(text) {
         return Ok(time);
     }

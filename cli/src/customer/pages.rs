@@ -3,7 +3,7 @@
 use super::failure::failure;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
-use client::{Answer, ClientError, Page, PageRequest};
+use client::{ApiResponse, ClientError, Page, PageRequest};
 
 /// Rows of a page when nothing is said, as the API has it.
 const USUAL_LIMIT: u32 = 50;
@@ -11,13 +11,13 @@ const USUAL_LIMIT: u32 = 50;
 /// Which pages.
 #[derive(Debug, clap::Args)]
 pub struct PageArguments {
-    /// Rows on a page, 1 to 200.
+    /// Rows per page, 1 to 200.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub limit: Option<u32>,
-    /// Go on where a page ended.
+    /// Cursor of the next page.
     #[arg(long)]
     pub cursor: Option<String>,
-    /// All pages, not only one.
+    /// All pages.
     #[arg(long)]
     pub all: bool,
 }
@@ -29,7 +29,7 @@ impl PageArguments {
         &self,
         format: Format,
         mut table: Table<N>,
-        ask: impl AsyncFn(&PageRequest) -> Result<Answer<Page<T>>, ClientError>,
+        ask: impl AsyncFn(&PageRequest) -> Result<ApiResponse<Page<T>>, ClientError>,
         row: impl Fn(&T) -> [String; N],
     ) -> Result<(), Failure> {
         let mut next = Some(PageRequest { limit: self.limit, cursor: self.cursor.clone() });
@@ -60,7 +60,7 @@ impl PageArguments {
             if self.all {
                 next = page.next(&request);
             } else if let (Format::Table, Some(cursor)) = (format, &page.next_cursor) {
-                output::remark(&format!("There are more: add --all, or --cursor {cursor}"));
+                output::remark(&format!("More results: add --all, or --cursor {cursor}"));
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ pub(super) const USUAL: &str = "default";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth profile use staging")]
 pub struct ProfileUseArguments {
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 
@@ -84,7 +84,7 @@ impl Kept {
         if open_to_others {
             let path = path.display();
             output::remark(&format!(
-                "berth: {path} holds keys and can be read by others; run: chmod 600 {path}"
+                "berth: {path} contains keys and other users can read it; run: chmod 600 {path}"
             ));
         }
         // The parser's own message would quote the line, which may hold a key.
@@ -92,7 +92,7 @@ impl Kept {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             Failure::usage(format!(
-                "cannot read {}, line {line}: {}; mend it, or remove it and run `berth login`",
+                "cannot read {}, line {line}: {}; fix it, or remove it and run `berth login`",
                 path.display(),
                 error.message()
             ))
@@ -120,19 +120,19 @@ impl Kept {
     fn unknown(&self, name: &str) -> Failure {
         let known: Vec<&str> = self.file.profiles.keys().map(String::as_str).collect();
         let known = if known.is_empty() {
-            "there is none yet".to_owned()
+            "there are no profiles".to_owned()
         } else {
-            format!("there are: {}", known.join(", "))
+            format!("the profiles are: {}", known.join(", "))
         };
         Failure::usage(format!(
-            "there is no profile `{name}`; {known}. Make one with `berth login --profile {name}`"
+            "no profile `{name}`; {known}. Create one with `berth login --profile {name}`"
         ))
     }
 
     fn write(&self) -> Result<PathBuf, Failure> {
         let Some(path) = &self.path else {
             return Err(Failure::usage(
-                "there is no home folder to keep it in; set HOME or XDG_CONFIG_HOME",
+                "there is no home folder to store it in; set HOME or XDG_CONFIG_HOME",
             ));
         };
         let text = toml::to_string(&self.file).map_err(|error| {
@@ -199,6 +199,6 @@ pub fn use_it(arguments: &ProfileUseArguments) -> Result<(), Failure> {
     }
     kept.file.current = Some(arguments.name.clone());
     kept.write()?;
-    output::remark(&format!("Using `{}` from now on.", arguments.name));
+    output::remark(&format!("The current profile is `{}`.", arguments.name));
     Ok(())
 }

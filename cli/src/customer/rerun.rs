@@ -20,25 +20,25 @@ use domain::id::TaskId;
     after_help = "Examples:\n  berth rerun task_0190a6f3c1d27a3e8b1f0c2d4e5f6071\n  \
                   berth rerun task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 --set execution_cap=5m --set env.A=2 --set max_attempts=3\n  \
                   berth rerun task_0190a6f3c1d27a3e8b1f0c2d4e5f6071 --follow -- bash -c 'echo another command'\n\n\
-                  The first task may be in any state and stays as it is; `rerun_of` of the new one names it. Fields are those of\n\
+                  The first task may be in any state and does not change; `rerun_of` of the new one refers to it. Fields are those of\n\
                   POST /v1/tasks, with dots: env.NAME, stdin, argv (JSON), labels.KEY, tier, delay, retry.initial and so on."
 )]
 pub struct RerunArguments {
     /// Id of the task to run again.
     pub id: TaskId,
-    /// What differs, such as execution_cap=5m or env.A=2; may be repeated.
+    /// Field to change, such as execution_cap=5m or env.A=2; repeatable.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = setting)]
     pub set: Vec<Setting>,
-    /// What has its default again, such as labels.team; may be repeated.
+    /// Field to reset to its default, such as labels.team; repeatable.
     #[arg(long = "unset", value_name = "FIELD", value_parser = unset)]
     pub unset: Vec<Setting>,
-    /// Makes repeating this command safe: the same key runs the task again once.
+    /// Idempotency key: repeating the command with the same key runs the task again only once.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<IdempotencyKey>,
-    /// Wait for it: write its output as it comes; its end is the exit code. Ctrl-C ends the waiting, not the task.
+    /// Follow the output until the task has finished; the exit code is its result. Ctrl-C does not stop the task.
     #[arg(long, short = 'f')]
     pub follow: bool,
-    /// Another program with its arguments; its environment and input stay.
+    /// New program and arguments; environment and input stay.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }

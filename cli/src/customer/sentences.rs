@@ -1,13 +1,13 @@
 //! An explanation in words.
 //!
-//! Times are told as they lie from the moment of the answer, by the server's clock: this machine's may be another.
+//! Times are relative to the time of the response by the server's clock, which may differ from this machine's.
 
 use super::ended::how;
 use crate::output::age;
 use domain::explain::{Basis, Explanation, KeyUse, Reason, Turn};
 use domain::time::Timestamp;
 
-/// What a reason means to whoever waits, as a sentence.
+/// A reason as a sentence for people.
 pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
     let now = explanation.at;
     let when = |at: &Timestamp| age::ago(*at, now);
@@ -19,60 +19,60 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
             let why = last_reason.as_ref().map(|reason| format!(" ({reason})"));
             let last = format!("{}{}", outcome.unwrap_or_default(), why.unwrap_or_default());
             format!(
-                "It is tried again {}: {failures} of at most {max_attempts} attempts failed{last}.",
+                "It is retried {}: {failures} of {max_attempts} attempts failed{last}.",
                 ahead(*at, now)
             )
         }
-        Reason::RetryBudget { target } => format!(
-            "It waits to be tried again because `{target}` fails and was called again often enough for now."
-        ),
+        Reason::RetryBudget { target } => {
+            format!("Its retry waits because the retry budget of `{target}` is used up.")
+        }
         Reason::BreakerOpen { target, next_probe_at } => format!(
-            "It waits to be tried again because `{target}` has failed many times in a row; one retry is sent {} to see whether it answers.",
+            "Its retry waits because the circuit breaker of `{target}` is open after many consecutive failures; the next probe is {}.",
             ahead(*next_probe_at, now)
         ),
         Reason::TenantSuspended { since } => {
             let since = since.as_ref().map(|at| format!(" ({})", when(at)));
-            format!("Your account is suspended{}: nothing of it starts.", since.unwrap_or_default())
+            format!("Your account is suspended{}: no task starts.", since.unwrap_or_default())
         }
         Reason::PoolPaused(pause) => {
             let because = pause.because.as_ref().map(|text| format!(": {text}"));
             format!("Its pool was paused {}{}.", when(&pause.since), because.unwrap_or_default())
         }
-        Reason::NoExecutor { pool } => format!("No executor of the pool `{pool}` is there."),
+        Reason::NoExecutor { pool } => format!("The pool `{pool}` has no executor."),
         Reason::TooLarge { dimension, asked, largest } => format!(
-            "No executor of its pool could ever hold it: it asks for {} {asked}, and the largest has {largest}.",
+            "No executor of its pool is large enough: it requests {} {asked}, the largest has {largest}.",
             dimension.as_str()
         ),
         Reason::ConcurrencyKey(key) => of_key(key),
         Reason::SpareRoom { until } => format!(
-            "It is flexible and starts where room is spare; {} it stands with all others.",
+            "It is flexible and starts in spare room; {} it is treated like other tasks.",
             ahead(*until, now)
         ),
         Reason::RunningLimit(limit) => {
-            format!("Your plan lets {} tasks run at once, and {} do.", limit.limit, limit.held)
+            format!("Your plan allows {} running tasks, and {} run.", limit.limit, limit.held)
         }
         Reason::NoRoom { dimension, asked, slots, free_slots, for_its_size, .. } => {
             let name = dimension.as_str();
             if *for_its_size {
                 format!(
-                    "No executor has enough room at once for its size; it asks for {name} {asked}, among others."
+                    "No executor has enough free room for it; it requests {name} {asked}, among others."
                 )
             } else {
                 format!(
-                    "Its pool is full: {free_slots} slots are free, and it takes {slots}; it asks for {name} {asked}, which is shortest."
+                    "Its pool is full: {free_slots} slots are free and it needs {slots}; the scarcest resource is {name}, of which it requests {asked}."
                 )
             }
         }
         Reason::Turn(turn) => of_turn(turn),
         Reason::Placing { until } => format!(
-            "A resource manager looks for a place for it; if none is found in {}, it waits for its turn again.",
+            "A resource manager is placing it; if there is no room within {}, it is queued again.",
             age::short(*until - now)
         ),
         Reason::Running { attempt, executor, since } => {
             format!("It runs: attempt {attempt} began {} on {}.", when(since), on(executor))
         }
         Reason::Stopping { executor, .. } => {
-            format!("It was asked to stop, and {} has to confirm.", on(executor))
+            format!("A stop was requested; {} must confirm.", on(executor))
         }
         Reason::Ended { at, exit_code, because } => {
             let how = how(explanation.state, *exit_code, because.as_deref());
@@ -83,11 +83,11 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
 
 fn of_key(key: &KeyUse) -> String {
     if key.limit == 0 {
-        return format!("Nothing with its concurrency key `{}` starts: its limit is 0.", key.key);
+        return format!("No task with its concurrency key `{}` starts: the limit is 0.", key.key);
     }
-    let others = if key.others_before { ", and others with it go before" } else { "" };
+    let others = if key.others_before { ", and others with it are ahead" } else { "" };
     format!(
-        "Its concurrency key `{}` is used up: {} of at most {} tasks with it run{others}.",
+        "Its concurrency key `{}` is at its limit: {} of {} tasks run{others}.",
         key.key, key.held, key.limit
     )
 }
@@ -102,25 +102,23 @@ fn of_turn(turn: &Turn) -> String {
     let tenants = tenants.map(|tenants| counted(tenants.into(), "other customer"));
     let before: Vec<_> = [own, tenants].into_iter().flatten().collect();
     if before.is_empty() {
-        return "It is its turn next.".to_owned();
+        return "It is next.".to_owned();
     }
-    format!("Others have their turn before it: {}.", before.join(" and "))
+    format!("Ahead of it: {}.", before.join(" and "))
 }
 
 /// When it will start, or why that is not known; `None` for one that has started.
 pub(super) fn starts(explanation: &Explanation) -> Option<String> {
     let (eta, now) = (explanation.eta, explanation.at);
     let known = match (eta.basis, eta.estimate, eta.earliest) {
-        (Basis::Placing, Some(_), _) => Some("It will probably start any moment.".to_owned()),
-        (Basis::Caps, Some(at), _) => {
-            Some(format!("There will be a place for it {} at the latest.", ahead(at, now)))
-        }
+        (Basis::Placing, Some(_), _) => Some("It starts soon.".to_owned()),
+        (Basis::Caps, Some(at), _) => Some(format!("It starts {} at the latest.", ahead(at, now))),
         (Basis::Target, Some(at), _) => {
-            Some(format!("It is tried {} at the latest.", ahead(at, now)))
+            Some(format!("It is retried {} at the latest.", ahead(at, now)))
         }
-        (_, Some(at), None) => Some(format!("It will probably start {}.", ahead(at, now))),
+        (_, Some(at), None) => Some(format!("Estimated start: {}.", ahead(at, now))),
         (_, Some(at), Some(earliest)) => Some(format!(
-            "It will probably start {}, {} at the earliest.",
+            "Estimated start: {}, {} at the earliest.",
             ahead(at, now),
             ahead(earliest, now)
         )),
@@ -132,19 +130,17 @@ pub(super) fn starts(explanation: &Explanation) -> Option<String> {
 
 const fn unknown(basis: Basis) -> Option<&'static str> {
     Some(match basis {
-        Basis::People => "It will not start before somebody lifts that.",
-        Basis::Executors => "It will not start before an executor comes that can hold it.",
+        Basis::People => "It does not start until this is resolved.",
+        Basis::Executors => "It does not start until a suitable executor connects.",
         Basis::Key => {
-            "When it will start is not known: others with the key go before it, or what holds the key has not started."
+            "The start is not known: others with the key are ahead, or the task that holds the key has not started."
         }
-        Basis::Target => "When its target may be called again is not known.",
-        Basis::Room => "When there will be room for its size is not known.",
-        Basis::SpareRoom => "When room will be spare is not known.",
-        Basis::NoPace => {
-            "When it will start is not known: none of your tasks has had its turn lately."
-        }
+        Basis::Target => "The time of the retry is not known.",
+        Basis::Room => "The start is not known: it depends on room for its size.",
+        Basis::SpareRoom => "The start is not known: it depends on spare room.",
+        Basis::NoPace => "The start is not known: none of your tasks was dispatched recently.",
         Basis::NoFigures => {
-            "When it will start is not known: nobody hands out tasks now, or yours have just begun to wait."
+            "The start is not known: no batcher is active, or your tasks were queued just now."
         }
         Basis::Time | Basis::Pace | Basis::Caps | Basis::Placing | Basis::Started => return None,
     })
@@ -187,13 +183,13 @@ mod tests {
         let open = json!({"reason": "breaker_open", "target": "http://a:80", "next_probe_at": "2030-01-31T12:00:02Z"});
         assert_eq!(
             said(open, latest(Some("12:00:02"))),
-            "It waits to be tried again because `http://a:80` has failed many times in a row; one retry is sent in 2s to see whether it answers. \
-             It is tried in 10m at the latest."
+            "Its retry waits because the circuit breaker of `http://a:80` is open after many consecutive failures; the next probe is in 2s. \
+             It is retried in 10m at the latest."
         );
         assert_eq!(
             said(json!({"reason": "retry_budget", "target": "http://a:80"}), latest(None)),
-            "It waits to be tried again because `http://a:80` fails and was called again often enough for now. \
-             It is tried in 10m at the latest."
+            "Its retry waits because the retry budget of `http://a:80` is used up. \
+             It is retried in 10m at the latest."
         );
     }
 
@@ -202,24 +198,21 @@ mod tests {
         let soon = eta(None, Some("12:04:00"), "pace");
         assert_eq!(
             said(turn(12, Some(3)), soon.clone()),
-            "Others have their turn before it: 12 tasks of yours and 3 other customers. It will probably start in 4m."
+            "Ahead of it: 12 tasks of yours and 3 other customers. Estimated start: in 4m."
         );
-        assert_eq!(
-            said(turn(0, Some(0)), soon),
-            "It is its turn next. It will probably start in 4m."
-        );
+        assert_eq!(said(turn(0, Some(0)), soon), "It is next. Estimated start: in 4m.");
         assert_eq!(
             said(turn(1, None), eta(None, None, "no_figures")),
-            "Others have their turn before it: 1 task of yours. When it will start is not known: nobody hands out tasks \
-             now, or yours have just begun to wait."
+            "Ahead of it: 1 task of yours. The start is not known: no batcher is active, or your tasks \
+             were queued just now."
         );
         assert_eq!(
             said(turn(10_000, None), eta(Some("12:30:00"), None, "pace")),
-            "Others have their turn before it: at least 10000 tasks of yours. It starts in 30m at the earliest."
+            "Ahead of it: at least 10000 tasks of yours. It starts in 30m at the earliest."
         );
         assert_eq!(
             said(turn(7, None), eta(Some("12:01:00"), Some("12:05:00"), "pace")),
-            "Others have their turn before it: 7 late tasks of yours. It will probably start in 5m, in 1m at the earliest."
+            "Ahead of it: 7 late tasks of yours. Estimated start: in 5m, in 1m at the earliest."
         );
     }
 
@@ -229,28 +222,28 @@ mod tests {
         let paused = json!({"reason": "pool_paused", "since": "2030-01-31T11:00:00Z", "because": "new racks"});
         assert_eq!(
             said(paused, none("people")),
-            "Its pool was paused 1h ago: new racks. It will not start before somebody lifts that."
+            "Its pool was paused 1h ago: new racks. It does not start until this is resolved."
         );
         let large = json!({"reason": "too_large", "dimension": "memory_mib", "asked": 9000, "largest": 8192});
         assert_eq!(
             said(large, none("executors")),
-            "No executor of its pool could ever hold it: it asks for memory_mib 9000, and the largest has 8192. \
-             It will not start before an executor comes that can hold it."
+            "No executor of its pool is large enough: it requests memory_mib 9000, the largest has 8192. \
+             It does not start until a suitable executor connects."
         );
         let key = |limit: u64| json!({"reason": "concurrency_key", "key": "db", "limit": limit, "held": 2, "holders": [], "others_before": false});
         assert_eq!(
             said(key(2), eta(None, Some("12:00:30"), "caps")),
-            "Its concurrency key `db` is used up: 2 of at most 2 tasks with it run. There will be a place for it in 30s at the latest."
+            "Its concurrency key `db` is at its limit: 2 of 2 tasks run. It starts in 30s at the latest."
         );
         assert_eq!(
             said(key(0), none("people")),
-            "Nothing with its concurrency key `db` starts: its limit is 0. It will not start before somebody lifts that."
+            "No task with its concurrency key `db` starts: the limit is 0. It does not start until this is resolved."
         );
         let retry = json!({"reason": "retry", "at": "2030-01-31T12:00:20Z", "failures": 1, "max_attempts": 3,
             "last_outcome": "failed", "last_reason": "exit code 2"});
         assert_eq!(
             said(retry, eta(Some("12:00:20"), None, "time")),
-            "It is tried again in 20s: 1 of at most 3 attempts failed, the last ended failed (exit code 2). \
+            "It is retried in 20s: 1 of 3 attempts failed, the last ended failed (exit code 2). \
              It starts in 20s at the earliest."
         );
     }

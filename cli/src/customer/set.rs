@@ -59,7 +59,7 @@ pub fn setting(text: &str) -> Result<Setting, String> {
         text.split_once('=').ok_or("expected FIELD=VALUE, such as execution_cap=5m")?;
     let path = path(field)?;
     let value = if is_json(&path) {
-        let mistake = |_| format!("`{field}` takes JSON, such as {}", example(&path));
+        let mistake = |_| format!("`{field}` needs JSON, such as {}", example(&path));
         serde_json::from_str(value).map_err(mistake)?
     } else {
         Value::from(value)
@@ -112,7 +112,7 @@ fn path(field: &str) -> Result<Vec<String>, String> {
     };
     if path.iter().any(String::is_empty) {
         return Err(format!(
-            "`{field}` names no field; expected one such as execution_cap or env.NAME"
+            "`{field}` is not a field; expected one such as execution_cap or env.NAME"
         ));
     }
     Ok(path)

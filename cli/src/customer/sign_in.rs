@@ -23,11 +23,11 @@ const KEY_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  berth sign-in ann@example.com --tenant acme --server https://berth.example.com\n\n\
-                  The password is asked for, or read from standard input. An API key with what your role may do, good for 30 days, is\n\
-                  made and kept as `berth login` keeps one; `berth keys list` shows it."
+                  The password is prompted for, or read from standard input. An API key with the scopes of your role, valid for 30 days,\n\
+                  is created and stored as by `berth login`; `berth keys list` shows it."
 )]
 pub struct SignInArguments {
-    /// The address you were invited with.
+    /// E-mail address of the user.
     pub email: String,
     /// Name of the tenant.
     #[arg(long, value_name = "NAME")]
@@ -38,11 +38,11 @@ pub struct SignInArguments {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  berth accept berthinvite_… --server https://berth.example.com\n  berth accept --server https://berth.example.com < token-and-password.txt\n\n\
-                  The token is what `berth users invite` printed; without one it is asked for. Then a password is asked for: 12\n\
-                  characters or more."
+                  The token is printed by `berth users invite`; without one it is prompted for. Then a password of at least 12\n\
+                  characters is prompted for."
 )]
 pub struct AcceptArguments {
-    /// The token of the invitation. Better left out and typed when asked: arguments show in the list of processes.
+    /// Invitation token. Prefer the prompt: other users can see arguments.
     #[arg(value_name = "TOKEN")]
     pub token: Option<String>,
 }
@@ -55,22 +55,22 @@ pub async fn sign_in(
     let mut kept = Kept::read()?;
     let (name, server) = connection.to_keep(&kept);
     let SignInArguments { email, tenant } = arguments;
-    let password = secret_line::ask(&format!("The password of {email} at {server}"))?;
+    let password = secret_line::ask(&format!("Password of {email} at {server}"))?;
     let session = guest(&server)?.sign_in(tenant, email, &password).await;
     let session = session.map_err(|error| of_a_guest(&error))?;
     let token = session.access_token.clone();
     let (api_key, what) = match key_of(&server, token.clone(), KEY_NAME, Some(KEY_LIFE)).await {
-        Ok(key) => (key, "A key, good for 30 days,"),
+        Ok(key) => (key, "A key, valid for 30 days,"),
         // Some roles make no keys. What they have is the token.
         Err(refused) if refused.exit() == Exit::NotAllowed => (
             SecretString::from(token),
-            "Your role makes no keys, so a token that is good for some minutes",
+            "Your role cannot create keys, so a token, valid for some minutes,",
         ),
         Err(failed) => return Err(failed),
     };
     let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
     output::remark(&format!(
-        "{email} of `{tenant}` is signed in at {server}. {what} is profile `{name}` now, and in use; kept in {}.",
+        "{email} of `{tenant}` is signed in at {server}. {what} is stored as the current profile `{name}` in {}.",
         path.display()
     ));
     Ok(())
@@ -84,13 +84,13 @@ pub async fn accept(
     let (_, server) = connection.to_keep(&Kept::read()?);
     let token = match &arguments.token {
         Some(token) => SecretString::from(token.clone()),
-        None => secret_line::ask("The token of the invitation")?,
+        None => secret_line::ask("Invitation token")?,
     };
-    let password = secret_line::ask(&format!("A password at {server}, 12 characters or more"))?;
+    let password = secret_line::ask(&format!("New password at {server}, at least 12 characters"))?;
     let accepted = guest(&server)?.accept_invitation(&token, &password).await;
     let accepted = accepted.map_err(|error| of_a_guest(&error))?;
     output::remark(&format!(
-        "The password of {} is set. Now sign in: berth sign-in {} --tenant NAME --server {server}",
+        "The password of {} is set. To sign in: berth sign-in {} --tenant NAME --server {server}",
         accepted.email, accepted.email
     ));
     Ok(())

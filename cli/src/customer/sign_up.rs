@@ -20,14 +20,14 @@ const KEY_NAME: &str = "berth sign-up";
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  berth sign-up --server https://berth.example.com --tenant acme --email ann@example.com\n\n\
-                  The password is asked for, or read from standard input: 12 characters or more. A first API key, with all\n\
-                  scopes, is kept as `berth login` keeps one. Only where the server lets everybody sign up (auth.sign_up_plan)."
+                  The password of at least 12 characters is prompted for, or read from standard input. A first API key with all\n\
+                  scopes is stored as by `berth login`. Only if the server allows it (auth.sign_up_plan)."
 )]
 pub struct SignUpArguments {
-    /// Name of the new tenant; nobody else's.
+    /// Name of the new tenant; must be unique.
     #[arg(long, value_name = "NAME")]
     pub tenant: String,
-    /// The address of its owner, to sign in with.
+    /// E-mail address of its owner.
     #[arg(long, value_name = "ADDRESS")]
     pub email: String,
 }
@@ -41,23 +41,23 @@ pub async fn run(
     let (name, server) = connection.to_keep(&kept);
     if kept.profile(Some(&name)).is_ok() {
         return Err(Failure::usage(format!(
-            "there is a profile `{name}` already; name another one with --profile, to keep the key of the new tenant in"
+            "the profile `{name}` already exists; choose another with --profile for the key of the new tenant"
         )));
     }
     let SignUpArguments { tenant, email } = arguments;
-    let password = secret_line::ask(&format!("A password for {email} at {server}"))?;
+    let password = secret_line::ask(&format!("New password for {email} at {server}"))?;
     let client = Client::builder(server.as_str()).retry(RetryPolicy::NEVER).build();
     let client = client.map_err(|error| failure(&error))?;
     let session = client.sign_up(tenant, email, &password).await;
     let session = session.map_err(|error| failure(&error))?;
     let api_key = key_of(&server, session.access_token.clone(), KEY_NAME, None).await.map_err(|failed| {
         failed.adding(&format!(
-            " The tenant `{tenant}` is there, and has no key yet: sign in with `berth sign-in {email} --tenant {tenant}`, which makes one."
+            " The tenant `{tenant}` was created but has no key: create one with `berth sign-in {email} --tenant {tenant}`."
         ))
     })?;
     let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
     output::remark(&format!(
-        "{email} owns the tenant `{tenant}` at {server}. Its first key is profile `{name}` now, and in use; kept in {}.",
+        "{email} owns the tenant `{tenant}` at {server}. Its first key is stored as the current profile `{name}` in {}.",
         path.display()
     ));
     Ok(())
@@ -81,6 +81,6 @@ pub(super) async fn key_of(
     let scopes: Vec<Scope> = Scope::ALL.into_iter().filter(may).collect();
     let made = client.create_key(name, &scopes, life).await;
     let made = made.map_err(|error| failure(&error))?.into_value();
-    let lost = || Failure::failed("a key was made, but the answer with its text was lost.");
+    let lost = || Failure::failed("a key was created, but the response with its text was lost.");
     made.key.map(SecretString::from).ok_or_else(lost)
 }

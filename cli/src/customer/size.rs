@@ -30,7 +30,7 @@ fn judged(size: usize, limits: &Limits) -> Result<(), Failure> {
         _ => "see `berth limits`",
     };
     Err(Failure::usage(format!(
-        "the task has {size} bytes, and may have {} at most ({of}). Give it a place to fetch its data from",
+        "the task has {size} bytes; the limit is {} ({of}). Let it download its data",
         limits.payload_bytes
     )))
 }

@@ -13,7 +13,7 @@ use super::warned::warned;
 use super::{size, submit_file};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use client::{Answer, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
+use client::{ApiResponse, ClientError, IdempotencyKey, LogFilter, NewTask, Task};
 use domain::time::{Timestamp, parse_duration};
 use serde::Serialize;
 use std::io::Read;
@@ -28,12 +28,12 @@ use std::time::Duration;
                       berth submit [--idempotency-key KEY] --json FILE\n       \
                       berth submit [--idempotency-key KEY] --file FILE",
     after_help = "Examples:\n  berth submit --name hello --tier basic --delay 10s -- bash -c 'echo hi'\n  \
-                  berth submit --follow -- bash -c 'echo hi'      # its output, and its end as exit code\n  \
-                  berth submit -- ./job.sh one two                # a script of this machine is sent with the task\n  \
+                  berth submit --follow -- bash -c 'echo hi'      # prints the output; exit code is the result\n  \
+                  berth submit -- ./job.sh one two                # sends the local script with the task\n  \
                   sort names | berth submit --stdin - --env-file job.env -- ./job.sh\n  \
                   berth submit --http https://example.com/hook --header 'Content-Type: application/json' --data '{}'\n  \
                   berth submit --json task.json\n  \
-                  berth submit --file tasks.ndjson                # a task a line; ids in order",
+                  berth submit --file tasks.ndjson                # one task per line; prints the ids in order",
     group = clap::ArgGroup::new("what").args(["command", "http", "noop", "json", "file"]),
     group = clap::ArgGroup::new("given").args(["command", "script", "http", "noop", "json", "file"]).required(true).multiple(true)
 )]
@@ -41,22 +41,22 @@ pub struct SubmitArguments {
     /// The task.
     #[command(flatten)]
     pub task: TaskArguments,
-    /// How long from now it becomes due, such as 10s.
+    /// Delay from now, such as 10s.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "run_at")]
     pub delay: Option<Duration>,
-    /// When it becomes due, such as 2030-01-31T12:00:00Z.
+    /// Due time, such as 2030-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub run_at: Option<Timestamp>,
-    /// Makes repeating this command safe: the same key submits the same task once.
+    /// Idempotency key: repeating the command with the same key submits the task only once.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<IdempotencyKey>,
-    /// Submit the task in this file as the API takes it; `-` is standard input.
+    /// JSON file with the task, as in the API; `-`: standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = FIELDS, conflicts_with_all = ["delay", "run_at"])]
     pub json: Option<String>,
-    /// Submit each line of this file as a task, as the API takes it; `-` is standard input.
+    /// NDJSON file, one task per line, as in the API; `-`: standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = FIELDS, conflicts_with_all = ["delay", "run_at", "follow"])]
     pub file: Option<String>,
-    /// Wait for it: write its output as it comes; its end is the exit code. Ctrl-C ends the waiting, not the task.
+    /// Follow the output until the task has finished; the exit code is its result. Ctrl-C does not stop the task.
     #[arg(long, short = 'f')]
     pub follow: bool,
 }
@@ -84,14 +84,12 @@ pub async fn run(connection: &Connection, arguments: SubmitArguments) -> Result<
     show(connection.format, &task)
 }
 
-pub(super) fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
+pub(super) fn show(format: Format, task: &ApiResponse<Task>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(task.json()),
         Format::Table => {
             if task.is_replayed() {
-                output::remark(
-                    "It was submitted before under this idempotency key; this is that task.",
-                );
+                output::remark("The task was already submitted with this idempotency key.");
             }
             output::line(&task.id.to_string())
         }
@@ -101,9 +99,9 @@ pub(super) fn show(format: Format, task: &Answer<Task>) -> Result<(), Failure> {
 /// Whether the task may have been stored all the same.
 fn is_open(error: &ClientError) -> bool {
     match error {
-        ClientError::Unreachable { .. } | ClientError::Cut { .. } | ClientError::Answer { .. } => {
-            true
-        }
+        ClientError::Unreachable { .. }
+        | ClientError::Cut { .. }
+        | ClientError::UnexpectedResponse { .. } => true,
         ClientError::Api(problem) => problem.status >= 500,
         ClientError::Settings(_) => false,
     }
@@ -114,7 +112,7 @@ pub(super) fn not_submitted(error: &ClientError, key: &IdempotencyKey) -> Failur
     if !is_open(error) {
         return failure;
     }
-    failure.adding(&format!("\nIt may have been stored or not. To go on safely, repeat the command with --idempotency-key {key}"))
+    failure.adding(&format!("\nThe task may have been stored. To retry safely, repeat the command with --idempotency-key {key}"))
 }
 
 fn task(arguments: SubmitArguments) -> Result<NewTask, Failure> {

@@ -84,7 +84,7 @@ pub(super) async fn run(
         return Err(Failure::new(
             Exit::Usage,
             format!(
-                "{refused} lines were refused; mend them and submit them alone: the others are stored"
+                "{refused} lines were refused; fix them and submit only those: the others are stored"
             ),
         ));
     }
@@ -182,9 +182,7 @@ fn count(mut lines: impl BufRead) -> std::io::Result<usize> {
 fn part_key(key: &IdempotencyKey, part: u32) -> Result<IdempotencyKey, Failure> {
     let own = if part == 1 { key.to_string() } else { format!("{key}.{part}") };
     own.parse().map_err(|_| {
-        Failure::usage(
-            "--idempotency-key is too long for a file of this size; use at most 190 characters",
-        )
+        Failure::usage("--idempotency-key is too long for this file; use at most 190 characters")
     })
 }
 

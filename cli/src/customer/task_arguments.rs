@@ -42,81 +42,81 @@ pub const FIELDS: [&str; 22] = [
 /// A task.
 #[derive(Debug, clap::Args)]
 pub struct TaskArguments {
-    /// What to call the task; need not be unique.
+    /// Name of the task; need not be unique.
     #[arg(long)]
     pub name: Option<String>,
-    /// What it needs: basic (0.25 cores, 512 MiB; the default), regular (1 core, 2 GiB) or premium (4 cores, 8 GiB).
+    /// Tier: basic (0.25 cores, 512 MiB; default), regular (1 core, 2 GiB) or premium (4 cores, 8 GiB).
     #[arg(long)]
     pub tier: Option<Tier>,
-    /// How long after it became due it may start and still be on time; 5m when left out, unless the server is set otherwise.
+    /// How long after its due time the task may start. Default: 5m, or as the server is configured.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub delay_tolerance: Option<Duration>,
-    /// The longest one attempt may run; then it is killed. 1m when left out, unless the server is set otherwise.
+    /// Longest run time of one attempt; then it is killed. Default: 1m, or as the server is configured.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub execution_cap: Option<Duration>,
-    /// Let it expire when it could not start in time, which its delay tolerance says.
+    /// Expire if not started within the delay tolerance.
     #[arg(long)]
     pub expire_if_late: bool,
-    /// From -10 to 10, 0 when left out: it goes before others of yours as if it had to start that many minutes earlier, or later.
+    /// Priority among your tasks, -10 to 10: shifts the start deadline by this many minutes. Default: 0.
     #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
     pub priority: Option<Priority>,
-    /// Run only where room is spare, until its tolerance is nearly used up; `--flexible false` where the plan says otherwise.
+    /// Run only in spare room until the tolerance is nearly used up; `--flexible false` overrides the plan.
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     pub flexible: Option<bool>,
-    /// Of your tasks with this key one runs at a time, or as many as `berth concurrency set` says.
+    /// Concurrency key: one of your tasks with it runs at a time, or as many as `berth concurrency set` allows.
     #[arg(long, value_name = "KEY")]
     pub concurrency_key: Option<ConcurrencyKey>,
-    /// Attempts that count, at most; 1 when left out, unless the server is set otherwise. The waits between them grow from 1s to 5m.
+    /// Most charged attempts. Default: 1, or as the server is configured. Back-off grows from 1s to 5m.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_attempts: Option<u32>,
-    /// Which ends of an attempt are tried again, with commas: failure (the default), cap (killed over its cap), resources.
+    /// Results to retry, comma-separated: failure (default), cap (killed over its cap), resources.
     #[arg(long, value_name = "ENDS", value_delimiter = ',')]
     pub retry_on: Vec<RetryOn>,
-    /// What a lost attempt means: at_least_once (the default) runs it again, at_most_once does not.
+    /// After a lost attempt: at_least_once (default) runs the task again, at_most_once does not.
     #[arg(long)]
     pub delivery: Option<Delivery>,
-    /// Group of executors to run on; default when left out.
+    /// Pool of executors. Default: default.
     #[arg(long)]
     pub pool: Option<String>,
-    /// Unique among your tasks that have not ended; a conflict answers with the one that exists.
+    /// Key that is unique among your unfinished tasks; a conflict returns the existing task.
     #[arg(long, value_name = "KEY")]
     pub unique_key: Option<String>,
-    /// A label to find it by; may be repeated.
+    /// Label; repeatable.
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = pair)]
     pub labels: Vec<(String, String)>,
-    /// A variable of the command's environment; may be repeated. Nothing else is inherited.
+    /// Environment variable of the command; repeatable. Nothing else is inherited.
     #[arg(long = "env", value_name = "KEY=VALUE", value_parser = pair)]
     pub env: Vec<(String, String)>,
-    /// Variables from a file, KEY=VALUE a line, as docker's --env-file reads it; may be repeated. --env goes before it.
+    /// File of environment variables, KEY=VALUE per line, in docker's format; repeatable. --env overrides it.
     #[arg(long, value_name = "FILE")]
     pub env_file: Vec<String>,
-    /// What the command reads on its standard input: a text, @FILE, or - for what is piped into this command.
+    /// Standard input of the command: a text, @FILE, or - for this command's standard input.
     #[arg(long, value_name = "TEXT|@FILE|-")]
     pub stdin: Option<String>,
-    /// Send this file of this machine, and run it by the interpreter of its `#!` line; what follows -- are its arguments.
-    /// A command that begins with ./ or ../ is sent as well.
+    /// Send this local script and run it with the interpreter of its `#!` line; arguments follow --. A command that starts
+    /// with ./ or ../ is sent as well.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "noop"])]
     pub script: Option<String>,
-    /// Call this URL. The task's exit code is the status of the answer, its output the answer's body.
+    /// Call this URL. Exit code and output are the status and body of the response.
     #[arg(long, value_name = "URL", conflicts_with_all = ["env", "env_file", "stdin"])]
     pub http: Option<String>,
-    /// How the URL is called; POST with --data, else GET.
+    /// HTTP method. Default: POST with --data, else GET.
     #[arg(long, value_name = "METHOD", requires = "http")]
     pub method: Option<HttpMethod>,
-    /// A header of the call; may be repeated.
+    /// Request header; repeatable.
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header, requires = "http")]
     pub headers: Vec<(String, String)>,
-    /// The body of the call.
+    /// Request body.
     #[arg(long, value_name = "TEXT", requires = "http")]
     pub data: Option<String>,
-    /// Which statuses are a success, such as 2xx or 200,204; 2xx when left out. A redirect in it is not followed.
+    /// Statuses of success, such as 2xx or 200,204. Default: 2xx. A listed redirect is not followed.
     #[arg(long, value_name = "STATUSES", requires = "http")]
     pub success: Option<SuccessRule>,
-    /// Do nothing, for a while: to measure and to try things out.
+    /// Do nothing for this long, for tests and benchmarks.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, num_args = 0..=1, default_missing_value = "0s",
         conflicts_with_all = ["env", "env_file", "stdin"])]
     pub noop: Option<Duration>,
-    /// Program and arguments; no shell is involved unless it is the program.
+    /// Program and arguments, without a shell.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
@@ -225,21 +225,20 @@ mod tests {
         let attempts = limits.default_max_attempts.to_string();
         let retry = RetryPolicy::default();
         let waits = format!(
-            "grow from {} to {}",
+            "grows from {} to {}",
             format_duration(retry.initial),
             format_duration(retry.max)
         );
-        let set =
-            |value: &str| format!("{value} when left out, unless the server is set otherwise");
+        let set = |value: &str| format!("Default: {value}, or as the server is configured");
         for (flag, default, said) in [
             ("delay_tolerance", Value::from(tolerance.as_str()), set(&tolerance)),
             ("execution_cap", Value::from(cap.as_str()), set(&cap)),
             ("max_attempts", limits.default_max_attempts.into(), set(&attempts)),
             ("max_attempts", limits.default_max_attempts.into(), waits),
-            ("tier", Value::Null, "MiB; the default)".to_owned()),
-            ("priority", 0.into(), "0 when left out".to_owned()),
-            ("delivery", "at_least_once".into(), "at_least_once (the default)".to_owned()),
-            ("pool", "default".into(), "default when left out".to_owned()),
+            ("tier", Value::Null, "MiB; default)".to_owned()),
+            ("priority", 0.into(), "Default: 0".to_owned()),
+            ("delivery", "at_least_once".into(), "at_least_once (default)".to_owned()),
+            ("pool", "default".into(), "Default: default".to_owned()),
         ] {
             assert_eq!(of("TaskSubmit", flag), default, "{flag}");
             assert!(help(flag).contains(&said), "{flag}: {}", help(flag));
@@ -247,7 +246,7 @@ mod tests {
         assert_eq!(of("Retry", "on"), serde_json::json!(RetryOn::usual()));
         assert_eq!(of("Retry", "initial"), format_duration(retry.initial));
         assert_eq!(of("Retry", "max"), format_duration(retry.max));
-        assert!(help("retry_on").contains("failure (the default)"));
+        assert!(help("retry_on").contains("failure (default)"));
         for tier in Tier::ALL {
             let size = tier.resources();
             let cores = f64::from(size.cpu_millis) / 1000.0;

@@ -13,10 +13,10 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth usage --from 2030-01-01 --to 2030-01-31")]
 pub struct UsageArguments {
-    /// First day, UTC. The first of the month when left out.
+    /// First day, UTC. Default: first of the month.
     #[arg(long, value_name = "DAY")]
     pub from: Option<NaiveDate>,
-    /// Last day, included. The last of the month when left out.
+    /// Last day, inclusive. Default: last of the month.
     #[arg(long, value_name = "DAY")]
     pub to: Option<NaiveDate>,
 }

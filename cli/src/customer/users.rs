@@ -13,11 +13,11 @@ use std::str::FromStr;
 /// A user to invite.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth users invite ann@example.com --role developer\n\n\
-                  The user sets a password with `berth accept` and the token that is printed.")]
+                  The user sets a password with `berth accept` and the printed token.")]
 pub struct UsersInviteArguments {
-    /// The address to sign in with.
+    /// E-mail address to sign in with.
     pub email: String,
-    /// What the user may do: owner, admin, developer, billing or viewer. You can only give what you hold.
+    /// Role: owner, admin, developer, billing or viewer. You can only grant what you hold.
     #[arg(long)]
     pub role: Role,
 }
@@ -26,10 +26,10 @@ pub struct UsersInviteArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth users role ann@example.com viewer")]
 pub struct UsersRoleArguments {
-    /// The user's e-mail address, or id.
+    /// E-mail address or id of the user.
     #[arg(value_name = "EMAIL|ID")]
     pub user: Which,
-    /// What the user may do from now on: owner, admin, developer, billing or viewer.
+    /// New role: owner, admin, developer, billing or viewer.
     pub role: Role,
 }
 
@@ -37,7 +37,7 @@ pub struct UsersRoleArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth users remove ann@example.com")]
 pub struct UsersRemoveArguments {
-    /// The user's e-mail address, or id.
+    /// E-mail address or id of the user.
     #[arg(value_name = "EMAIL|ID")]
     pub user: Which,
 }
@@ -79,7 +79,7 @@ async fn id_of(connection: &Connection, user: &Which) -> Result<UserId, Failure>
     }
     Err(Failure::new(
         Exit::NotFound,
-        format!("there is no user `{email}` in your tenant; see `berth users list`"),
+        format!("no user `{email}` in your tenant; see `berth users list`"),
     ))
 }
 
@@ -119,11 +119,11 @@ pub async fn invite(
     let User { id, email, role, .. } = &made.info;
     let Some(token) = &made.invite_token else {
         return Err(Failure::failed(format!(
-            "{email} was invited, but the answer with the token was lost on the way: remove `{id}` and invite again"
+            "{email} was invited, but the response with the token was lost: remove `{id}` and invite again"
         )));
     };
     output::remark(&format!(
-        "{email} is invited as {role}. The token is shown this once and cannot be shown again:"
+        "{email} is invited as {role}. Store the token now: it cannot be shown again:"
     ));
     output::line(token)
 }

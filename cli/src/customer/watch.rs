@@ -20,13 +20,13 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  berth watch                      # the newest tasks, until ctrl-C\n  \
-                  berth watch $(berth submit -- sleep 5)   # one task, until it has ended; its end is the exit code"
+                  berth watch $(berth submit -- sleep 5)   # one task; the exit code is its result"
 )]
 pub struct WatchArguments {
-    /// Ids of tasks; the newest tasks when left out.
+    /// Ids of tasks. Default: the newest tasks.
     #[arg(value_name = "ID")]
     pub ids: Vec<TaskId>,
-    /// Time between two looks.
+    /// Poll interval.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1s")]
     pub every: Duration,
 }

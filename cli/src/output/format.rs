@@ -5,8 +5,8 @@ use clap::ValueEnum;
 /// For whom standard output is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people: short, aligned.
+    /// Aligned columns, for people.
     Table,
-    /// For programs: as the API gives it, one document a line.
+    /// JSON as in the API, one document per line.
     Json,
 }

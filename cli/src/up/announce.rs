@@ -89,7 +89,7 @@ impl Announcement {
         let at = |path: &Path| quoted(&path.to_string_lossy());
         let isolation = self.isolation.as_deref().map_or_else(String::new, |isolation| {
             format!(
-                "\nWhat commands are held to on this machine (docs/isolation.md):\n  {}\n",
+                "\nIsolation of commands on this machine (docs/isolation.md):\n  {}\n",
                 isolation.replace("; ", "\n  ")
             )
         });
@@ -108,13 +108,13 @@ Next, in another terminal:
   berth logs task_...
   curl -H \"Authorization: Bearer $BERTH_API_KEY\" $BERTH_SERVER/v1/tasks
 
-What its operators do (berth doctor, berth admin ...), in one more:
+For operator commands (berth doctor, berth admin ...), in another:
 
   . {operator}
 
-Every route: {url}/docs
+API reference: {url}/docs
 
-Ctrl-C stops everything; the next `berth up` goes on with the data.\n",
+Ctrl-C stops everything; the next `berth up` continues with the data.\n",
             url = self.url,
             key = self.api_key,
             data = folder.path().display(),

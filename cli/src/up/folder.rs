@@ -26,7 +26,7 @@ impl Folder {
         let path = given.map_or_else(default, |path| Ok(path.to_owned()))?;
         let failed = |error: io::Error| {
             Failure::failed(format!(
-                "the data folder {} cannot be used: {error}; name another one with --data-dir",
+                "cannot use the data folder {}: {error}; choose another with --data-dir",
                 path.display()
             ))
         };
@@ -89,7 +89,7 @@ fn default() -> Result<PathBuf, Failure> {
         .or_else(|| set("HOME").map(|home| home.join(".local/share")))
         .map(|folder| folder.join("berth"))
         .ok_or_else(|| {
-            Failure::usage("there is no home folder for the data; name one with --data-dir")
+            Failure::usage("there is no home folder for the data; choose a folder with --data-dir")
         })
 }
 
@@ -97,7 +97,7 @@ fn in_use(path: &Path, lock: &Path) -> Failure {
     let pid = fs::read_to_string(lock).unwrap_or_default();
     let who = if pid.is_empty() { String::new() } else { format!(" (pid {pid})") };
     Failure::failed(format!(
-        "another `berth up`{who} runs with the data folder {}; stop it, or name another folder with --data-dir",
+        "another `berth up`{who} uses the data folder {}; stop it, or choose another folder with --data-dir",
         path.display()
     ))
 }

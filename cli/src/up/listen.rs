@@ -46,11 +46,11 @@ pub fn refused(address: SocketAddr, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::AddrInUse {
         let owner = owner_of(address);
         return Failure::failed(format!(
-            "{address} is taken by {owner}; stop that, or give another address with --listen (127.0.0.1:0 takes a free port)"
+            "{address} is in use by {owner}; stop it, or choose another address with --listen (127.0.0.1:0: any free port)"
         ));
     }
     Failure::failed(format!(
-        "cannot listen on {address}: {error}; give another address with --listen"
+        "cannot listen on {address}: {error}; choose another address with --listen"
     ))
 }
 

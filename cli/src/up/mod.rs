@@ -1,7 +1,7 @@
 //! `berth up`: a whole Berth by one command.
 //!
 //! Embedded (the default): all roles and an executor in this process, with hints in memory, on a private Postgres. Full
-//! (`--full`): each role a process of its own, with RabbitMQ between them. Both keep everything in one data folder and go on
+//! (`--full`): one process per role, with RabbitMQ. Both keep everything in one data folder and go on
 //! with it at the next start, whatever ended the last one.
 
 mod announce;

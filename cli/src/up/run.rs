@@ -61,7 +61,7 @@ pub async fn run(arguments: &UpArguments, format: Format) -> Result<(), Failure>
     let mut running = Running::default();
     let stayed = Box::pin(up.stay(&mut running)).await;
     if format == Format::Table && up.shutdown.is_cancelled() {
-        output::remark("\nStopping (ctrl-C again: at once) ...");
+        output::remark("\nStopping (ctrl-C again: immediately) ...");
     }
     running.stop().await;
     tracing::info!("Stopped");
@@ -175,7 +175,7 @@ impl<'a> Up<'a> {
         }
         if arguments.database_url.is_none() {
             if is_new {
-                self.say("Making a database (this once) ...");
+                self.say("Creating a database (first start only) ...");
             }
             let with = (password.as_str(), connections(config, self.counts()));
             let postgres = Postgres::start(&places, keeper, log("postgres"), with).await?;

@@ -3,18 +3,18 @@
 use domain::time::Timestamp;
 use serde::Deserialize;
 
-/// One try of a task.
+/// An attempt of a task.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Attempt {
-    /// 1 upwards.
+    /// Number, from 1.
     pub attempt: u32,
     /// `running`, or how it ended (`domain::task::AttemptOutcome`).
     pub state: String,
-    /// False where it was lost to infrastructure: it costs nothing and is not counted.
+    /// False: lost to infrastructure; free, and not counted against `max_attempts`.
     pub charged: bool,
     /// Where it ran.
     pub executor: Option<String>,
-    /// When it got its place on an executor.
+    /// When it was placed.
     pub placed_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
@@ -24,7 +24,7 @@ pub struct Attempt {
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Why it ended as it did.
+    /// Reason of its end.
     pub reason: Option<String>,
     /// Bytes written to standard output, stored or not.
     pub stdout_bytes: i64,

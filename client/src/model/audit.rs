@@ -5,7 +5,7 @@ use domain::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Something that was done, or tried.
+/// An action or a failed attempt.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct AuditEntry {
     /// Its id.
@@ -30,18 +30,18 @@ pub struct AuditEntry {
     pub after: Option<Value>,
 }
 
-/// Who did it.
+/// The actor.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AuditActor {
     /// `operator`, `key`, `user`, `nobody` or `system`.
     pub kind: String,
     /// Which one.
     pub id: Option<String>,
-    /// With what they came: the public part of a key, or a sign-in.
+    /// The credential: the id of a key or of a sign-in.
     pub key_id: Option<String>,
 }
 
-/// What it was done to.
+/// The target of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AuditTarget {
     /// Its kind, such as `key`.

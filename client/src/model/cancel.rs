@@ -1,28 +1,28 @@
-//! What a cancel did.
+//! The result of a cancel.
 
 use super::Task;
 use serde::Deserialize;
 
-/// A task after it was asked to be cancelled.
+/// A task and the result of its cancel.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Cancelled {
-    /// The task as it is now.
+    /// The task now.
     #[serde(flatten)]
     pub task: Task,
-    /// What was done.
+    /// The result.
     pub cancel: CancelDone,
 }
 
-/// What a cancel did.
+/// Result of a cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CancelDone {
-    /// It had not started, and will not.
+    /// Cancelled before it started.
     Cancelled,
-    /// It runs, and is asked to stop.
+    /// Running; a stop was requested.
     Requested,
-    /// It had been asked before.
+    /// A stop was already requested.
     AlreadyRequested,
-    /// It had ended before.
+    /// Already finished.
     AlreadyEnded,
 }

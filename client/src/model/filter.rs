@@ -1,4 +1,4 @@
-//! Which tasks a list shows.
+//! Filters of a task list.
 
 use domain::resources::Tier;
 use domain::task::State;
@@ -6,18 +6,18 @@ use domain::time::Timestamp;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a label must be, or must not be. As text it is `key=value` or `key!=value`.
+/// A condition on a label: `key=value` or `key!=value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelFilter {
     /// The label's key.
     pub key: String,
-    /// The value that it is compared with.
+    /// The value to compare with.
     pub value: String,
-    /// It has that value; else it has another value, or the task has no such label.
+    /// True: equal. False: another value, or no such label.
     pub equal: bool,
 }
 
-/// A text is no condition on a label.
+/// A text is not a label condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected KEY=VALUE or KEY!=VALUE")]
 pub struct ParseLabelFilterError;
@@ -42,24 +42,24 @@ impl fmt::Display for LabelFilter {
     }
 }
 
-/// Which tasks a list shows: those that fit all that is given.
+/// Filter of a task list; all conditions must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
-    /// In one of these states; any when empty.
+    /// States; empty: any.
     pub states: Vec<State>,
-    /// Of this tier.
+    /// Tier.
     pub tier: Option<Tier>,
-    /// Of exactly this name.
+    /// Exact name.
     pub name: Option<String>,
-    /// With all of these labels.
+    /// Labels; all must match.
     pub labels: Vec<LabelFilter>,
-    /// Made by the schedule of this name or id.
+    /// Schedule that created the task, by name or id.
     pub schedule: Option<String>,
     /// Submitted at or after this time.
     pub created_from: Option<Timestamp>,
     /// Submitted before this time.
     pub created_before: Option<Timestamp>,
-    /// Show what each task runs, too. A page ends early where that is large.
+    /// Include what each task runs; large pages are shorter.
     pub with_run: bool,
 }
 

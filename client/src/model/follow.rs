@@ -1,21 +1,21 @@
-//! What happens to a task that is followed.
+//! Events of a followed task.
 
 use super::LogChunk;
 use domain::task::State;
 use serde::Deserialize;
 
-/// One thing that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FollowEvent {
-    /// It wrote something.
+    /// Output.
     Output(LogChunk),
-    /// It is in another state than before, or was in this one when the following began.
+    /// The state at the start, or a change of it.
     State(FollowedState),
-    /// It has ended, and all its output was told. Nothing comes after this.
+    /// It has finished and all output was received. The last event.
     End(FollowedState),
 }
 
-/// Where a followed task is.
+/// State of a followed task.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FollowedState {
     /// Its state.
@@ -25,7 +25,7 @@ pub struct FollowedState {
     /// Exit code of the last attempt, once it has ended.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// Why it ended as it did.
+    /// Reason of its end.
     #[serde(default)]
     pub reason: Option<String>,
 }

@@ -8,28 +8,28 @@ use serde::Deserialize;
 /// An API key, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ApiKey {
-    /// The public part: the third part of the key's text.
+    /// Id: the third part of the key.
     pub id: String,
     /// What it is called.
     pub name: String,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: Vec<Scope>,
-    /// The user who made it, or made the key that did, where there is one.
+    /// The user who created it, directly or through a key, if any.
     pub user: Option<UserId>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it ends by itself, or has ended.
+    /// Expiry.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to within a minute.
     pub last_used_at: Option<Timestamp>,
-    /// The key that was made in its place.
+    /// The key that replaced it.
     pub replaced_by: Option<String>,
 }
 
-/// A key that was just made. Its text does not show in `Debug`.
+/// A new key. `Debug` hides its text.
 #[derive(Clone, Deserialize)]
 pub struct NewApiKey {
-    /// The whole key. `None` where the request had been repeated and the answer to the first try was lost.
+    /// The whole key. `None` in a repeated response.
     pub key: Option<String>,
     /// The rest.
     #[serde(flatten)]
@@ -42,12 +42,12 @@ impl std::fmt::Debug for NewApiKey {
     }
 }
 
-/// A key and the one in whose place it was made.
+/// The new key and the replaced one.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RotatedApiKey {
-    /// The key from now on.
+    /// The new key.
     pub new: NewApiKey,
-    /// The key until it expires.
+    /// The old key.
     pub old: ApiKey,
 }
 

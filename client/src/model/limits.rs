@@ -1,4 +1,4 @@
-//! What the plan allows, and what is used of it.
+//! Limits of the plan and their use.
 
 use domain::time::Timestamp;
 use serde::Deserialize;
@@ -8,28 +8,28 @@ use serde::Deserialize;
 pub struct Limits {
     /// The plan's name.
     pub plan: Option<String>,
-    /// How the account stands: `active` or `suspended`.
+    /// State of the account: `active` or `suspended`.
     pub state: String,
     /// Tasks submitted per second.
     pub submits_per_second: u32,
-    /// Tasks that may be submitted at once after a pause.
+    /// Burst of submitted tasks.
     pub submit_burst: u32,
-    /// Tasks submitted per hour; 0 is no limit.
+    /// Tasks submitted per hour; 0: no limit.
     pub submits_per_hour: u32,
     /// Largest body of one task, bytes.
     pub payload_bytes: u64,
-    /// Which limit that is: `plan` or `installation`.
+    /// Source of this limit: `plan` or `installation`.
     #[serde(default)]
     pub payload_bytes_of: String,
-    /// Days that ended tasks are shown.
+    /// Days for which finished tasks are shown.
     pub retention_days: u32,
-    /// Share where customers compete for room.
+    /// Scheduling weight.
     pub weight: f64,
-    /// Tasks are flexible unless they say otherwise.
+    /// Whether tasks are flexible by default.
     pub flexible: bool,
-    /// What was submitted lately of what may be.
+    /// Rates of submits.
     pub rates: Vec<RateUse>,
-    /// What may be held at once, and what is.
+    /// Quotas.
     pub quotas: Vec<QuotaUse>,
     /// The latest warnings, newest first.
     pub warnings: Vec<LimitWarning>,
@@ -40,13 +40,13 @@ pub struct Limits {
 pub struct RateUse {
     /// Its name.
     pub name: String,
-    /// Tasks that may be submitted where none was.
+    /// The limit, tasks.
     pub limit: u64,
-    /// Tasks used of these.
+    /// Tasks used.
     pub used: u64,
     /// Tasks that may be submitted now.
     pub left: u64,
-    /// When nothing of it will be used any more, if nothing is submitted.
+    /// When the limit is full again without further submits.
     pub whole_at: Timestamp,
 }
 
@@ -61,13 +61,13 @@ pub struct QuotaUse {
     pub used: u64,
 }
 
-/// Something to know of.
+/// A warning.
 #[derive(Debug, Clone, Deserialize)]
 pub struct LimitWarning {
     /// When.
     pub at: Timestamp,
-    /// What, such as `quota_nearly_used`.
+    /// Code, such as `quota_nearly_used`.
     pub kind: String,
-    /// Its particulars.
+    /// Details.
     pub detail: serde_json::Value,
 }

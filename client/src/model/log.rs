@@ -1,4 +1,4 @@
-//! A piece of a task's output.
+//! Output of a task.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Where a command wrote to.
+/// An output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
@@ -45,12 +45,12 @@ impl FromStr for Stream {
     }
 }
 
-/// From when on output is wanted.
+/// Start of the requested output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// From this time on.
+    /// Since this time.
     At(Timestamp),
-    /// From so long ago on.
+    /// Since this long ago.
     Ago(Duration),
 }
 
@@ -76,16 +76,16 @@ impl FromStr for Since {
     }
 }
 
-/// Which output is wanted.
+/// Filter of output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogFilter {
-    /// Of this attempt only.
+    /// Attempt.
     pub attempt: Option<u32>,
-    /// Of this stream only.
+    /// Stream.
     pub stream: Option<Stream>,
-    /// The last lines only, so many: up to 10 000, over both streams.
+    /// Only the last N lines, up to 10 000, over both streams.
     pub tail: Option<u32>,
-    /// Stored from then on.
+    /// Stored since.
     pub since: Option<Since>,
 }
 
@@ -100,16 +100,16 @@ impl LogFilter {
     }
 }
 
-/// A piece of output. Text is cut between characters, unless one was not written as a whole.
+/// A chunk of output. Text is split between characters, unless one was not written completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogChunk {
-    /// Which attempt wrote it.
+    /// Attempt.
     pub attempt: u32,
     /// Where to.
     pub stream: Stream,
-    /// Rises within an attempt, over both streams: the order in which they were read.
+    /// Sequence number within an attempt, over both streams.
     pub seq: u32,
-    /// Of the first byte; a jump means bytes that were not kept.
+    /// Offset of the first byte; a gap means bytes that were not stored.
     pub offset: u64,
     /// When it was stored.
     pub at: Timestamp,

@@ -1,6 +1,6 @@
-//! What goes to the API and what comes back, field by field.
+//! Request and response types of the API.
 //!
-//! What is sent is exact; what is received may have fields that this version does not know, which are passed over.
+//! Unknown fields of responses are ignored.
 
 mod attempt;
 mod audit;

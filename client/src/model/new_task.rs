@@ -1,4 +1,4 @@
-//! A task to submit. What is left out takes the server's default.
+//! A task to submit. Omitted fields get the server's default.
 
 use domain::batch::Priority;
 use domain::resources::{Resources, Tier};
@@ -13,55 +13,55 @@ use std::time::Duration;
 pub struct NewTask {
     /// What it runs.
     pub run: Run,
-    /// What to call it; need not be unique.
+    /// Name; need not be unique.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A name for a resource vector.
+    /// Tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// What it needs, instead of a tier.
+    /// Resources, instead of a tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
-    /// How long after the submit it becomes due.
+    /// Delay from the submit.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "duration")]
     pub delay: Option<Duration>,
-    /// When it becomes due, instead of a delay.
+    /// Due time, instead of a delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_at: Option<Timestamp>,
-    /// How long after it became due it may start and still be on time.
+    /// How long after its due time it may start.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "duration")]
     pub delay_tolerance: Option<Duration>,
-    /// The longest one attempt may run.
+    /// Longest run time of one attempt.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "duration")]
     pub execution_cap: Option<Duration>,
-    /// End as `expired` when it could not start in time.
+    /// End as `expired` if not started in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_if_late: Option<bool>,
-    /// Before or after others of the tenant: each level is worth a minute of start deadline.
+    /// Priority within the tenant: each level shifts the start deadline by a minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// Run only where room is spare, until the last tenth of the delay tolerance; as the plan says when left out.
+    /// Run only in spare room until the last tenth of the delay tolerance. Default: that of the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flexible: Option<bool>,
-    /// Of the tenant's tasks with this key one runs at a time, or as many as its limit says.
+    /// Concurrency key: one task of the tenant with it runs at a time, or as many as its limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency_key: Option<String>,
-    /// Attempts that count, at most.
+    /// Maximum of charged attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
-    /// What to do when an attempt fails.
+    /// Retry policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryPolicy>,
-    /// What a lost attempt means.
+    /// After a lost attempt: run again or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
-    /// Group of executors to run on.
+    /// Pool of executors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// Unique among the tenant's tasks that have not ended; a conflict answers with the one that exists.
+    /// Unique among the tenant's unfinished tasks; a conflict returns the existing task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unique_key: Option<String>,
-    /// To find it by.
+    /// Labels.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
@@ -73,7 +73,7 @@ impl NewTask {
         Self::new(Run::Command(CommandRun { argv, env: BTreeMap::new(), stdin: None }))
     }
 
-    /// A task that does nothing, for a while.
+    /// A task that does nothing for some time.
     #[must_use]
     pub fn noop(sleep: Duration) -> Self {
         Self::new(Run::Noop(NoopRun { sleep }))

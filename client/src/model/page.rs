@@ -1,13 +1,13 @@
-//! One page of a list, and how to ask for the next.
+//! Pages of lists.
 
 use serde::Deserialize;
 
-/// Which page is wanted.
+/// Request of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Rows at most, 1 to 200; the server's choice when left out.
+    /// Rows, 1 to 200. Default: the server's.
     pub limit: Option<u32>,
-    /// From the page before; the first page when left out.
+    /// Cursor of the previous page. Default: the first page.
     pub cursor: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl PageRequest {
 pub struct Page<T> {
     /// The rows.
     pub data: Vec<T>,
-    /// Asks for the next page; `None` on the last.
+    /// Cursor of the next page; `None` on the last.
     pub next_cursor: Option<String>,
 }
 

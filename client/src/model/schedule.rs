@@ -1,4 +1,4 @@
-//! A schedule to store, a schedule as the API shows it, and what becomes of its due times.
+//! Schedules and their fires.
 
 use crate::{NewTask, TaskWarning};
 use domain::id::{ScheduleId, TaskId};
@@ -7,29 +7,29 @@ use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A schedule to store. What is left out takes the server's default.
+/// A schedule to store. Omitted fields get the server's default.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewSchedule {
-    /// When it is due.
+    /// Its timing.
     pub timing: Timing,
-    /// What each fire makes; without `delay` and `run_at`.
+    /// The task that each fire creates, without `delay` and `run_at`.
     pub task: NewTask,
-    /// What a due time does while an earlier task of the schedule has not ended.
+    /// Overlap policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Overlap>,
-    /// What becomes of overdue times.
+    /// Misfire policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misfire: Option<Misfire>,
-    /// Paused when so many of its tasks in a row have not succeeded; never, when left out.
+    /// Pause after this many consecutive tasks without success. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_after_failures: Option<u32>,
-    /// Paused or not; as it is, when left out.
+    /// Whether it is paused. Default: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
 }
 
 impl NewSchedule {
-    /// A schedule that makes this task when it is due.
+    /// A schedule that creates this task at its due times.
     #[must_use]
     pub const fn new(timing: Timing, task: NewTask) -> Self {
         Self {
@@ -50,48 +50,48 @@ pub struct Schedule {
     pub id: ScheduleId,
     /// Its name.
     pub name: String,
-    /// Counts its changes, from 1.
+    /// Version, from 1.
     pub version: i64,
     /// `active`, `paused` or `over`.
     pub state: String,
-    /// When it is due, as stored.
+    /// Timing, as stored.
     pub timing: Value,
-    /// What each fire makes, as stored.
+    /// Task, as stored.
     pub task: Value,
-    /// What a due time does while an earlier task has not ended.
+    /// Overlap policy.
     pub overlap: String,
-    /// What becomes of overdue times.
+    /// Misfire policy.
     pub misfire: Value,
-    /// It is paused when so many of its tasks in a row have not succeeded.
+    /// Pause after this many consecutive tasks without success.
     pub pause_after_failures: Option<u32>,
-    /// So many of them have not, in a row.
+    /// Current number of consecutive tasks without success.
     pub failures_in_row: u32,
-    /// Since when, by whom and why it is paused.
+    /// The pause, if any.
     pub paused: Option<SchedulePaused>,
     /// The next due time.
     pub next_due_at: Option<Timestamp>,
-    /// When that fires: with its share of the jitter.
+    /// Next due time with jitter.
     pub next_fire_at: Option<Timestamp>,
-    /// Due times that made a task, those by hand not counted.
+    /// Due times that created a task, without manual triggers.
     pub fires: u64,
-    /// Its latest tasks; some may have ended.
+    /// Its latest tasks, finished or not.
     pub recent_tasks: Vec<TaskId>,
-    /// The release of the time zones' data by which the next due time was found.
+    /// Release of the time zone data used for the next due time.
     pub tzdb: String,
     /// The key or sign-in by which it was stored.
     pub created_by: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// When it was found to be over.
+    /// When it finished.
     pub ended_at: Option<Timestamp>,
-    /// What its owner should know of its tasks; only in the answer to a change.
+    /// Warnings, only in the response to a change.
     #[serde(default)]
     pub warnings: Vec<TaskWarning>,
 }
 
-/// That a schedule is paused.
+/// Pause of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SchedulePaused {
     /// Since when.
@@ -102,42 +102,42 @@ pub struct SchedulePaused {
     pub reason: Option<String>,
 }
 
-/// A schedule that is gone.
+/// A deleted schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct DeletedSchedule {
     /// Its name.
     pub name: String,
 }
 
-/// What became of one due time.
+/// A fire: the outcome of one due time.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Fire {
     /// The due time.
     pub due_at: Timestamp,
-    /// What became of it, such as `fired` or `paused`.
+    /// Outcome, such as `fired` or `paused`.
     pub outcome: String,
     /// `scheduled`, `trigger` or `backfill`.
     pub kind: String,
-    /// When that was decided.
+    /// When it was decided.
     pub fired_at: Timestamp,
-    /// The task it made.
+    /// The created task.
     pub task: Option<TaskId>,
-    /// The schedule's version then.
+    /// Version of the schedule at that time.
     pub version: i64,
-    /// More on the outcome.
+    /// Details of the outcome.
     pub detail: Option<String>,
 }
 
-/// When a schedule will be due.
+/// Due times of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SchedulePreview {
-    /// The zone in which it is meant.
+    /// The time zone.
     pub zone: String,
-    /// The release of the time zones' data.
+    /// Release of the time zone data.
     pub tzdb: String,
-    /// The due times, the first first.
+    /// The due times, in order.
     pub due: Vec<ScheduleDue>,
-    /// There are others after these.
+    /// Whether there are more.
     pub more: bool,
 }
 
@@ -146,9 +146,9 @@ pub struct SchedulePreview {
 pub struct ScheduleDue {
     /// When.
     pub at: Timestamp,
-    /// The same in the zone's time, with its offset.
+    /// Local time in the zone, with offset.
     pub local: String,
-    /// What the zone calls its time then.
+    /// Abbreviation of the zone's time.
     pub abbreviation: String,
     /// `shifted`, `repeated`, `again`, `change_day`.
     pub marks: Vec<String>,
@@ -163,25 +163,25 @@ pub struct BackfillRange {
     pub to: Timestamp,
     /// Only say what it would do.
     pub dry_run: bool,
-    /// Tasks made a second.
+    /// Tasks created per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_second: Option<f64>,
 }
 
-/// What a backfill does, or would do.
+/// Plan of a backfill.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct BackfillPlan {
     /// Due times of the range.
     pub due: u32,
-    /// Those among them that have made no task, and will.
+    /// Due times without a task, which will fire.
     pub to_fire: u32,
     /// The first of these.
     pub first: Option<Timestamp>,
     /// The last of these.
     pub last: Option<Timestamp>,
-    /// Tasks made a second.
+    /// Tasks created per second.
     pub per_second: f64,
-    /// Nothing was begun.
+    /// Whether only the plan was returned.
     pub dry_run: bool,
 }
 

@@ -1,71 +1,71 @@
-//! Being signed in.
+//! Sign-ins.
 
 use domain::id::{TenantId, UserId};
 use domain::time::Timestamp;
 use serde::Deserialize;
 
-/// A user who has just signed in. Its tokens do not show in `Debug`.
+/// A new sign-in. `Debug` hides its tokens.
 #[derive(Clone, Deserialize)]
 pub struct Session {
     /// The tenant.
     pub tenant: TenantId,
     /// The user.
     pub user: UserId,
-    /// Good for some minutes, wherever an API key is.
+    /// Access token, valid for some minutes instead of an API key.
     pub access_token: String,
 }
 
-/// A user whose password was just set.
+/// A user who has set a password.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AcceptedUser {
     /// The tenant.
     pub tenant: TenantId,
     /// The user.
     pub user: UserId,
-    /// The address to sign in with.
+    /// E-mail address to sign in with.
     pub email: String,
 }
 
-/// Who a credential belongs to, and what it may do.
+/// Owner and permissions of a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WhoAmI {
     /// The tenant.
     pub tenant: TenantId,
     /// Its name.
     pub tenant_name: Option<String>,
-    /// How the tenant stands: `active` or `suspended`.
+    /// State of the tenant: `active` or `suspended`.
     pub tenant_state: String,
-    /// The API key, where it is one.
+    /// The API key, if it is one.
     pub key: Option<WhichKey>,
-    /// The user, where it is one who is signed in.
+    /// The signed-in user, if it is one.
     pub user: Option<WhichUser>,
-    /// What it may do.
+    /// Its scopes.
     pub permissions: Vec<String>,
 }
 
-/// An API key, as it sees itself.
+/// The API key of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WhichKey {
-    /// Its public part.
+    /// Its id.
     pub id: String,
-    /// What its owner calls it.
+    /// Its name.
     pub name: String,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: Vec<String>,
-    /// On whose behalf it was made.
+    /// The user who created it, if any.
     pub user: Option<UserId>,
-    /// When it ends by itself.
+    /// Expiry.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A user, as they see themselves.
+/// The user of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WhichUser {
     /// The user's id.
     pub id: UserId,
-    /// The address to sign in with.
+    /// E-mail address to sign in with.
     pub email: String,
-    /// What the user may do.
+    /// Role of the user.
     pub role: String,
 }
 

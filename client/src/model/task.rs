@@ -1,4 +1,4 @@
-//! A task as the API shows it.
+//! A task.
 
 use domain::batch::Priority;
 use domain::id::{ScheduleId, TaskId};
@@ -10,91 +10,91 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// One piece of work.
+/// A task.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Task {
     /// Its id.
     pub id: TaskId,
-    /// What its owner calls it.
+    /// Its name.
     pub name: Option<String>,
-    /// Where it is in its life.
+    /// State.
     pub state: State,
-    /// The group of executors it runs on.
+    /// Pool.
     pub pool: String,
-    /// `None` where resources were given instead.
+    /// `None` if resources were given instead.
     pub tier: Option<Tier>,
     /// What it needs.
     pub resources: Resources,
-    /// What it runs, as given; `command`, `http` or `noop`, and in newer servers others. `None` in a list that was not asked for it.
+    /// What it runs, as given: `command`, `http`, `noop` or another. `None` in a list without it.
     #[serde(default)]
     pub run: Option<Value>,
     /// When it was submitted.
     pub created_at: Timestamp,
-    /// When it is due: at first, and again after a failure.
+    /// Due time; after a failure, that of the retry.
     pub run_at: Timestamp,
-    /// Until when it should start.
+    /// Start deadline.
     pub start_deadline: Timestamp,
     /// How long after it became due it may start.
     #[serde(with = "text")]
     pub delay_tolerance: Duration,
-    /// The longest one attempt may run.
+    /// Longest run time of one attempt.
     #[serde(with = "text")]
     pub execution_cap: Duration,
-    /// It ends as `expired` when it could not start in time.
+    /// Whether it ends as `expired` if not started in time.
     pub expire_if_late: bool,
-    /// Before or after others of the tenant.
+    /// Priority within the tenant.
     pub priority: Priority,
-    /// It runs where room is spare, until its tolerance is nearly used up.
+    /// Whether it runs only in spare room until its tolerance is nearly used up.
     pub flexible: bool,
-    /// What it shares a limit on running tasks with.
+    /// Concurrency key.
     pub concurrency_key: Option<String>,
-    /// Attempts that count, at most.
+    /// Maximum of charged attempts.
     pub max_attempts: u32,
-    /// Attempts so far, those that cost nothing included.
+    /// Attempts so far, with uncharged ones.
     pub attempts: u32,
-    /// Attempts that failed and count.
+    /// Charged attempts that failed.
     pub failures: u32,
-    /// What happens when an attempt fails, as given.
+    /// Retry policy, as given.
     pub retry: Value,
-    /// What a lost attempt means.
+    /// After a lost attempt: run again or not.
     pub delivery: Delivery,
-    /// Unique among the tenant's tasks that have not ended.
+    /// Unique among the tenant's unfinished tasks.
     pub unique_key: Option<String>,
-    /// To find it by.
+    /// Labels.
     pub labels: BTreeMap<String, String>,
     /// When its first attempt was placed.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// Why it ended as it did.
+    /// Reason of its end.
     pub reason: Option<String>,
     /// Exit code of the last attempt, once ended.
     pub exit_code: Option<i32>,
-    /// Where it runs now.
+    /// Current executor.
     pub executor: Option<String>,
-    /// The schedule that made it.
+    /// Schedule that created it.
     pub schedule: Option<ScheduleId>,
     /// The task that it runs again.
     #[serde(default)]
     pub rerun_of: Option<TaskId>,
-    /// The name that the schedule had then; none where no schedule made it.
+    /// Name of the schedule at that time, if any.
     #[serde(default)]
     pub schedule_name: Option<String>,
-    /// The due time it is for, which no retry changes; `None` where an older server does not say.
+    /// Its due time, which retries do not change; `None` from an older server.
     #[serde(default)]
     pub due_at: Option<Timestamp>,
-    /// What its owner should know of it; only in the answer to a submit.
+    /// Warnings, only in the response to a submit.
     #[serde(default)]
     pub warnings: Vec<TaskWarning>,
 }
 
-/// Something to know of a task that was accepted.
+/// A warning about an accepted task.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TaskWarning {
-    /// What, for programs: `no_executor` or `too_large`, and in newer servers others.
+    /// Code: `no_executor`, `too_large` or another.
     pub code: String,
-    /// The same for people.
+    /// Explanation for people.
     pub detail: String,
-    /// What it is about, as a JSON pointer into what was sent.
+    /// JSON pointer into the request.
     pub pointer: String,
 }

@@ -1,4 +1,4 @@
-//! What was used.
+//! Usage.
 
 use chrono::NaiveDate;
 use domain::resources::Tier;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct Usage {
     /// First day, UTC.
     pub from: NaiveDate,
-    /// Last day, included.
+    /// Last day, inclusive.
     pub to: NaiveDate,
     /// One row for each day and tier with usage, in order.
     pub data: Vec<UsageOfDay>,
@@ -22,7 +22,7 @@ pub struct Usage {
 pub struct UsageOfDay {
     /// The day.
     pub day: NaiveDate,
-    /// `None` for tasks that gave resources instead of a tier.
+    /// `None` for tasks with `resources` instead of a tier.
     pub tier: Option<Tier>,
     /// The figures.
     #[serde(flatten)]
@@ -34,7 +34,7 @@ pub struct UsageOfDay {
 pub struct Amounts {
     /// Attempts that ended.
     pub attempts: i64,
-    /// Those that are billed.
+    /// Billed attempts.
     pub charged_attempts: i64,
     /// Billed time in ms.
     pub run_ms: i64,

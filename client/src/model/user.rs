@@ -12,7 +12,7 @@ pub struct User {
     pub id: UserId,
     /// In lower case.
     pub email: String,
-    /// What the user may do.
+    /// Role of the user.
     pub role: Role,
     /// `invited` until a password is set, then `active`.
     pub state: String,
@@ -23,7 +23,7 @@ pub struct User {
 /// A user who was just invited. The token does not show in `Debug`.
 #[derive(Clone, Deserialize)]
 pub struct NewUser {
-    /// With which the user sets a password. `None` where the request had been repeated and the answer to the first try was lost.
+    /// Invitation token. `None` in a repeated response.
     pub invite_token: Option<String>,
     /// The rest.
     #[serde(flatten)]

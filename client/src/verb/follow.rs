@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The server breaks the silence every 15 s by default, and every 5 minutes at most.
 const SILENCE: Duration = Duration::from_secs(60);
-/// reqwest wants a limit for the whole answer; a stream has none of its own.
+/// reqwest needs a time limit for the whole response; a stream has none.
 const WHOLE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A task that is being followed. Goes on by itself where a connection is cut, without a gap and without repeating.
@@ -57,7 +57,7 @@ impl Follow {
     /// What happened next; `None` after the end. Dropping the future in the middle loses nothing.
     ///
     /// # Errors
-    /// 404 when there is no such task among yours; no answer, after all tries since the last event. The following may be
+    /// 404 for an unknown task; no response after all attempts since the last event. The following may be
     /// continued after an error.
     pub async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
         loop {
@@ -152,7 +152,7 @@ impl Follow {
     }
 
     fn parse<T: DeserializeOwned>(&self, data: &str) -> Result<T, ClientError> {
-        serde_json::from_str(data).map_err(|source| ClientError::Answer {
+        serde_json::from_str(data).map_err(|source| ClientError::UnexpectedResponse {
             server: self.client.server().to_owned(),
             source,
         })

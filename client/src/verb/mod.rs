@@ -1,4 +1,4 @@
-//! One file a route.
+//! One file per route.
 
 mod attempts;
 mod audit;

@@ -1,7 +1,7 @@
 //! `POST /v1/tasks/{id}/rerun`.
 
 use crate::send::{Call, to_json};
-use crate::{Answer, Client, ClientError, IdempotencyKey, Task};
+use crate::{ApiResponse, Client, ClientError, IdempotencyKey, Task};
 use domain::id::TaskId;
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ impl Client {
     /// (RFC 7396) of what was submitted; an empty object changes nothing. The same key and change again give the same answer.
     ///
     /// # Errors
-    /// 404 when there is none of this id among your tasks, or no more; what is wrong with the change; no answer.
+    /// 404 for an unknown task, or no more; what is wrong with the change; no response.
     pub async fn rerun(
         &self,
         id: TaskId,
         change: &Value,
         key: IdempotencyKey,
-    ) -> Result<Answer<Task>, ClientError> {
+    ) -> Result<ApiResponse<Task>, ClientError> {
         self.send(Call::post(format!("v1/tasks/{id}/rerun"), key).json(to_json(change)?)).await
     }
 }

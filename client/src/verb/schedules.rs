@@ -2,7 +2,7 @@
 
 use crate::send::{Call, to_json};
 use crate::{
-    Answer, BackfillPlan, BackfillRange, Client, ClientError, DeletedSchedule, Fire,
+    ApiResponse, BackfillPlan, BackfillRange, Client, ClientError, DeletedSchedule, Fire,
     IdempotencyKey, NewSchedule, Page, PageRequest, Schedule, SchedulePreview,
 };
 use domain::schedule::Timing;
@@ -14,13 +14,13 @@ impl Client {
     /// Makes a schedule, or changes it: with `if_version` only in that version. The same again changes nothing.
     ///
     /// # Errors
-    /// What is wrong with it; 412 where it is in another version; no answer.
+    /// An invalid schedule; 412 for another version; no response.
     pub async fn put_schedule(
         &self,
         name: &str,
         schedule: &NewSchedule,
         if_version: Option<i64>,
-    ) -> Result<Answer<Schedule>, ClientError> {
+    ) -> Result<ApiResponse<Schedule>, ClientError> {
         self.put_schedule_json(name, to_json(schedule)?, if_version).await
     }
 
@@ -33,50 +33,50 @@ impl Client {
         name: &str,
         body: impl Into<bytes::Bytes> + Send,
         if_version: Option<i64>,
-    ) -> Result<Answer<Schedule>, ClientError> {
+    ) -> Result<ApiResponse<Schedule>, ClientError> {
         self.send(Call::put(path(name)).json(body).if_version(if_version)).await
     }
 
     /// Shows a schedule.
     ///
     /// # Errors
-    /// 404 when there is none of this name; no answer.
-    pub async fn schedule(&self, name: &str) -> Result<Answer<Schedule>, ClientError> {
+    /// 404 for an unknown schedule; no response.
+    pub async fn schedule(&self, name: &str) -> Result<ApiResponse<Schedule>, ClientError> {
         self.send(Call::get(path(name))).await
     }
 
     /// One page of your schedules, by name. [`Page::next`] leads to the next.
     ///
     /// # Errors
-    /// A cursor that the server refuses; no answer.
+    /// A cursor that the server refuses; no response.
     pub async fn schedules(
         &self,
         page: &PageRequest,
-    ) -> Result<Answer<Page<Schedule>>, ClientError> {
+    ) -> Result<ApiResponse<Page<Schedule>>, ClientError> {
         self.send(Call::get("v1/schedules").query(page.parameters())).await
     }
 
     /// Deletes a schedule: with `if_version` only in that version.
     ///
     /// # Errors
-    /// 404 when there is none of this name; 412 where it is in another version; no answer.
+    /// 404 for an unknown schedule; 412 for another version; no response.
     pub async fn delete_schedule(
         &self,
         name: &str,
         if_version: Option<i64>,
-    ) -> Result<Answer<DeletedSchedule>, ClientError> {
+    ) -> Result<ApiResponse<DeletedSchedule>, ClientError> {
         self.send(Call::delete(path(name)).if_version(if_version)).await
     }
 
     /// Pauses a schedule; one that is paused stays as it is.
     ///
     /// # Errors
-    /// 404 when there is none of this name; no answer.
+    /// 404 for an unknown schedule; no response.
     pub async fn pause_schedule(
         &self,
         name: &str,
         reason: Option<&str>,
-    ) -> Result<Answer<Schedule>, ClientError> {
+    ) -> Result<ApiResponse<Schedule>, ClientError> {
         let body = to_json(&json!({"reason": reason}))?;
         self.send(act(name, "pause").json(body)).await
     }
@@ -84,41 +84,41 @@ impl Client {
     /// Resumes a paused schedule; one that is not stays as it is.
     ///
     /// # Errors
-    /// 404 when there is none of this name; no answer.
-    pub async fn resume_schedule(&self, name: &str) -> Result<Answer<Schedule>, ClientError> {
+    /// 404 for an unknown schedule; no response.
+    pub async fn resume_schedule(&self, name: &str) -> Result<ApiResponse<Schedule>, ClientError> {
         self.send(act(name, "resume")).await
     }
 
     /// Fires a schedule now.
     ///
     /// # Errors
-    /// 404 when there is none of this name; no answer.
-    pub async fn trigger_schedule(&self, name: &str) -> Result<Answer<Fire>, ClientError> {
+    /// 404 for an unknown schedule; no response.
+    pub async fn trigger_schedule(&self, name: &str) -> Result<ApiResponse<Fire>, ClientError> {
         self.send(act(name, "trigger")).await
     }
 
     /// Fires the due times of a past range that made no task.
     ///
     /// # Errors
-    /// What is wrong with the range; 404 when there is none of this name; 409 while another is not done; no answer.
+    /// An invalid range; 404 for an unknown schedule; 409 while another runs; no response.
     pub async fn backfill_schedule(
         &self,
         name: &str,
         range: &BackfillRange,
-    ) -> Result<Answer<BackfillPlan>, ClientError> {
+    ) -> Result<ApiResponse<BackfillPlan>, ClientError> {
         self.send(act(name, "backfill").json(to_json(range)?)).await
     }
 
     /// One page of what became of a schedule's due times, newest first; with these outcomes, or all where there is none.
     ///
     /// # Errors
-    /// 404 when there is none of this name; an outcome or a cursor that the server refuses; no answer.
+    /// 404 for an unknown schedule; an outcome or a cursor that the server refuses; no response.
     pub async fn schedule_fires(
         &self,
         name: &str,
         outcomes: &[String],
         page: &PageRequest,
-    ) -> Result<Answer<Page<Fire>>, ClientError> {
+    ) -> Result<ApiResponse<Page<Fire>>, ClientError> {
         let outcomes = (!outcomes.is_empty()).then(|| outcomes.join(","));
         let call = Call::get(format!("{}/fires", path(name))).query([("outcome", outcomes)]);
         self.send(call.query(page.parameters())).await
@@ -127,13 +127,13 @@ impl Client {
     /// When a schedule will be due: the next `count` times, or those after `from`.
     ///
     /// # Errors
-    /// 404 when there is none of this name; a count out of range; no answer.
+    /// 404 for an unknown schedule; a count out of range; no response.
     pub async fn preview_schedule(
         &self,
         name: &str,
         count: Option<u32>,
         from: Option<Timestamp>,
-    ) -> Result<Answer<SchedulePreview>, ClientError> {
+    ) -> Result<ApiResponse<SchedulePreview>, ClientError> {
         let from = from.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true));
         let query = [("count", count.map(|count| count.to_string())), ("from", from)];
         self.send(Call::get(format!("{}/preview", path(name))).query(query)).await
@@ -142,13 +142,13 @@ impl Client {
     /// When a timing would be due, if a schedule with it were made now.
     ///
     /// # Errors
-    /// What is wrong with the timing; a count out of range; no answer.
+    /// An invalid timing; a count out of range; no response.
     pub async fn preview_timing(
         &self,
         timing: &Timing,
         count: Option<u32>,
         from: Option<Timestamp>,
-    ) -> Result<Answer<SchedulePreview>, ClientError> {
+    ) -> Result<ApiResponse<SchedulePreview>, ClientError> {
         let body = to_json(&json!({"timing": timing, "count": count, "from": from}))?;
         let call = Call::post("v1/schedules/preview", IdempotencyKey::fresh());
         self.send(call.json(body)).await

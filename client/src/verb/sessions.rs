@@ -1,7 +1,7 @@
 //! `/v1/sessions` and `GET /v1/whoami`.
 
 use crate::send::{Call, to_json};
-use crate::{AcceptedUser, Answer, Client, ClientError, IdempotencyKey, Session, WhoAmI};
+use crate::{AcceptedUser, ApiResponse, Client, ClientError, IdempotencyKey, Session, WhoAmI};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
@@ -10,13 +10,14 @@ impl Client {
     /// [`RetryPolicy::NEVER`](crate::RetryPolicy::NEVER).
     ///
     /// # Errors
-    /// 401 for a wrong tenant, address or password; 422 where nobody can sign in; 429 after too many tries; no answer.
+    /// 401 for a wrong tenant, address or password; 422 if sign-in is disabled; 429 after too many attempts; no
+    /// response.
     pub async fn sign_in(
         &self,
         tenant: &str,
         email: &str,
         password: &SecretString,
-    ) -> Result<Answer<Session>, ClientError> {
+    ) -> Result<ApiResponse<Session>, ClientError> {
         let body = json!({"tenant": tenant, "email": email, "password": password.expose_secret()});
         let call = Call::post("v1/sessions", IdempotencyKey::fresh());
         self.send(call.json(to_json(&body)?)).await
@@ -25,12 +26,12 @@ impl Client {
     /// Sets the first password with the token of an invitation, which is good once. Needs no API key.
     ///
     /// # Errors
-    /// 401 for a token that is not good; 422 for a password of less than 12 characters; no answer.
+    /// 401 for an invalid token; 422 for a password of less than 12 characters; no response.
     pub async fn accept_invitation(
         &self,
         token: &SecretString,
         password: &SecretString,
-    ) -> Result<Answer<AcceptedUser>, ClientError> {
+    ) -> Result<ApiResponse<AcceptedUser>, ClientError> {
         let (token, password) = (token.expose_secret(), password.expose_secret());
         let body = to_json(&json!({"token": token, "password": password}))?;
         let call = Call::post("v1/sessions/accept", IdempotencyKey::fresh());
@@ -40,8 +41,8 @@ impl Client {
     /// Who this client's credential belongs to, and what it may do.
     ///
     /// # Errors
-    /// A credential that is not good; no answer.
-    pub async fn who_am_i(&self) -> Result<Answer<WhoAmI>, ClientError> {
+    /// An invalid credential; no response.
+    pub async fn who_am_i(&self) -> Result<ApiResponse<WhoAmI>, ClientError> {
         self.send(Call::get("v1/whoami")).await
     }
 }

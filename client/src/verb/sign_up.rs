@@ -1,7 +1,7 @@
 //! `POST /v1/sign-up`.
 
 use crate::send::{Call, to_json};
-use crate::{Answer, Client, ClientError, IdempotencyKey, Session};
+use crate::{ApiResponse, Client, ClientError, IdempotencyKey, Session};
 use secrecy::{ExposeSecret, SecretString};
 
 impl Client {
@@ -9,13 +9,13 @@ impl Client {
     /// know a repeated request again: use [`RetryPolicy::NEVER`](crate::RetryPolicy::NEVER), and sign in where the answer was lost.
     ///
     /// # Errors
-    /// 409 when the name is taken; 422 where nobody can sign up, or for a password of less than 12 characters; no answer.
+    /// 409 if the name is taken; 422 if sign-up is disabled, or for a password of less than 12 characters; no response.
     pub async fn sign_up(
         &self,
         tenant: &str,
         email: &str,
         password: &SecretString,
-    ) -> Result<Answer<Session>, ClientError> {
+    ) -> Result<ApiResponse<Session>, ClientError> {
         let password = password.expose_secret();
         let body = serde_json::json!({"tenant": tenant, "email": email, "password": password});
         let call = Call::post("v1/sign-up", IdempotencyKey::fresh());

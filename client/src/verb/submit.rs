@@ -1,15 +1,15 @@
 //! `POST /v1/tasks`.
 
 use crate::send::{Call, to_json};
-use crate::{Answer, Client, ClientError, IdempotencyKey, NewTask, Task};
+use crate::{ApiResponse, Client, ClientError, IdempotencyKey, NewTask, Task};
 
 impl Client {
     /// Submits a task. It is stored durably when this returns.
     ///
     /// # Errors
-    /// What is wrong with the task, as [`ClientError::Api`]; no answer, as [`ClientError::Unreachable`]: then it may
+    /// What is wrong with the task, as [`ClientError::Api`]; no response, as [`ClientError::Unreachable`]: then it may
     /// have been stored or not, and [`Self::submit_with_key`] with a key of your own could have told.
-    pub async fn submit(&self, task: &NewTask) -> Result<Answer<Task>, ClientError> {
+    pub async fn submit(&self, task: &NewTask) -> Result<ApiResponse<Task>, ClientError> {
         self.submit_with_key(task, IdempotencyKey::fresh()).await
     }
 
@@ -21,7 +21,7 @@ impl Client {
         &self,
         task: &NewTask,
         key: IdempotencyKey,
-    ) -> Result<Answer<Task>, ClientError> {
+    ) -> Result<ApiResponse<Task>, ClientError> {
         self.submit_json(to_json(task)?, key).await
     }
 
@@ -33,7 +33,7 @@ impl Client {
         &self,
         body: impl Into<bytes::Bytes> + Send,
         key: IdempotencyKey,
-    ) -> Result<Answer<Task>, ClientError> {
+    ) -> Result<ApiResponse<Task>, ClientError> {
         self.send(Call::post("v1/tasks", key).json(body)).await
     }
 }

@@ -1,7 +1,7 @@
 //! `POST /v1/tasks/batch`.
 
 use crate::send::{Call, to_json};
-use crate::{Answer, BatchResult, Client, ClientError, IdempotencyKey, NewTask};
+use crate::{ApiResponse, BatchResult, Client, ClientError, IdempotencyKey, NewTask};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -14,11 +14,11 @@ impl Client {
     /// others are errors in the result.
     ///
     /// # Errors
-    /// What is wrong with the batch as a whole; no answer.
+    /// A refused batch; no response.
     pub async fn submit_batch(
         &self,
         tasks: &[NewTask],
-    ) -> Result<Answer<BatchResult>, ClientError> {
+    ) -> Result<ApiResponse<BatchResult>, ClientError> {
         self.submit_batch_with_key(tasks, IdempotencyKey::fresh()).await
     }
 
@@ -30,7 +30,7 @@ impl Client {
         &self,
         tasks: &[NewTask],
         key: IdempotencyKey,
-    ) -> Result<Answer<BatchResult>, ClientError> {
+    ) -> Result<ApiResponse<BatchResult>, ClientError> {
         self.send(Call::post("v1/tasks/batch", key).json(to_json(&Batch { tasks })?)).await
     }
 }

@@ -7,16 +7,16 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde::Deserialize;
 use std::time::Duration;
 
-/// No more than this is said of one line.
+/// Largest result of one line.
 const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest silence: a slice is stored within it, or the server gives up first.
 const SILENCE: Duration = Duration::from_secs(120);
 const WHOLE: Duration = Duration::from_secs(24 * 3600);
 
-/// A line of the answer.
+/// A line of the response.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum ResponseLine {
     Summary(BatchSummary),
     Item(BatchItem),
 }
@@ -28,7 +28,7 @@ enum Ended {
 }
 
 impl Client {
-    /// Submits many tasks as lines, one JSON task each: at most 10 000 lines, blank ones included. `told` is called for each
+    /// Submits many tasks as lines, one JSON task each: at most 10 000 lines, blank ones included. `on_item` is called for each
     /// task as soon as it is stored or refused, in order, once.
     ///
     /// A cut connection is made good by sending the same again under the same key: what was stored is not stored twice.
@@ -40,7 +40,7 @@ impl Client {
         &self,
         body: impl Into<Bytes> + Send,
         key: IdempotencyKey,
-        mut told: impl FnMut(BatchItem) + Send,
+        mut on_item: impl FnMut(BatchItem) + Send,
     ) -> Result<BatchSummary, ClientError> {
         let call = Call::post("v1/tasks/batch", key).json(body);
         let (mut next, mut tried) = (0, 0);
@@ -48,10 +48,10 @@ impl Client {
             tried += 1;
             let before = next;
             let mut news = |item: BatchItem| {
-                // Those told before come again from the server's memory.
+                // Items received before are repeated by the server.
                 if item.index >= next {
                     next = item.index + 1;
-                    told(item);
+                    on_item(item);
                 }
             };
             let ended = self.lines(&call, &mut news).await;
@@ -86,7 +86,7 @@ impl Client {
     async fn lines(
         &self,
         call: &Call,
-        told: &mut (impl FnMut(BatchItem) + Send),
+        on_item: &mut (impl FnMut(BatchItem) + Send),
     ) -> Result<Ended, Tried> {
         let request = self
             .request(call)
@@ -104,10 +104,13 @@ impl Client {
                 let line = serde_json::from_slice(&buffer[read..read + at]);
                 read += at + 1;
                 match line.map_err(|source| {
-                    Tried::Over(ClientError::Answer { server: self.server().to_owned(), source })
+                    Tried::Over(ClientError::UnexpectedResponse {
+                        server: self.server().to_owned(),
+                        source,
+                    })
                 })? {
-                    Line::Summary(summary) => return Ok(Ended::With(summary)),
-                    Line::Item(item) => told(item),
+                    ResponseLine::Summary(summary) => return Ok(Ended::With(summary)),
+                    ResponseLine::Item(item) => on_item(item),
                 }
             }
             buffer.drain(..read);

@@ -1,7 +1,7 @@
 //! `/v1/users`.
 
 use crate::send::{Call, to_json};
-use crate::{Answer, Client, ClientError, IdempotencyKey, NewUser, Page, PageRequest, User};
+use crate::{ApiResponse, Client, ClientError, IdempotencyKey, NewUser, Page, PageRequest, User};
 use domain::access::Role;
 use domain::id::UserId;
 use serde_json::json;
@@ -10,20 +10,20 @@ impl Client {
     /// One page of your tenant's users, newest first. [`Page::next`] leads to the next.
     ///
     /// # Errors
-    /// A cursor that the server refuses; no answer.
-    pub async fn users(&self, page: &PageRequest) -> Result<Answer<Page<User>>, ClientError> {
+    /// A cursor that the server refuses; no response.
+    pub async fn users(&self, page: &PageRequest) -> Result<ApiResponse<Page<User>>, ClientError> {
         self.send(Call::get("v1/users").query(page.parameters())).await
     }
 
-    /// Invites a user, who sets a password with the token of the answer.
+    /// Invites a user, who sets a password with the returned token.
     ///
     /// # Errors
-    /// A role that you cannot give, an address that is taken; no answer.
+    /// A role that you cannot grant; a taken address; no response.
     pub async fn invite_user(
         &self,
         email: &str,
         role: Role,
-    ) -> Result<Answer<NewUser>, ClientError> {
+    ) -> Result<ApiResponse<NewUser>, ClientError> {
         let call = Call::post("v1/users", IdempotencyKey::fresh());
         self.send(call.json(to_json(&json!({"email": email, "role": role}))?)).await
     }
@@ -31,8 +31,12 @@ impl Client {
     /// Gives a user another role.
     ///
     /// # Errors
-    /// 404 when there is no such user; a role that you cannot give; the last owner; no answer.
-    pub async fn change_user(&self, user: UserId, role: Role) -> Result<Answer<User>, ClientError> {
+    /// 404 for an unknown user; a role that you cannot grant; the last owner; no response.
+    pub async fn change_user(
+        &self,
+        user: UserId,
+        role: Role,
+    ) -> Result<ApiResponse<User>, ClientError> {
         let call = Call::patch(format!("v1/users/{user}"));
         self.send(call.json(to_json(&json!({"role": role}))?)).await
     }
@@ -40,8 +44,8 @@ impl Client {
     /// Removes a user: signed out everywhere, with the keys that lead back to them revoked.
     ///
     /// # Errors
-    /// 404 when there is no such user; the last owner; no answer.
-    pub async fn remove_user(&self, user: UserId) -> Result<Answer<User>, ClientError> {
+    /// 404 for an unknown user; the last owner; no response.
+    pub async fn remove_user(&self, user: UserId) -> Result<ApiResponse<User>, ClientError> {
         self.send(Call::delete(format!("v1/users/{user}"))).await
     }
 }

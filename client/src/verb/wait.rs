@@ -1,7 +1,7 @@
 //! Waiting for a task's end, without its output.
 
 use crate::send::pause;
-use crate::{Answer, Client, ClientError, Task};
+use crate::{ApiResponse, Client, ClientError, Task};
 use domain::id::TaskId;
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ impl Client {
     /// of your own around it where there must be one.
     ///
     /// # Errors
-    /// 404 when there is none of this id among your tasks; no answer.
-    pub async fn wait(&self, id: TaskId) -> Result<Answer<Task>, ClientError> {
+    /// 404 for an unknown task; no response.
+    pub async fn wait(&self, id: TaskId) -> Result<ApiResponse<Task>, ClientError> {
         let mut next = FIRST_PAUSE;
         loop {
             let task = self.get(id).await?;

@@ -26,28 +26,28 @@ async fn a_submit_sends_the_task_with_key_and_bearer_and_reads_the_task() {
         task("ready").as_bytes(),
         "what the API said, unknown fields included"
     );
-    let asked = &server.asked()[0];
-    assert_eq!(asked.line, "POST /v1/tasks");
-    assert_eq!(asked.authorization.as_deref(), Some("Bearer berth_test_key"));
-    assert_eq!(asked.body, r#"{"run":{"command":{"argv":["echo","hi"]}}}"#);
-    assert!(asked.key.is_some());
+    let requests = &server.requests()[0];
+    assert_eq!(requests.line, "POST /v1/tasks");
+    assert_eq!(requests.authorization.as_deref(), Some("Bearer berth_test_key"));
+    assert_eq!(requests.body, r#"{"run":{"command":{"argv":["echo","hi"]}}}"#);
+    assert!(requests.key.is_some());
 }
 
 #[tokio::test]
-async fn a_key_of_ones_own_is_sent_and_a_replay_is_told() {
+async fn an_own_key_is_sent_and_a_replay_is_reported() {
     let replay = Line::Answer(201, vec![("idempotency-replayed", "true")], task("ready"));
     let server = Server::with([replay]).await;
     let task = NewTask::noop(std::time::Duration::ZERO);
     let answer = client(&server).submit_with_key(&task, "mine".parse().unwrap()).await.unwrap();
     assert!(answer.is_replayed());
-    assert_eq!(server.asked()[0].key.as_deref(), Some("mine"));
+    assert_eq!(server.requests()[0].key.as_deref(), Some("mine"));
 }
 
 #[tokio::test]
-async fn a_batch_answers_for_each_of_its_tasks() {
+async fn a_batch_has_a_result_for_each_task() {
     let body = r#"{"accepted":1,"rejected":1,"results":[
         {"index":0,"task":{"id":"task_0190a6f3c1d27a3e8b1f0c2d4e5f6071","state":"ready"}},
-        {"index":1,"error":{"type":"x","title":"The request has mistakes","status":422,"detail":"/tasks/1/name: is too long",
+        {"index":1,"error":{"type":"x","title":"The request is invalid","status":422,"detail":"/tasks/1/name: is too long",
          "code":"validation_failed","retryable":false,"errors":[{"pointer":"/tasks/1/name","detail":"is too long"}]}}]}"#;
     let server = Server::with([Line::json(200, body)]).await;
     let tasks = [NewTask::command(["a"]), NewTask::command(["b"])];
@@ -55,9 +55,9 @@ async fn a_batch_answers_for_each_of_its_tasks() {
     assert_eq!((answer.accepted, answer.rejected), (1, 1));
     assert_eq!(answer.results[0].task.unwrap().id, id());
     assert_eq!(answer.results[1].error.as_ref().unwrap().errors[0].pointer, "/tasks/1/name");
-    let asked = &server.asked()[0];
-    assert_eq!((asked.line.as_str(), asked.key.is_some()), ("POST /v1/tasks/batch", true));
-    assert!(asked.body.starts_with(r#"{"tasks":[{"run":"#));
+    let requests = &server.requests()[0];
+    assert_eq!((requests.line.as_str(), requests.key.is_some()), ("POST /v1/tasks/batch", true));
+    assert!(requests.body.starts_with(r#"{"tasks":[{"run":"#));
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn a_list_passes_its_filter_and_follows_its_pages() {
     let second = client.list(&filter, &first.next(&request).unwrap()).await.unwrap();
     assert_eq!(second.next(&request), None);
     let query = "state=running%2Cready&tier=basic&name=a+b&schedule=a.b&label=team%3Dx%3Dy&label=env%21%3Dprod&limit=1";
-    let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line).collect();
+    let lines: Vec<String> = server.requests().into_iter().map(|requests| requests.line).collect();
     assert_eq!(
         lines,
         [format!("GET /v1/tasks?{query}"), format!("GET /v1/tasks?{query}&cursor=c%2B%2F%3D")]
@@ -102,9 +102,9 @@ async fn a_concurrency_key_of_any_letters_is_one_part_of_the_path() {
     assert_eq!((set.running, set.held), (3, None));
     assert_eq!(client.concurrency_limit("a b%2f?#é").await.unwrap().held, Some(2));
     client.delete_concurrency_limit("..a").await.unwrap();
-    let asked = server.asked();
-    assert_eq!(asked[0].body, r#"{"running":3}"#);
-    let lines: Vec<_> = asked.iter().map(|asked| asked.line.as_str()).collect();
+    let requests = server.requests();
+    assert_eq!(requests[0].body, r#"{"running":3}"#);
+    let lines: Vec<_> = requests.iter().map(|requests| requests.line.as_str()).collect();
     assert_eq!(
         lines,
         [
@@ -116,14 +116,14 @@ async fn a_concurrency_key_of_any_letters_is_one_part_of_the_path() {
 }
 
 #[tokio::test]
-async fn a_cancel_tells_what_it_did() {
+async fn a_cancel_returns_its_result() {
     let body = task("cancelling").replacen('{', r#"{"cancel":"requested","#, 1);
     let server = Server::with([Line::json(202, body)]).await;
     let answer = client(&server).cancel(id()).await.unwrap();
     assert_eq!((answer.cancel, answer.task.state), (CancelDone::Requested, State::Cancelling));
-    let asked = &server.asked()[0];
-    assert_eq!(asked.line, "POST /v1/tasks/task_0190a6f3c1d27a3e8b1f0c2d4e5f6071/cancel");
-    assert!(asked.key.is_some() && asked.body.is_empty());
+    let requests = &server.requests()[0];
+    assert_eq!(requests.line, "POST /v1/tasks/task_0190a6f3c1d27a3e8b1f0c2d4e5f6071/cancel");
+    assert!(requests.key.is_some() && requests.body.is_empty());
 }
 
 #[tokio::test]
@@ -138,9 +138,9 @@ async fn logs_are_bytes_of_one_attempt_and_stream() {
     assert_eq!(page.data[0].data, [0xff, 0xfe]);
     let query = "attempt=2&stream=stderr&tail=5&since=2030-01-31T12%3A00%3A00Z";
     assert!(
-        server.asked()[0].line.ends_with(&format!("/logs?{query}")),
+        server.requests()[0].line.ends_with(&format!("/logs?{query}")),
         "{}",
-        server.asked()[0].line
+        server.requests()[0].line
     );
 }
 
@@ -157,15 +157,15 @@ async fn usage_and_attempts_are_read() {
     let client = client(&server);
     let usage = client.usage("2030-01-01".parse().ok(), None).await.unwrap();
     assert_eq!((usage.total.run_ms, usage.data[0].tier), (5, None));
-    assert_eq!(server.asked()[0].line, "GET /v1/usage?from=2030-01-01");
+    assert_eq!(server.requests()[0].line, "GET /v1/usage?from=2030-01-01");
     let attempts = client.attempts(id(), &PageRequest::default()).await.unwrap();
     assert_eq!((attempts.data[0].state.as_str(), attempts.data[0].charged), ("lost", false));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_the_apis_is_told_so() {
+async fn a_response_of_another_server_is_an_error() {
     let server = Server::with([Line::json(200, "<html>welcome</html>")]).await;
-    assert!(matches!(client(&server).get(id()).await, Err(ClientError::Answer { .. })));
+    assert!(matches!(client(&server).get(id()).await, Err(ClientError::UnexpectedResponse { .. })));
 }
 
 #[tokio::test]

@@ -34,9 +34,9 @@ async fn a_write_is_repeated_with_the_same_key_and_body_until_it_is_answered() {
     ];
     let server = Server::with(script).await;
     client(&server.url, 5).submit(&NewTask::command(["a"])).await.unwrap();
-    let asked = server.asked();
-    assert_eq!(asked.len(), 5);
-    assert!(asked.iter().all(|one| *one == asked[0]), "{asked:?}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 5);
+    assert!(requests.iter().all(|one| *one == requests[0]), "{requests:?}");
 }
 
 #[tokio::test]
@@ -47,16 +47,16 @@ async fn two_writes_have_different_keys() {
     for _ in 0..2 {
         client.submit(&NewTask::command(["a"])).await.unwrap();
     }
-    let asked = server.asked();
-    assert_ne!(asked[0].key, asked[1].key);
+    let requests = server.requests();
+    assert_ne!(requests[0].key, requests[1].key);
 }
 
 #[tokio::test]
-async fn the_tries_are_bounded_and_the_last_answer_is_told() {
+async fn attempts_are_bounded_and_the_last_response_is_returned() {
     let server = Server::with((0..10).map(|_| problem(503, true))).await;
     let error = client(&server.url, 3).submit(&NewTask::command(["a"])).await.unwrap_err();
     assert_eq!(error.api().unwrap().status, 503);
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]
@@ -64,17 +64,17 @@ async fn a_mistake_is_not_repeated() {
     for status in [400, 401, 403, 404, 422, 500] {
         let server = Server::with([problem(status, false), Line::json(201, task("ready"))]).await;
         let error = client(&server.url, 5).submit(&NewTask::command(["a"])).await.unwrap_err();
-        assert_eq!((error.api().unwrap().status, server.asked().len()), (status, 1));
+        assert_eq!((error.api().unwrap().status, server.requests().len()), (status, 1));
     }
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_more_patience_than_there_is_is_not_waited_for() {
+async fn a_longer_retry_after_than_the_policy_allows_is_not_waited_for() {
     let server =
         Server::with([Line::Answer(429, vec![("retry-after", "3600")], String::new())]).await;
     let error = client(&server.url, 5).submit(&NewTask::command(["a"])).await.unwrap_err();
     assert_eq!(error.api().unwrap().retry_after, Some(Duration::from_secs(3600)));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]

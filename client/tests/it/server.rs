@@ -27,7 +27,7 @@ impl Line {
 
 /// What the client sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ReceivedRequest {
     pub line: String,
     pub authorization: Option<String>,
     pub key: Option<String>,
@@ -37,7 +37,7 @@ pub struct Asked {
 #[derive(Default)]
 struct Play {
     script: VecDeque<Line>,
-    asked: Vec<Asked>,
+    requests: Vec<ReceivedRequest>,
 }
 
 #[derive(Clone)]
@@ -50,8 +50,10 @@ impl Server {
     pub async fn with(script: impl IntoIterator<Item = Line>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let play =
-            Arc::new(Mutex::new(Play { script: script.into_iter().collect(), asked: Vec::new() }));
+        let play = Arc::new(Mutex::new(Play {
+            script: script.into_iter().collect(),
+            requests: Vec::new(),
+        }));
         let tasks = TaskGroup::new();
         let (connections, shared) = (tasks.clone(), Arc::clone(&play));
         tasks.spawn_detached("listener", async move {
@@ -70,8 +72,8 @@ impl Server {
     }
 
     /// All requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.play.lock().unwrap().asked.clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.play.lock().unwrap().requests.clone()
     }
 }
 
@@ -90,7 +92,7 @@ async fn answer(
     let body = String::from_utf8(body.to_vec()).unwrap();
     let next = {
         let mut play = play.lock().unwrap();
-        play.asked.push(Asked { line, authorization, key, body });
+        play.requests.push(ReceivedRequest { line, authorization, key, body });
         play.script.pop_front()
     };
     match next {

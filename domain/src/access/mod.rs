@@ -1,7 +1,7 @@
-//! Who may do what: permissions, and the two ways to hold them.
+//! Permissions, and the scopes and roles that grant them.
 //!
-//! Each route names one [`Permission`]. An API key holds those of its [`Scope`]s, a user those of its [`Role`]; both tables
-//! are in this folder and nowhere else. The rule on which the rest stands: nobody gives what they do not hold.
+//! Each route names one [`Permission`]. An API key has those of its [`Scope`]s, a user those of its [`Role`]; both
+//! tables are in this folder only. The rule: only permissions that the caller holds can be granted.
 
 mod operator;
 mod permission;

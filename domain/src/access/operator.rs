@@ -1,12 +1,12 @@
-//! What a key of the platform's operators may do. Operators are no tenant's users: their keys open no tenant's route.
+//! Scopes of operator keys. Operators are not users of a tenant, and their keys work on no tenant route.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One part of what an operator's key may do. None includes another.
+/// A scope of an operator key. None includes another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OperatorScope {
-    /// Look.
+    /// Read.
     Read,
     /// Change.
     Admin,
@@ -32,7 +32,7 @@ impl fmt::Display for OperatorScope {
     }
 }
 
-/// A text is no operator's scope.
+/// A text is not an operator scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected read or admin")]
 pub struct ParseOperatorScopeError;

@@ -1,8 +1,8 @@
-//! What a route can ask for.
+//! Permissions of routes.
 
 use std::fmt;
 
-/// One thing that may be done in a tenant.
+/// A permission within a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Permission {
     /// Read tasks, attempts, logs, schedules and concurrency limits.
@@ -11,21 +11,21 @@ pub enum Permission {
     SubmitTasks,
     /// Read usage and limits.
     ReadUsage,
-    /// Make, rotate and revoke API keys: those one has made.
+    /// Create, rotate and revoke the caller's own API keys.
     OwnKeys,
     /// The same for every API key of the tenant.
     AllKeys,
-    /// Read who the users are.
+    /// Read users.
     ReadUsers,
     /// Invite users, change their roles and remove them.
     ManageUsers,
     /// The same for owners.
     ManageOwners,
-    /// Read the audit: who changed what.
+    /// Read the audit log.
     ReadAudit,
-    /// See where one is signed in oneself, sign out, change the own password. Every user may; no key, role or scope gives it.
+    /// List own sign-ins, sign out, change the own password. Every user has it; no key, role or scope grants it.
     OwnSignIns,
-    /// See which tenant, key or user one is. Whoever has a good credential may; no role or scope gives it.
+    /// Read the own identity. Every valid credential has it; no role or scope grants it.
     ReadSelf,
 }
 
@@ -74,16 +74,16 @@ impl fmt::Display for Permission {
     }
 }
 
-/// Several permissions.
+/// A set of permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PermissionSet(u16);
 
 impl PermissionSet {
     /// None.
     pub const NONE: Self = Self(0);
-    /// What every user may, whatever their role.
+    /// Permissions of every user.
     pub const OF_EVERY_USER: Self = Self::of(&[Permission::OwnSignIns]);
-    /// What every good credential may, of a key or of a user.
+    /// Permissions of every valid credential.
     pub const OF_EVERYBODY: Self = Self::of(&[Permission::ReadSelf]);
 
     /// These.
@@ -97,19 +97,19 @@ impl PermissionSet {
         Self(bits)
     }
 
-    /// Those of both.
+    /// The union.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether it is among them.
+    /// Whether the set contains it.
     #[must_use]
     pub const fn contains(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
     }
 
-    /// Whether all of `other` are among them: then they may be given to somebody.
+    /// Whether the set contains all of `other`, which may then be granted.
     #[must_use]
     pub const fn includes(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -1,10 +1,10 @@
-//! What a user may do: the table of roles.
+//! The table of roles of users.
 
 use super::{Permission, PermissionSet};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// A user's place in a tenant. Each has one.
+/// The role of a user. Each user has one.
 #[derive(
     Debug,
     Clone,
@@ -20,11 +20,11 @@ use std::str::FromStr;
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Everything, owners included. A tenant with owners keeps one.
+    /// Everything, with owners. A tenant keeps at least one owner.
     Owner,
-    /// Everything but what concerns owners.
+    /// Everything except changes of owners.
     Admin,
-    /// Tasks, and API keys of its own.
+    /// Tasks, and own API keys.
     Developer,
     /// Usage and limits.
     Billing,
@@ -33,7 +33,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Every role, from the mightiest on.
+    /// Every role, most permissions first.
     pub const ALL: [Self; 5] =
         [Self::Owner, Self::Admin, Self::Developer, Self::Billing, Self::Viewer];
 
@@ -43,7 +43,7 @@ impl Role {
         self.into()
     }
 
-    /// The table, without what every user may.
+    /// The table, without permissions of every user.
     #[must_use]
     pub const fn permissions(self) -> PermissionSet {
         use Permission::{
@@ -79,7 +79,7 @@ impl Role {
     }
 }
 
-/// A text is no role.
+/// A text is not a role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected owner, admin, developer, billing or viewer")]
 pub struct ParseRoleError;

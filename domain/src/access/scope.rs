@@ -1,4 +1,4 @@
-//! What an API key may do: the table of scopes.
+//! The table of scopes of API keys.
 //!
 //! No scope includes another: a key that may only submit cannot read what others submitted.
 
@@ -6,7 +6,7 @@ use super::{Permission, PermissionSet};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// One part of what a key may do.
+/// A scope of an API key.
 #[derive(
     Debug,
     Clone,
@@ -56,7 +56,7 @@ impl Scope {
     }
 }
 
-/// A text is no scope.
+/// A text is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected read, submit or admin")]
 pub struct ParseScopeError;
@@ -74,32 +74,32 @@ impl FromStr for Scope {
 pub struct ScopeSet(u8);
 
 impl ScopeSet {
-    /// Reads stored names; one that this version does not know grants nothing.
+    /// Parses stored names; an unknown one grants nothing.
     #[must_use]
     pub fn from_names<S: AsRef<str>>(names: &[S]) -> Self {
         let known = names.iter().filter_map(|name| name.as_ref().parse::<Scope>().ok());
         Self(known.fold(0, |bits, scope| bits | Self::bit(scope)))
     }
 
-    /// True when the key may do this.
+    /// Whether the scopes grant this.
     #[must_use]
     pub const fn contains(self, scope: Scope) -> bool {
         self.0 & Self::bit(scope) != 0
     }
 
-    /// Those that may be given by whoever holds `permissions`: nobody gives what they do not hold.
+    /// The scopes that a holder of `permissions` may grant.
     #[must_use]
     pub fn within(permissions: PermissionSet) -> Self {
         let given = Scope::ALL.into_iter().filter(|s| permissions.includes(s.permissions()));
         Self(given.fold(0, |bits, scope| bits | Self::bit(scope)))
     }
 
-    /// One by one.
+    /// Iterates over the scopes.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }
 
-    /// What they allow together.
+    /// The permissions of all scopes.
     #[must_use]
     pub fn permissions(self) -> PermissionSet {
         self.iter().fold(PermissionSet::NONE, |all, scope| all.with(scope.permissions()))

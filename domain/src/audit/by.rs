@@ -1,21 +1,21 @@
-//! Who does something, and in which request: goes along with the authority to do it.
+//! The actor and request of an action, for the audit log.
 
 use super::operator_name::OperatorName;
 use crate::id::{PublicKeyId, RequestId, SignInId, UserId};
 use std::fmt;
 
-/// Who acts.
+/// The actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
-    /// One of the platform's operators, by their key.
+    /// An operator, by key.
     Operator(PublicKeyId),
-    /// An operator with a command on the database, by the name they go by there.
+    /// An operator with a command on the database, by name.
     Command(OperatorName),
     /// An API key.
     Key(PublicKeyId),
-    /// A user, and by which sign-in; none while signing in.
+    /// A user and the sign-in; `None` while signing in.
     User(UserId, Option<SignInId>),
-    /// Somebody who showed nothing that is good.
+    /// A caller without a valid credential.
     Nobody,
     /// The platform itself: `berth up`, a schedule that pauses, the purge of a deleted tenant.
     System,
@@ -34,19 +34,19 @@ impl Actor {
         }
     }
 
-    /// Which one; nothing where there is but one.
+    /// Its id; `None` if there is only one.
     #[must_use]
     pub fn id(self) -> Option<String> {
         match self {
             Self::Operator(key) | Self::Key(key) => Some(key.to_string()),
-            // No key's id has a colon in it.
+            // Key ids contain no colon.
             Self::Command(name) => Some(format!("operator:{name}")),
             Self::User(user, _) => Some(user.to_string()),
             Self::Nobody | Self::System => None,
         }
     }
 
-    /// With what they came: a key's public part, or a sign-in.
+    /// The credential: id of a key or of a sign-in.
     #[must_use]
     pub fn key_id(self) -> Option<String> {
         match self {
@@ -66,12 +66,12 @@ impl fmt::Display for Actor {
     }
 }
 
-/// Who acts, and in which request.
+/// An actor and its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct By {
     /// Who.
     pub actor: Actor,
-    /// The request; none where nobody asked over HTTP.
+    /// The request; `None` if not over HTTP.
     pub request: Option<RequestId>,
 }
 
@@ -91,7 +91,7 @@ impl By {
         Self { actor, request: Some(request) }
     }
 
-    /// The same request, by somebody who is known only now.
+    /// The same request by another actor.
     #[must_use]
     pub const fn as_actor(self, actor: Actor) -> Self {
         Self { actor, request: self.request }

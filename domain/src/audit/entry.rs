@@ -1,18 +1,18 @@
-//! A row of the audit, as it is sealed and shown.
+//! A row of the audit log, as it is sealed and shown.
 
 use crate::id::{AuditId, TenantId};
 use crate::time::Timestamp;
 use uuid::Uuid;
 
-/// Whose rows the platform's own are: no tenant has this id.
+/// Owner of the platform's rows; no tenant has this id.
 pub const PLATFORM: TenantId = TenantId(Uuid::nil());
 
-/// One thing that was done, or tried where that is told of too.
+/// An action, or a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its id.
     pub id: AuditId,
-    /// Whose it is; [`PLATFORM`] for no tenant's.
+    /// Its tenant; [`PLATFORM`] for none.
     pub tenant: TenantId,
     /// When, by the database's clock, to the microsecond.
     pub at: Timestamp,
@@ -20,7 +20,7 @@ pub struct Entry {
     pub actor_kind: String,
     /// Which of them.
     pub actor_id: Option<String>,
-    /// With what they came: a key's public part, or a sign-in.
+    /// The credential: id of a key or of a sign-in.
     pub key_id: Option<String>,
     /// In which request.
     pub request_id: Option<String>,
@@ -30,14 +30,14 @@ pub struct Entry {
     pub target_kind: String,
     /// Which one.
     pub target_id: Option<String>,
-    /// What it was, as JSON; nothing where it was not there.
+    /// The target before, as JSON; `None` if it did not exist.
     pub before: Option<String>,
-    /// What it is now, as JSON; nothing where it is gone.
+    /// The target after, as JSON; `None` if it was removed.
     pub after: Option<String>,
 }
 
 impl Entry {
-    /// The bytes that are sealed: each field with its length, so that no two rows have the same.
+    /// The bytes to seal: each field with its length, so that different rows differ.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(512);
         bytes.extend_from_slice(self.id.uuid().as_bytes());

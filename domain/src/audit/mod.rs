@@ -1,7 +1,8 @@
-//! The audit: who changed what, sealed so that a row that was changed or removed afterwards is found.
+//! The audit log: sealed, so that a changed or removed row is detected.
 //!
-//! Each tenant has a chain of its own, and so has the platform. A row gets its place when it is sealed, not when it is written:
-//! rows are committed in another order than they are begun. [`seal`] links a row to the one before, [`Verifier`] walks a chain.
+//! Each tenant and the platform have a chain. A row gets its position when it is sealed, not when it is written,
+//! because rows commit in another order than they are written. [`seal`] links a row to the previous one, [`Verifier`]
+//! checks a chain.
 
 mod by;
 mod entry;

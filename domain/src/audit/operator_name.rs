@@ -6,20 +6,20 @@ use std::str::FromStr;
 /// Longest name, bytes.
 const MAX: usize = 64;
 
-/// A name: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`. What the person says it is, not what was proven.
+/// A name: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`. Claimed, not proven.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OperatorName {
     bytes: [u8; MAX],
     length: u8,
 }
 
-/// A text is no name.
+/// A text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to 64 of a-z A-Z 0-9 . _ @ + -")]
 pub struct ParseOperatorNameError;
 
 impl OperatorName {
-    /// The name that is most like `text`: other characters become `_`. For names that the system gives.
+    /// `text` with other characters replaced by `_`, for names from the system.
     #[must_use]
     pub fn like(text: &str) -> Self {
         let like = |c: char| if c.is_ascii() && allowed(c as u8) { c as u8 } else { b'_' };

@@ -1,15 +1,15 @@
-//! Links a row of the audit to the one before it.
+//! Links a row of the audit log to the previous one.
 
 use super::Entry;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// What stands for a row and all before it: whoever changes one of them would have to change every seal after it.
+/// A hash of a row and all rows before it: a change of one row would need new seals for all later ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seal(pub [u8; 32]);
 
 impl Seal {
-    /// What the first row of a chain follows.
+    /// The predecessor of the first row of a chain.
     pub const START: Self = Self([0; 32]);
 }
 

@@ -1,7 +1,7 @@
-//! Walks a chain and names what is wrong with it.
+//! Checks a chain and reports faults.
 //!
-//! Fed link by link in the order of positions, so that a chain of any length can be walked. What it cannot see: rows cut off at
-//! the end together with their seals *and* with the head set back; for that, keep the head somewhere else.
+//! Reads link by link in order of positions, so chains of any length can be checked. It cannot detect rows removed at
+//! the end together with their seals *and* a reset head; for that, store the head elsewhere.
 
 use super::{Entry, Seal, seal};
 use crate::id::AuditId;
@@ -29,7 +29,7 @@ pub struct Head {
     pub seal: Seal,
 }
 
-/// What is wrong with a chain.
+/// A fault of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// Places without a seal.
@@ -46,21 +46,21 @@ pub enum Gap {
         /// The row that it had.
         id: AuditId,
     },
-    /// The row of a place is not what was sealed.
+    /// The row differs from what was sealed.
     Changed {
         /// The place.
         position: u64,
         /// The row.
         id: AuditId,
     },
-    /// The row is what was sealed, and the stored seal is not its.
+    /// The row is as sealed, but the stored seal is wrong.
     WrongSeal {
         /// The place.
         position: u64,
         /// The row.
         id: AuditId,
     },
-    /// The chain does not end as was noted.
+    /// The chain does not end at the stored head.
     WrongHead {
         /// Where it ends.
         position: u64,
@@ -86,12 +86,12 @@ impl fmt::Display for Gap {
     }
 }
 
-/// A link that does not fit what came before it: whether the row or the seal is at fault, the next link tells.
+/// A link that does not match its predecessor; the next link shows whether the row or the seal is wrong.
 #[derive(Debug, Clone, Copy)]
 struct Doubt {
     position: u64,
     id: AuditId,
-    /// What the seal should be for the row that is there.
+    /// The seal computed from the row.
     wanted: Seal,
 }
 
@@ -117,7 +117,7 @@ impl Verifier {
         self.position
     }
 
-    /// Walks over one link. Positions must rise; what is found at once is not more than two gaps.
+    /// Checks one link. Positions must rise; returns at most two faults at once.
     pub fn walk(&mut self, link: &Link) {
         let next = self.position + 1;
         let follows = link.position == next;
@@ -125,7 +125,7 @@ impl Verifier {
             link.entry.as_ref().is_some_and(|row| seal(previous, next, row) == link.seal)
         };
         let doubt = self.doubt.take();
-        // The row was sound, and its stored seal is what was touched, when the chain goes on from the right seal.
+        // If the chain continues from the computed seal, the row is intact and only its stored seal was changed.
         let went_on = doubt.filter(|doubt| follows && fits(doubt.wanted));
         if let Some(doubt) = doubt {
             self.judge(doubt, went_on.is_some());
@@ -136,7 +136,7 @@ impl Verifier {
         }
         match &link.entry {
             None => self.gaps.push(Gap::Removed { position: link.position, id: link.id }),
-            // After a hole nobody knows which seal came before.
+            // After a gap the previous seal is unknown.
             Some(_) if !follows => {}
             Some(row) => {
                 let wanted = seal(previous, link.position, row);
@@ -148,7 +148,7 @@ impl Verifier {
         (self.position, self.seal) = (link.position, link.seal);
     }
 
-    /// All that is wrong, once every link was walked over; nothing in a sound chain.
+    /// All faults after the last link; none in an intact chain.
     #[must_use]
     pub fn finish(mut self, head: Head) -> Vec<Gap> {
         let right_end = self

@@ -1,4 +1,4 @@
-//! A task that waits for its turn, as the batcher sees it.
+//! A task that waits for dispatch.
 
 use crate::fairness::{Estimates, NameKey};
 use crate::id::{TaskId, TenantId};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A place in the order of one tenant's tasks; less goes first.
+/// Position in the order of one tenant's tasks; smaller is first.
 pub type Turn = (Timestamp, TaskId);
 
 /// A task that may be dispatched.
@@ -20,44 +20,43 @@ pub struct Candidate {
     pub tenant: TenantId,
     /// Which it is.
     pub task: TaskId,
-    /// Since when it might have started.
+    /// Its due time.
     pub due: Timestamp,
-    /// Until when it should have started.
+    /// Its start deadline.
     pub start_deadline: Timestamp,
-    /// Before or after others of its tenant.
+    /// Its priority within its tenant.
     pub priority: Priority,
-    /// Room it takes, in basic tasks (1 upwards).
+    /// Room it needs, in basic tasks, from 1.
     pub slots: u32,
-    /// Part of the pool that it takes in its dominant dimension, 0 upwards. What a pool is measured by does not matter, as
-    /// long as it is the same for all.
+    /// Dominant share of the pool, from 0. The size of the pool does not matter as long as it is the same for all.
     pub share: f64,
-    /// What it is called: tasks of a name are expected to take as long as each other.
+    /// Hash of its name: tasks of one name are expected to take the same time.
     pub name: NameKey,
-    /// This start was charged before: an earlier dispatch came to nothing.
+    /// The start was already charged: an earlier dispatch failed.
     pub prepaid: bool,
-    /// The longest it may run.
+    /// Its execution cap.
     pub cap: Duration,
-    /// What it shares a limit on running tasks with, beside its tenant's.
+    /// Its concurrency key, if any.
     pub concurrency_key: Option<ConcurrencyKey>,
-    /// It is flexible: until then it runs only where room is spare.
+    /// For a flexible task: until then it runs only in spare room.
     pub spare_until: Option<Timestamp>,
 }
 
-/// Names the tasks of a tenant that share a limit on running ones: 1 to 200 characters without NUL, and not `.` or `..`, because
-/// it stands in a path. [`FromStr`] makes one of a stranger's text.
+/// A key of tasks of a tenant that share a limit of running ones: 1 to 200 characters without NUL, and not `.` or `..`,
+/// because it is part of a path. [`FromStr`] parses untrusted text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConcurrencyKey(pub Arc<str>);
 
-/// A text is no concurrency key.
+/// A text is not a concurrency key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseConcurrencyKeyError {
     /// It is empty or too long.
     #[error("must have 1 to 200 characters")]
     Length,
-    /// No text in the database may hold this.
+    /// It contains NUL, which Postgres refuses.
     #[error("must not contain a NUL character")]
     Nul,
-    /// Such a part of a path is taken away on its way, however it is encoded.
+    /// Such a path segment is removed in transit, however it is encoded.
     #[error("must not be `.` or `..`")]
     Dots,
 }
@@ -65,7 +64,7 @@ pub enum ParseConcurrencyKeyError {
 impl ConcurrencyKey {
     /// Characters, at most.
     pub const MOST: usize = 200;
-    /// Tasks of a key that may run at once where its tenant says nothing else.
+    /// Default limit of a key.
     pub const USUAL_LIMIT: u32 = 1;
 
     /// Its text.
@@ -98,15 +97,15 @@ impl fmt::Display for ConcurrencyKey {
     }
 }
 
-/// How far a task goes before others of its tenant: each level is worth a minute of start deadline.
+/// Priority of a task within its tenant: each level shifts the start deadline by a minute.
 ///
-/// It moves a fixed point in time, so it ages: what comes more than 20 minutes later with the same tolerance goes later,
-/// whatever its priority.
+/// It shifts a fixed time, so it ages: a task that is due more than 20 minutes later with the same tolerance is later
+/// at any priority.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "i8", into = "i8")]
 pub struct Priority(i8);
 
-/// A number or text is no priority.
+/// A number or text is not a priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from -10 to 10")]
 pub struct ParsePriorityError;
@@ -157,7 +156,7 @@ impl fmt::Display for Priority {
 }
 
 impl Candidate {
-    /// Its place among its tenant's: it never changes.
+    /// Its position within its tenant, which never changes.
     #[must_use]
     pub fn turn(&self) -> Turn {
         let ahead = TimeDelta::minutes(i64::from(self.priority.0));
@@ -165,13 +164,13 @@ impl Candidate {
         (at, self.task)
     }
 
-    /// Until when a flexible task that is due at `due` runs on spare room only: for nine tenths of its tolerance.
+    /// Until when a flexible task due at `due` runs only in spare room: for nine tenths of its tolerance.
     #[must_use]
     pub fn spare_until(due: Timestamp, start_deadline: Timestamp) -> Timestamp {
         start_deadline - (start_deadline - due) / 10
     }
 
-    /// How long its dispatch is charged for.
+    /// Time for which its dispatch is charged.
     pub(super) fn expected(&self, estimates: &Estimates) -> Duration {
         let known = || estimates.expected(self.tenant, self.name, self.cap);
         if self.prepaid { Duration::ZERO } else { known() }

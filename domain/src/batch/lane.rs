@@ -1,28 +1,28 @@
-//! Tasks of all tenants that compete for the same room, and whose turn it is among them.
+//! Tasks of all tenants that compete for the same room, and their dispatch order.
 //!
-//! Tenants take turns by what they have consumed ([`crate::fairness`]), and inside one its queue decides. What a pick costs
-//! follows what is picked, not what waits: tenants stand in an index by virtual time, and only those with tasks are known.
+//! Tenants are ordered by what they have consumed ([`crate::fairness`]); within a tenant its queue decides. The cost of
+//! a pick depends on what is picked, not on the backlog: tenants with tasks are indexed by virtual time.
 
 use super::queue::{Next, Queue};
 use super::running::Verdict;
-use super::unseen::{Unknown, Unseen};
+use super::unread::{Unknown, Unread};
 use super::{Candidate, ConcurrencyKey, Running, Turn, Window};
 use crate::fairness::{Accounts, Charge, Charges, Estimates};
 use crate::id::TenantId;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 
-/// A task that was picked, and what its tenant was charged.
+/// A picked task and its charge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pick {
     /// Which.
     pub candidate: Candidate,
     pub(super) charge: Charge,
-    /// It was a flexible task's turn on spare room.
+    /// A flexible task in spare room.
     pub(super) spare: bool,
 }
 
-/// What a pick goes by.
+/// Input of a pick.
 pub(super) struct Round<'a> {
     pub now: Timestamp,
     pub slots: u64,
@@ -35,9 +35,9 @@ pub(super) struct Lane {
     pub(super) accounts: Accounts,
     pub(super) charges: Charges,
     queues: HashMap<TenantId, Queue>,
-    /// Tenants at their limits: while they wait for themselves they have no claim on what others use.
+    /// Tenants at their limits: they wait for themselves and have no claim on room.
     held_back: Vec<TenantId>,
-    /// In the last pick a task whose turn it was needed more slots than were left.
+    /// In the last pick the next task needed more slots than were left.
     short_of_slots: bool,
     /// Tasks whose concurrency key is at its limit.
     parked: HashMap<(TenantId, ConcurrencyKey), BTreeMap<Turn, Candidate>>,
@@ -49,7 +49,7 @@ impl Lane {
         self.queues.entry(candidate.tenant).or_default().put(now, candidate);
     }
 
-    /// Takes a task out; says whether it was there.
+    /// Removes a task; returns whether it was present.
     pub(super) fn remove(&mut self, candidate: &Candidate) -> bool {
         let tenant = candidate.tenant;
         let queue = self.queues.get_mut(&tenant);
@@ -60,14 +60,14 @@ impl Lane {
         waited || parked.is_some_and(|tasks| tasks.remove(&candidate.turn()).is_some())
     }
 
-    /// What waits is not known any more, only whose.
+    /// Forgets the waiting tasks, but not which tenants wait.
     pub(super) fn forget_tasks(&mut self) {
         self.parked.clear();
-        self.queues.values_mut().for_each(|queue| queue.clear(Unseen::something()));
+        self.queues.values_mut().for_each(|queue| queue.clear(Unread::something()));
     }
 
-    /// The first of `tenant`'s tasks are those of `windows`; `others` of its strands were not looked at.
-    /// A tenant that has some both before and after has not been idle.
+    /// Sets the first tasks of `tenant` to those of `windows`; `others`: some of its strands were not read. A tenant
+    /// with tasks before and after has not been idle.
     pub(super) fn see(
         &mut self,
         now: Timestamp,
@@ -75,9 +75,9 @@ impl Lane {
         windows: Vec<Window>,
         others: bool,
     ) {
-        let unseen = if others { Unseen::something() } else { Unseen::default() };
+        let unread = if others { Unread::something() } else { Unread::default() };
         let queue = self.queues.entry(tenant).or_default();
-        queue.clear(unseen);
+        queue.clear(unread);
         for window in windows {
             queue.more(&window);
             window.tasks.into_iter().for_each(|candidate| queue.put(now, candidate));
@@ -85,17 +85,17 @@ impl Lane {
         if queue.is_empty() { self.leave_if_empty(tenant) } else { self.accounts.wait(tenant) }
     }
 
-    /// Tenants in the order of their turns.
+    /// Tenants in dispatch order.
     pub(super) fn turns(&self) -> impl Iterator<Item = TenantId> {
         self.accounts.turns()
     }
 
-    /// In the last pick a task whose turn it was needed more slots than were left.
+    /// In the last pick the next task needed more slots than were left.
     pub(super) const fn is_short_of_slots(&self) -> bool {
         self.short_of_slots
     }
 
-    /// Tenants with tasks that wait for the tenant's own limit on running tasks.
+    /// Tenants whose tasks wait for the tenant's limit of running tasks.
     pub(super) fn held_back(&self) -> &[TenantId] {
         &self.held_back
     }
@@ -110,12 +110,13 @@ impl Lane {
         self.accounts.advance();
     }
 
-    /// Adds to `picked` what fits into `slots` together with what is there already.
+    /// Adds to `picked` what fits into `slots` with what is already picked.
     ///
-    /// Whose turn belongs to something that is not known here is passed over, and keeps it: says whether that was so.
+    /// A tenant whose next task was not read is skipped and stays next; returns whether there was one.
     ///
-    /// A task larger than what is left ends its tenant's part in this pick: nothing of that tenant overtakes it, so large tasks
-    /// are not starved by small ones. A first pick is always allowed, else a task larger than K would never move.
+    /// A task larger than what is left ends its tenant's part in this pick: no other task of the tenant overtakes it,
+    /// so small tasks do not starve large ones. The first pick is always allowed; otherwise a task larger than K would
+    /// never be dispatched.
     pub(super) fn pick(&mut self, round: Round<'_>, picked: &mut Vec<Pick>) -> Unknown {
         let Round { now, slots, running, estimates } = round;
         self.short_of_slots = false;
@@ -131,7 +132,7 @@ impl Lane {
             };
             let first = match queue.next(now) {
                 Next::Task(first) => first.clone(),
-                Next::Unseen(what) => {
+                Next::Unread(what) => {
                     unknown = unknown.max(what);
                     self.accounts.leave(tenant);
                     passed_over.push(tenant);
@@ -174,7 +175,7 @@ impl Lane {
         unknown
     }
 
-    /// Lets those wait again that limits have held back.
+    /// Restores tenants that limits have held back.
     fn let_in(&mut self, now: Timestamp, running: &Running) {
         for tenant in std::mem::take(&mut self.held_back) {
             if self.queues.contains_key(&tenant) {

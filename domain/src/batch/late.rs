@@ -1,4 +1,4 @@
-//! Which tasks to give up when not all can start in time.
+//! Which tasks to give up if not all can start in time.
 //!
 //! Earliest deadline first is best while all deadlines can be met and collapses beyond: it spends itself on tasks that are
 //! about to be late, so that all become late. Moore and Hodgson ("An n job, one machine sequencing algorithm for minimizing

@@ -1,4 +1,4 @@
-//! How many tasks the batcher hands to the broker, and which.
+//! How many tasks the batcher dispatches, and which.
 
 mod candidate;
 mod lane;
@@ -10,7 +10,7 @@ mod size;
 mod stop_reason;
 mod strand;
 mod turns;
-mod unseen;
+mod unread;
 mod window;
 
 pub use candidate::{

@@ -1,12 +1,12 @@
-//! How fast a tenant's tasks get their turns while some wait: seconds of cap a second.
+//! The rate at which tasks of a tenant are dispatched while some wait, in seconds of cap per second.
 //!
-//! Measured in the same unit in which [`super::late`] adds tasks up, so it does not matter by how much caps exceed what tasks
-//! really take, nor how many executors there are, nor who else wants them.
+//! The unit is that of [`super::late`], so neither the ratio of cap to real run time matters, nor the number of
+//! executors, nor the competition.
 
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// What is this old counts half.
+/// Half-life.
 const HALF_LIFE_S: f64 = 10.0;
 
 #[derive(Debug, Clone, Default)]
@@ -17,17 +17,17 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Something waits, as of `now` or before.
+    /// Records that tasks wait at `now`.
     pub(super) fn waits(&mut self, now: Timestamp) {
         self.waits_since.get_or_insert(now);
     }
 
-    /// Nothing waits any more.
+    /// Records that no task waits.
     pub(super) const fn rests(&mut self) {
         self.waits_since = None;
     }
 
-    /// A task had its turn.
+    /// Records a dispatch.
     pub(super) fn went(&mut self, now: Timestamp, cap: Duration) {
         let since = self.waits_since.replace(now).unwrap_or(now);
         let waited_s = (now - since).as_seconds_f64().max(0.0);
@@ -36,7 +36,7 @@ impl Pace {
         self.waited_s = self.waited_s * fade + waited_s;
     }
 
-    /// Seconds of cap a second; infinite where nothing has had to wait.
+    /// Seconds of cap per second; infinite if no task had to wait.
     pub(super) fn rate(&self) -> f64 {
         if self.waited_s > 0.0 { self.caps_s / self.waited_s } else { f64::INFINITY }
     }

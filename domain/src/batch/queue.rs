@@ -1,13 +1,13 @@
 //! The order of one tenant's tasks: earliest start deadline first, in two classes.
 //!
-//! What is late, or must be so that the fewest are ([`super::late`]), goes to a second class, by how long it has waited. That
-//! class has a guaranteed part of the turns, counted in caps, and all that the others leave. The part grows with the wait of its
-//! oldest, so nothing starves: a task waits for its own place, which never changes, and then for those before it
-//! in the late class.
+//! Tasks that are late, or must become late so that the fewest are ([`super::late`]), are in a second class, ordered by
+//! wait time. That class has a guaranteed share of dispatches, counted in caps, and all that the first class leaves.
+//! The share grows with the wait of its oldest task, so no task starves: it waits for its own fixed position and then
+//! for those ahead of it in the late class.
 
 use super::late::given_up;
 use super::pace::Pace;
-use super::unseen::{Unknown, Unseen};
+use super::unread::{Unknown, Unread};
 use super::{Candidate, ConcurrencyKey, Turn, Window};
 use crate::id::TaskId;
 use crate::time::Timestamp;
@@ -15,49 +15,49 @@ use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Part of the turns that the late class has at least.
+/// Smallest share of the late class.
 const LATE_LEAST: f64 = 0.2;
-/// What it has once its oldest has waited for [`LATE_GROWS`].
+/// Its share once its oldest task has waited for [`LATE_GROWS`].
 const LATE_MOST: f64 = 0.6;
 const LATE_GROWS: Duration = Duration::from_secs(90);
-/// Between two looks at which must be late.
+/// Interval of the check which tasks must be late.
 const LOOK_EVERY: TimeDelta = TimeDelta::milliseconds(100);
-/// Tasks looked at, first turns first.
+/// Tasks checked, in dispatch order.
 const LOOK_MOST: usize = 1000;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Queue {
     on_time: BTreeMap<Turn, Candidate>,
-    /// By when they were due.
+    /// Ordered by due time.
     late: BTreeMap<(Timestamp, TaskId), Candidate>,
-    /// What the late class has had less than its part while others waited, in seconds of cap.
+    /// Deficit of the late class while others waited, in seconds of cap.
     owed_to_late_s: f64,
     pace: Pace,
     look_from: Timestamp,
-    unseen: Unseen,
+    unread: Unread,
 }
 
-/// Whose turn it is in a queue.
+/// The next task of a queue.
 #[derive(Debug)]
 pub(super) enum Next<'a> {
     Task(&'a Candidate),
-    /// One that is not known here: see [`Window`].
-    Unseen(Unknown),
+    /// A task that was not read: see [`Window`].
+    Unread(Unknown),
     Nothing,
 }
 
 impl Queue {
-    /// Nothing waits, known or not.
+    /// No task waits, read or not.
     pub(super) fn is_empty(&self) -> bool {
-        self.on_time.is_empty() && self.late.is_empty() && self.unseen.is_nothing()
+        self.on_time.is_empty() && self.late.is_empty() && self.unread.is_nothing()
     }
 
     pub(super) fn len(&self) -> usize {
         self.on_time.len() + self.late.len()
     }
 
-    /// Adds a task; once, however often. What is late stands in its class at once: by its turn it may come after any number that
-    /// are on time.
+    /// Adds a task, idempotently. A late task goes to its class at once, because by its position many on-time tasks may
+    /// be ahead of it.
     pub(super) fn put(&mut self, now: Timestamp, candidate: Candidate) {
         self.pace.waits(now);
         if candidate.start_deadline < now {
@@ -68,7 +68,7 @@ impl Queue {
         }
     }
 
-    /// Takes a task out; says whether it was there.
+    /// Removes a task; returns whether it was present.
     pub(super) fn remove(&mut self, candidate: &Candidate) -> bool {
         let gone = self.on_time.remove(&candidate.turn()).is_some()
             || self.late.remove(&since(candidate)).is_some();
@@ -78,29 +78,29 @@ impl Queue {
         gone
     }
 
-    /// Takes all out; `unseen` says what waits nevertheless. What was learnt of the pace stays; which must be late is looked at
-    /// anew.
-    pub(super) fn clear(&mut self, unseen: Unseen) {
+    /// Removes all tasks; `unread` describes those that still wait. The pace is kept; which tasks must be late is
+    /// checked again.
+    pub(super) fn clear(&mut self, unread: Unread) {
         self.on_time.clear();
         self.late.clear();
         self.look_from = Timestamp::default();
-        self.unseen = unseen;
+        self.unread = unread;
     }
 
-    /// There may be more than these in the strand of `window`.
+    /// Records that the strand of `window` may have more tasks.
     pub(super) fn more(&mut self, window: &Window) {
-        self.unseen.more(window);
+        self.unread.more(window);
     }
 
-    /// Nothing of `key` has a turn before all else was looked at again.
+    /// Holds back tasks of `key` until the next read.
     pub(super) fn hold_back(&mut self, key: &ConcurrencyKey) {
-        self.unseen.hold_back(key);
+        self.unread.hold_back(key);
     }
 
-    /// Whose turn it is.
+    /// The next task.
     pub(super) fn next(&mut self, now: Timestamp) -> Next<'_> {
         if self.look_from <= now {
-            self.look(now);
+            self.reclassify(now);
             self.look_from = now + LOOK_EVERY;
         }
         while let Some(head) = self.on_time.first_entry().filter(|e| e.get().start_deadline < now) {
@@ -108,33 +108,33 @@ impl Queue {
             self.late.insert(since(&candidate), candidate);
         }
         let on_time = match self.on_time.first_key_value() {
-            Some((turn, _)) if self.unseen.may_be_before(turn) => Next::Unseen(Unknown::Surely),
+            Some((turn, _)) if self.unread.may_be_before(turn) => Next::Unread(Unknown::Surely),
             Some((_, candidate)) => Next::Task(candidate),
-            None if self.unseen.is_on_time() => Next::Unseen(Unknown::Surely),
+            None if self.unread.is_on_time() => Next::Unread(Unknown::Surely),
             None => Next::Nothing,
         };
         let late = match self.late.first_key_value() {
             Some((_, candidate)) => Next::Task(candidate),
-            None if self.unseen.is_late() => Next::Unseen(Unknown::Surely),
+            None if self.unread.is_late() => Next::Unread(Unknown::Surely),
             None => Next::Nothing,
         };
         match if self.owed_to_late_s >= 0.0 { (late, on_time) } else { (on_time, late) } {
-            (Next::Nothing, Next::Nothing) if !self.unseen.is_nothing() => {
-                Next::Unseen(Unknown::Perhaps)
+            (Next::Nothing, Next::Nothing) if !self.unread.is_nothing() => {
+                Next::Unread(Unknown::Perhaps)
             }
             (Next::Nothing, second) => second,
             (first, _) => first,
         }
     }
 
-    /// This task, which waits, has its turn.
+    /// Dispatches this task.
     pub(super) fn went(&mut self, now: Timestamp, candidate: &Candidate) {
         let cap_s = candidate.cap.as_secs_f64();
         let part = self.late_part(now);
         if self.late.remove(&since(candidate)).is_none() {
             self.on_time.remove(&candidate.turn());
             self.owed_to_late_s += cap_s * part / (1.0 - part);
-        } else if !self.on_time.is_empty() || self.unseen.is_on_time() {
+        } else if !self.on_time.is_empty() || self.unread.is_on_time() {
             self.owed_to_late_s -= cap_s;
         }
         self.pace.went(now, candidate.cap);
@@ -143,8 +143,8 @@ impl Queue {
         }
     }
 
-    /// Moves what must be late.
-    fn look(&mut self, now: Timestamp) {
+    /// Moves tasks that must be late to the late class.
+    fn reclassify(&mut self, now: Timestamp) {
         let rate = self.pace.rate() * (1.0 - self.late_part(now));
         let first = self.on_time.values().take(LOOK_MOST);
         for turn in given_up(now, rate, first) {
@@ -153,7 +153,7 @@ impl Queue {
         }
     }
 
-    /// The part of the turns that is the late class's; 0 where it is empty.
+    /// The share of the late class; 0 if it is empty.
     fn late_part(&self, now: Timestamp) -> f64 {
         let Some(((due, _), _)) = self.late.first_key_value() else { return 0.0 };
         let grown = (now - *due).as_seconds_f64() / LATE_GROWS.as_secs_f64();
@@ -161,7 +161,7 @@ impl Queue {
     }
 }
 
-/// A place in the late class.
+/// Position in the late class.
 const fn since(candidate: &Candidate) -> (Timestamp, TaskId) {
     (candidate.due, candidate.task)
 }
@@ -240,7 +240,7 @@ mod tests {
             Window { tasks: vec![task(1, 99, 900)], more_on_time: true, ..Window::default() };
         queue.more(&window);
         assert_eq!(next(&mut queue, at(6000)), 0);
-        assert!(matches!(queue.next(at(6000)), Next::Unseen(_)));
+        assert!(matches!(queue.next(at(6000)), Next::Unread(_)));
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! How many tasks may still start, by the limits on running ones: each tenant's, and those of concurrency keys.
+//! How many tasks may start under the limits of running tasks, by tenant and by concurrency key.
 //!
-//! Kept by the active batcher, which alone hands tasks out. It counts in the database what runs (queued, running,
-//! cancelling) and adds what it hands out itself from then on: since nobody else adds, that is never less than the truth, and
-//! the limits hold at every instant. What ends meanwhile is seen with the next count. No figure here outlives a count, so none
-//! can leak.
+//! Used by the active batcher, the only one that dispatches. It counts queued, running and cancelling tasks in the
+//! database and adds its own dispatches since: so the value is never too low, and the limits hold at every instant.
+//! Ends are seen at the next count. Each count replaces all values, so none can leak.
 
 use super::{Candidate, ConcurrencyKey};
 use crate::id::TenantId;
 use std::collections::HashMap;
 
-/// What tenants and keys hold, and their limits.
+/// Use and limits of tenants and keys.
 #[derive(Debug, Clone, Default)]
 pub struct Running {
     tenants: HashMap<TenantId, Held>,
@@ -17,7 +16,7 @@ pub struct Running {
     held_back: bool,
 }
 
-/// Tasks handed out, and how many may be.
+/// Running tasks and their limit.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     tasks: u64,
@@ -27,7 +26,7 @@ struct Held {
 /// Whether a task may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It may, and is counted.
+    /// It may start, and is counted.
     Starts,
     /// Its tenant is at its limit.
     TenantFull,
@@ -40,21 +39,21 @@ impl Held {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.tasks))
     }
 
-    /// Of a key: it always has a limit.
+    /// Of a key, which always has a limit.
     fn left_of_key(self) -> u64 {
         self.limit.unwrap_or(ConcurrencyKey::USUAL_LIMIT.into()).saturating_sub(self.tasks)
     }
 }
 
 impl Running {
-    /// Replaces what is known of tenants by a count. Everything that was handed out before must be in it.
+    /// Replaces the use of tenants by a count, which must include every earlier dispatch.
     pub fn counted(&mut self, held: impl IntoIterator<Item = (TenantId, u64)>) {
         count(&mut self.tenants, held);
         self.tenants.retain(|_, held| held.tasks > 0 || held.limit.is_some());
         self.held_back = false;
     }
 
-    /// The same for concurrency keys. Those that hold nothing are forgotten with their limits.
+    /// The same for concurrency keys. Unused ones are dropped with their limits.
     pub fn counted_keys(
         &mut self,
         held: impl IntoIterator<Item = ((TenantId, ConcurrencyKey), u64)>,
@@ -63,7 +62,7 @@ impl Running {
         self.keys.retain(|_, held| held.tasks > 0);
     }
 
-    /// Replaces all limits of tenants; 0 is for a tenant that may start nothing. Who is not named here has none.
+    /// Replaces all limits of tenants; 0: no task may start. Others have no limit.
     pub fn set_limits(&mut self, limits: impl IntoIterator<Item = (TenantId, u64)>) {
         self.tenants.retain(|_, held| held.tasks > 0);
         self.tenants.values_mut().for_each(|held| held.limit = None);
@@ -72,7 +71,7 @@ impl Running {
         }
     }
 
-    /// Sets the limits of these concurrency keys. A key of which none was set has the usual one.
+    /// Sets limits of concurrency keys. Others have the default limit.
     pub fn set_key_limits(
         &mut self,
         limits: impl IntoIterator<Item = ((TenantId, ConcurrencyKey), u64)>,
@@ -88,15 +87,15 @@ impl Running {
         self.tenants.get(&tenant).filter(|held| held.limit.is_some()).map(|held| held.left())
     }
 
-    /// How many tasks of `tenant` are worth reading: one more than may start, which tells that some are held back; none where it
-    /// may start nothing.
+    /// How many tasks of `tenant` to read: one more than may start, to detect that some are held back; 0 if none may
+    /// start.
     #[must_use]
     pub fn worth_reading(&self, tenant: TenantId) -> u64 {
         let held = self.tenants.get(&tenant).copied().unwrap_or_default();
         if held.limit == Some(0) { 0 } else { held.left().saturating_add(1) }
     }
 
-    /// Keys that are known: the next count forgets those that hold nothing.
+    /// Number of keys in memory.
     #[must_use]
     pub fn keys(&self) -> usize {
         self.keys.len()
@@ -107,7 +106,7 @@ impl Running {
         self.keys.get(&(tenant, key.clone())).copied().unwrap_or_default().left_of_key()
     }
 
-    /// Counts `candidate` in if it may start: say so before it can have happened.
+    /// Counts `candidate` if it may start. Call it before the dispatch.
     pub(super) fn start(&mut self, candidate: &Candidate) -> Verdict {
         let tenant = candidate.tenant;
         let of_tenant = self.tenants.entry(tenant).or_default();
@@ -127,7 +126,7 @@ impl Running {
         Verdict::Starts
     }
 
-    /// It was not handed out, for certain; or it has ended, as is known before the next count.
+    /// Subtracts a task that was certainly not dispatched, or has ended.
     pub fn undone(&mut self, candidate: &Candidate) {
         let key = candidate.concurrency_key.as_ref();
         let of_key = key.and_then(|key| self.keys.get_mut(&(candidate.tenant, key.clone())));
@@ -136,7 +135,7 @@ impl Running {
         }
     }
 
-    /// Since the last count a task could not start for a limit: another count may let it go.
+    /// Whether a limit has held back a task since the last count, so that another count may help.
     #[must_use]
     pub const fn holds_back(&self) -> bool {
         self.held_back

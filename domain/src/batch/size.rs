@@ -1,17 +1,16 @@
 //! K: how much work may be in the broker at once.
 //!
-//! What is in the broker cannot be re-ordered any more, so K is what will be placed at once (free
-//! slots) plus what finishes within the horizon, less what is queued already. A slot is the room of
-//! one basic task. Bound on inversion: a task that becomes urgent waits behind at most `horizon` of completions.
+//! Dispatched tasks cannot be re-ordered, so K is the free slots plus completions within the horizon, less queued
+//! slots. A slot is the room of one basic task. An urgent task waits behind at most `horizon` of completions.
 
 use std::time::Duration;
 
-/// What is known of one pool when a batch is sized.
+/// Input for the size of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PoolLoad {
-    /// Slots free on executors that take work.
+    /// Free slots on executors that accept work.
     pub free_slots: u64,
-    /// Slots given back per second, over the last moments.
+    /// Recent rate of freed slots per second.
     pub completed_slots_per_second: f64,
     /// Slots of tasks that are `queued` now.
     pub queued_slots: u64,

@@ -1,27 +1,27 @@
-//! Why a look at a pool handed out no more than it did.
+//! Why a dispatch of a pool stopped.
 
-/// What ended the picking, for operators and for who asks why a task waits.
+/// Why the picking ended, for operators and `explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum StopReason {
-    /// All that waits was handed out, or can start under no limit now.
+    /// All waiting tasks were dispatched, or none may start under the limits.
     NothingWaits,
-    /// Nobody has room.
+    /// No executor has room.
     NoRoom,
-    /// All the room there is was handed out.
+    /// All room is used.
     RoomUsed,
-    /// As many were handed out as may be at a time.
+    /// The limit of one dispatch is reached.
     BatchFull,
-    /// What waits finds no room for its size.
+    /// The waiting tasks have no room for their size.
     SizesLack,
-    /// All that waits is held back by limits on running tasks.
+    /// Limits of running tasks hold back all waiting tasks.
     Limits,
     /// The pool is paused.
     Paused,
 }
 
 impl StopReason {
-    /// As it is stored, and in metrics.
+    /// Its name in SQL and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()

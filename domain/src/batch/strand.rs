@@ -1,38 +1,38 @@
-//! Tasks of a tenant that start under the same conditions.
+//! Strands: tasks of a tenant with equal start conditions.
 //!
-//! Inside a strand tasks differ in their deadlines only, as far as it matters who may start: they need the same room, have the
-//! same priority and share the same limits. So the first of a strand stands for all of it, and what cannot start now is left
-//! out strand by strand, not task by task, however many tasks wait. Their tolerances are about the same, too: the order of their
-//! deadlines is nearly that in which they became due, by which late ones go.
+//! Tasks of a strand need the same room, have the same priority and share the same limits; they differ only in their
+//! deadlines. So the first task represents the strand, and the batcher skips whole strands that cannot start, however
+//! many tasks wait. Their tolerances are similar too, so the order of deadlines is nearly the order of due times, by
+//! which late tasks are ordered.
 
 use super::{ConcurrencyKey, Priority};
 use crate::resources::Resources;
 use std::time::Duration;
 
-/// Tells a tenant's strands apart. Two that collide are one: the tasks of one may then wait for those of the other.
+/// Hash of a strand within a tenant. Colliding strands are one: tasks of one may then wait for those of the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Strand(pub i64);
 
-/// What a task's start depends on.
+/// The start conditions of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions<'a> {
-    /// The room it needs.
+    /// Its resources.
     pub resources: Resources,
-    /// Before or after others of its tenant.
+    /// Its priority within its tenant.
     pub priority: Priority,
-    /// It has what others leave.
+    /// Whether it is flexible.
     pub flexible: bool,
-    /// It does not start late.
+    /// Whether it expires if late.
     pub expire_if_late: bool,
-    /// How long it may wait.
+    /// Its delay tolerance.
     pub tolerance: Duration,
-    /// What it shares a limit with.
+    /// Its concurrency key.
     pub key: Option<&'a ConcurrencyKey>,
 }
 
 impl Strand {
-    /// The strand of tasks with these conditions, tolerances of up to twice as long being the same. It is stored with each task:
-    /// changed, tasks that are alike stand in two strands for as long as old ones wait.
+    /// The strand of these conditions; tolerances within a factor of two are equal. It is stored with each task: after
+    /// a change of this function, equal tasks are in two strands while old ones wait.
     #[must_use]
     pub fn of(conditions: Conditions<'_>) -> Self {
         let Conditions { resources, priority, flexible, expire_if_late, tolerance, key } =

@@ -1,12 +1,12 @@
-//! Whose turn it is: the order in which tasks of all tenants of a pool are dispatched.
+//! The dispatch order of tasks of all tenants of a pool.
 //!
-//! Used by the batcher and by the simulator alike; pure, so the same calls give the same picks. It holds what it is given and
-//! nothing else: the batcher shows it the first tasks of those tenants whose turn it is ([`Window`]), so its memory is the
-//! batcher's choice. Flexible tasks stand in a lane of their own, which has what the other leaves, until their time for that is
-//! over; what they consume there does not count against their tenant's share.
+//! Used by the batcher and by the simulator; pure, so the same calls give the same picks. The batcher passes the first
+//! tasks of the next tenants ([`Window`]), which bounds memory. Flexible tasks are in a separate lane with the room
+//! that the other leaves, until their flexible time is over; what they consume there does not count against their
+//! tenant's share.
 
 use super::lane::{Lane, Round};
-use super::unseen::Unknown;
+use super::unread::Unknown;
 use super::{Candidate, Pick, Running, Window};
 use crate::fairness::{Charges, Estimates};
 use crate::id::{TaskId, TenantId};
@@ -15,25 +15,25 @@ use chrono::TimeDelta;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Room that others leave is kept so long for those of them that may be unseen, before flexible tasks have it.
+/// How long spare room is kept for unread tasks before flexible tasks use it.
 const KEPT: TimeDelta = TimeDelta::milliseconds(250);
 
-/// The tasks that wait in one pool, and the accounts of their tenants.
+/// Waiting tasks of one pool and the accounts of their tenants.
 #[derive(Debug, Clone, Default)]
 pub struct Turns {
     due: Lane,
     spare: Lane,
-    /// When the tasks in `spare` are due.
+    /// End of the flexible time of tasks in `spare`.
     ripe: BTreeMap<(Timestamp, TaskId), Candidate>,
     estimates: Estimates,
     passed_over: bool,
     short_of_slots: bool,
-    /// Since when the tasks that are due leave room at every pick.
+    /// Since when non-flexible tasks have left room at every pick.
     room_since: Option<Timestamp>,
 }
 
 impl Turns {
-    /// For a pool in which starts come up to `lag` after the turns, or ends are told so late: see [`Charges::lagging`].
+    /// For a pool whose starts or reports of ends lag by up to `lag`: see [`Charges::lagging`].
     #[must_use]
     pub fn lagging(lag: Duration) -> Self {
         let mut turns = Self::default();
@@ -43,14 +43,14 @@ impl Turns {
         turns
     }
 
-    /// Replaces all weights: what is not named here has weight 1. Acts on everything that waits.
+    /// Replaces all weights; others have weight 1. Applies to the whole backlog.
     pub fn set_weights(&mut self, weights: impl IntoIterator<Item = (TenantId, f64)>) {
         let weights: Vec<_> = weights.into_iter().collect();
         self.due.accounts.set_weights(weights.iter().copied());
         self.spare.accounts.set_weights(weights);
     }
 
-    /// A task waits for its turn, as of `now`.
+    /// Adds a waiting task at `now`.
     pub fn offer(&mut self, now: Timestamp, candidate: Candidate) {
         match candidate.spare_until.filter(|until| *until > now) {
             Some(until) => {
@@ -61,15 +61,15 @@ impl Turns {
         }
     }
 
-    /// Who waits goes on waiting, and what of theirs waits is to be seen anew.
+    /// Forgets waiting tasks, but not which tenants wait: they must be read again.
     pub fn forget_tasks(&mut self) {
         self.ripe.clear();
         self.due.forget_tasks();
         self.spare.forget_tasks();
     }
 
-    /// The first tasks of `tenant` are those of `windows`, as of `now`: without any, and without `others`, which are strands
-    /// that were not looked at, it waits for nothing more.
+    /// Sets the first tasks of `tenant` at `now` to those of `windows`. Without windows and `others` (unread strands)
+    /// it no longer waits.
     pub fn see(&mut self, now: Timestamp, tenant: TenantId, windows: Vec<Window>, others: bool) {
         let (mut due, mut spare) = (Vec::new(), Vec::new());
         for window in windows {
@@ -94,19 +94,19 @@ impl Turns {
         self.spare.see(now, tenant, spare, false);
     }
 
-    /// Those who wait, in the order of their turns; who waits for spare room only comes last.
+    /// Waiting tenants in dispatch order; those with only flexible tasks are last.
     pub fn next(&self) -> impl Iterator<Item = TenantId> {
         self.due.turns().chain(self.spare.turns())
     }
 
-    /// A task waits no more, though it had no turn.
+    /// Removes a task that was not dispatched.
     pub fn remove(&mut self, candidate: &Candidate) {
         if !self.due.remove(candidate) {
             self.spare.remove(candidate);
         }
     }
 
-    /// Brings accounts and classes up to `now`. A pick does it too; do it before offers where none has been for long.
+    /// Advances accounts and classes to `now`. A pick does it too; call it before offers after a long pause.
     pub fn advance(&mut self, now: Timestamp) {
         self.due.advance(now);
         self.spare.advance(now);
@@ -118,9 +118,8 @@ impl Turns {
         }
     }
 
-    /// Picks what fits into `slots` and may start, in the order of the turns. Each is charged, and counted as `running`.
-    /// Where the turn belongs to a task that was not seen, its tenant is passed over, and has its turn the next time: see
-    /// [`Self::was_passed_over`].
+    /// Picks tasks that fit into `slots` and may start, in dispatch order. Each is charged and counted as `running`. A
+    /// tenant whose next task was not read is skipped and stays next: see [`Self::was_passed_over`].
     #[must_use]
     pub fn pick(&mut self, now: Timestamp, slots: u64, running: &mut Running) -> Vec<Pick> {
         self.advance(now);
@@ -140,8 +139,8 @@ impl Turns {
         picked
     }
 
-    /// Whether the room that tasks which are due have left is for flexible ones: not where more of them may surely start, and where
-    /// that is not known, once they have left some for a moment. Something may always be unseen.
+    /// Whether spare room may be used by flexible tasks: no, if other tasks may certainly start; if that is unknown,
+    /// only after the room was spare for some time.
     fn is_spare(&mut self, now: Timestamp, room: bool, unknown: Unknown) -> bool {
         if !room || unknown == Unknown::Surely {
             self.room_since = None;
@@ -151,37 +150,37 @@ impl Turns {
         unknown == Unknown::Not || now - since >= KEPT
     }
 
-    /// In the last pick somebody whose turn it was had nothing to show for it but what is unseen.
+    /// Whether the last pick skipped a tenant whose next task was not read.
     #[must_use]
     pub const fn was_passed_over(&self) -> bool {
         self.passed_over
     }
 
-    /// In the last pick slots were left, and a task whose turn it was needed more of them: it waits for room, whatever is left.
+    /// Whether slots were left in the last pick and the next task needed more: it waits for room.
     #[must_use]
     pub const fn was_short_of_slots(&self) -> bool {
         self.short_of_slots
     }
 
-    /// Tenants whose tasks wait for the tenant's own limit on running tasks, as of the last pick.
+    /// Tenants whose tasks waited for the tenant's limit of running tasks in the last pick.
     pub fn held_back(&self) -> impl Iterator<Item = TenantId> {
         self.due.held_back().iter().chain(self.spare.held_back()).copied()
     }
 
-    /// What was picked did not go: gives the charge back. It waits again only if it is offered again.
+    /// Refunds a pick that was not dispatched. It waits again only if it is offered again.
     pub fn undo(&mut self, pick: &Pick) {
         self.lane_of(pick).accounts.refund(pick.charge);
     }
 
-    /// What was picked has gone, at `now`: from here on its charge follows what it takes, until it has [`Self::ended`].
-    /// Without this the estimate stays.
+    /// Records that a pick was dispatched at `now`: from here on its charge follows its run time until [`Self::ended`].
+    /// Without this call the estimate stays.
     pub fn dispatched(&mut self, now: Timestamp, pick: &Pick) {
         let Candidate { task, name, .. } = pick.candidate;
         let lane = self.lane_of(pick);
         lane.charges.open(&mut lane.accounts, (task, name), pick.charge, now);
     }
 
-    /// An attempt ended after `used`, 0 where it never ran: what is expected of its name follows.
+    /// Records the end of an attempt after `used` (0: never ran) and updates the estimate of its name.
     pub fn ended(&mut self, task: TaskId, used: Duration) {
         for lane in [&mut self.due, &mut self.spare] {
             let closed = lane.charges.close(&mut lane.accounts, task, used);
@@ -191,18 +190,19 @@ impl Turns {
         }
     }
 
-    /// Who waits or owes, for whoever takes over: how far each is ahead. Those that wait come first, in the order of their turns.
+    /// The state for the next batcher: how far each waiting or indebted tenant is ahead. Waiting ones are first, in
+    /// dispatch order.
     pub fn ahead(&self) -> impl Iterator<Item = (TenantId, f64)> {
         self.due.accounts.ahead()
     }
 
-    /// Goes on from what [`Self::ahead`] gave elsewhere.
+    /// Restores the state of [`Self::ahead`].
     pub fn restore(&mut self, ahead: impl IntoIterator<Item = (TenantId, f64)>) {
         self.due.accounts.restore(ahead);
     }
 
-    /// This runs since `since`, and was dispatched elsewhere: from `now` on its charge follows what it takes. What it was charged
-    /// there is not known: at least what has passed.
+    /// Adds a task that runs since `since` and was dispatched by another batcher: from `now` its charge follows its run
+    /// time. Its earlier charge is unknown, but at least the time that has passed.
     pub fn runs(&mut self, now: Timestamp, task: &Candidate, since: Timestamp) {
         let passed = (now - since).to_std().unwrap_or_default();
         let Lane { accounts, charges, .. } = &mut self.due;
@@ -210,27 +210,27 @@ impl Turns {
         charges.open(accounts, (task.task, task.name), charge, since);
     }
 
-    /// Up to `most` attempts, and since when they run, of which to ask whether they do: those that do not have
-    /// [ended](Self::ended), and nobody told.
+    /// Up to `most` attempts, with their start, to check in the database: some may have [ended](Self::ended) without a
+    /// report.
     pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId, Timestamp)> {
         let mut doubtful = self.due.charges.doubtful(now, most);
         doubtful.extend(self.spare.charges.doubtful(now, most - doubtful.len()));
         doubtful
     }
 
-    /// Forgets tenants that are idle and owe nothing.
+    /// Drops tenants that are idle and owe nothing.
     pub fn forget_idle(&mut self) {
         self.due.accounts.forget_idle();
         self.spare.accounts.forget_idle();
     }
 
-    /// Tasks that wait.
+    /// Number of waiting tasks.
     #[must_use]
     pub fn len(&self) -> usize {
         self.due.len() + self.spare.len()
     }
 
-    /// True where nothing waits.
+    /// Whether no task waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,19 +1,19 @@
-//! The first tasks of a strand, which is all that is known of it.
+//! The first tasks of a strand, which are all that is read of it.
 //!
-//! Millions may wait; what is read of them follows what may be handed out. So the order must know where its knowledge ends: it
-//! picks nothing that something unseen might go before.
+//! Millions may wait, and only as many are read as may be dispatched. So the order must know the limits of its input:
+//! it picks no task that an unread one might precede.
 
 use super::{Candidate, ConcurrencyKey};
 
-/// The first tasks of one strand: of those that are late the earliest deadlines, and of those on time.
+/// The first tasks of one strand: the earliest deadlines of late tasks and of on-time tasks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Window {
     /// The key of all its tasks.
     pub key: Option<ConcurrencyKey>,
-    /// Both kinds, each earliest deadline first: the late ones before the others.
+    /// Late tasks, then on-time tasks, each by deadline.
     pub tasks: Vec<Candidate>,
-    /// More are late than these.
+    /// Whether there are more late tasks.
     pub more_late: bool,
-    /// More are on time than these.
+    /// Whether there are more on-time tasks.
     pub more_on_time: bool,
 }

@@ -1,22 +1,22 @@
-//! What one target of one tenant may be sent again.
+//! The retry account of one target of one tenant.
 //!
-//! Every success pays for one retry, every first attempt for a part of one, and time for a few. So a target that answers takes
-//! all the retries there are, and one that fails takes hardly more than its traffic. After many failures in a row the
-//! breaker is open: then time pays for one probe now and then, until the target has answered some times.
+//! A token bucket: each success adds one retry, each first attempt a fraction, and time a few. So a healthy target gets
+//! all retries, and a failing one hardly more than its traffic. After many consecutive failures the circuit breaker is
+//! open and only probes are sent, until some succeed.
 
 use super::rule::{BudgetRule, CLOSE_AFTER};
 use std::time::Duration;
 
-/// An account. A new one has its burst.
+/// An account. A new one has a full burst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Account {
     tokens: f64,
-    /// Until when time has paid.
+    /// Time of the last refill.
     paid_to: Duration,
-    /// First attempts that ended since the last tick: as many retries may go at once beyond the burst.
+    /// First attempts that ended since the last tick: this many retries may go beyond the burst.
     traffic: f64,
     breaker: Breaker,
-    /// Retries wait for this target: those that come now wait behind them.
+    /// Whether retries are held: new ones wait behind them.
     waiting: bool,
 }
 
@@ -26,40 +26,40 @@ enum Breaker {
     Open { next_probe: Duration, successes: u32 },
 }
 
-/// What holds a retry up.
+/// Why a retry is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
-    /// Nobody has paid for it yet.
+    /// The budget is used up.
     Budget,
     /// The breaker is open.
     BreakerOpen,
 }
 
-/// What becomes of a retry.
+/// Decision about a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    /// It goes, after its own back-off.
+pub enum RetryDecision {
+    /// It runs after its back-off.
     Granted,
-    /// It waits until it is let go.
+    /// It is held until it is released.
     Held(Held),
 }
 
 impl Account {
-    /// An account as new, which has its burst.
+    /// A new account with a full burst.
     #[must_use]
     pub fn new(rule: &BudgetRule, now: Duration) -> Self {
         let breaker = Breaker::Closed { failures: 0 };
         Self { tokens: rule.burst, paid_to: now, traffic: 0.0, breaker, waiting: false }
     }
 
-    /// An account of a target for which retries wait already: what was paid is not known, so nothing was.
+    /// An account of a target with held retries: its balance is unknown, so empty.
     #[must_use]
     pub fn with_waiting(now: Duration) -> Self {
         let breaker = Breaker::Closed { failures: 0 };
         Self { tokens: 0.0, paid_to: now, traffic: 0.0, breaker, waiting: true }
     }
 
-    /// An attempt ended; `first` where the task had not failed before.
+    /// Records the end of an attempt; `first`: the task had not failed before.
     pub fn attempt_ended(&mut self, rule: &BudgetRule, now: Duration, first: bool, success: bool) {
         if first {
             self.traffic += 1.0;
@@ -91,28 +91,28 @@ impl Account {
         self.tokens = (self.tokens + paid).min(self.most(rule));
     }
 
-    /// May a retry go? It is paid for by this.
-    pub fn ask(&mut self, rule: &BudgetRule, now: Duration) -> Ask {
+    /// Decides about a retry; a granted one is debited.
+    pub fn decide(&mut self, rule: &BudgetRule, now: Duration) -> RetryDecision {
         if self.is_open() {
             self.waiting = true;
-            return Ask::Held(Held::BreakerOpen);
+            return RetryDecision::Held(Held::BreakerOpen);
         }
         self.pay_by_time(rule, now);
         if self.waiting || self.tokens < 1.0 {
             self.waiting = true;
-            return Ask::Held(Held::Budget);
+            return RetryDecision::Held(Held::Budget);
         }
         self.tokens -= 1.0;
-        Ask::Granted
+        RetryDecision::Granted
     }
 
-    /// Called some times a second: what was paid in a busy time is not kept for a quiet one.
+    /// Called several times a second: removes tokens beyond the burst and recent traffic.
     pub fn tick(&mut self, rule: &BudgetRule) {
         self.tokens = self.tokens.min(self.most(rule));
         self.traffic = 0.0;
     }
 
-    /// How many of those that wait go now; they are paid for by this. `unit` is a random number in 0.0..1.0.
+    /// How many held retries to release now; they are debited. `unit` is a random number in 0.0..1.0.
     pub fn let_go(&mut self, rule: &BudgetRule, now: Duration, unit: f64) -> u32 {
         if let Breaker::Open { next_probe, .. } = &mut self.breaker {
             if now < *next_probe {
@@ -128,7 +128,7 @@ impl Account {
         going
     }
 
-    /// So many of those that were let go were not there. `more` tells whether any still wait.
+    /// Credits `absent` released retries that did not exist. `more`: some are still held.
     pub fn not_there(&mut self, rule: &BudgetRule, count: u32, more: bool) {
         self.waiting = more;
         if !self.is_open() {
@@ -136,12 +136,12 @@ impl Account {
         }
     }
 
-    /// Retries wait for this target, as is known from others.
+    /// Records that the database has held retries for this target.
     pub fn set_waiting(&mut self) {
         self.waiting = true;
     }
 
-    /// Retries wait for this target.
+    /// Whether retries are held for this target.
     #[must_use]
     pub const fn is_waiting(&self) -> bool {
         self.waiting
@@ -153,7 +153,7 @@ impl Account {
         matches!(self.breaker, Breaker::Open { .. })
     }
 
-    /// When the next probe goes; `None` while the breaker is closed.
+    /// Time of the next probe; `None`: the breaker is closed.
     #[must_use]
     pub const fn next_probe(&self) -> Option<Duration> {
         match self.breaker {
@@ -162,14 +162,14 @@ impl Account {
         }
     }
 
-    /// True where it says no more than a new one would: then nobody needs to keep it.
+    /// Whether it equals a new account, so that it can be dropped.
     #[must_use]
     pub fn is_as_new(&self, rule: &BudgetRule, now: Duration) -> bool {
         let paid = self.tokens + rule.per_second * now.saturating_sub(self.paid_to).as_secs_f64();
         !self.waiting && self.breaker == Breaker::Closed { failures: 0 } && paid >= rule.burst
     }
 
-    /// True where nothing waits and nothing was heard of it for `idle`: what is known of it is out of date.
+    /// Whether it has no held retries and was not used for `idle`.
     #[must_use]
     pub fn is_idle(&self, now: Duration, idle: Duration) -> bool {
         !self.waiting && now.saturating_sub(self.paid_to) >= idle
@@ -178,12 +178,12 @@ impl Account {
     fn pay_by_time(&mut self, rule: &BudgetRule, now: Duration) {
         let passed = now.saturating_sub(self.paid_to).as_secs_f64();
         self.paid_to = self.paid_to.max(now);
-        // By time alone never beyond the burst; what is beyond it stays.
+        // Time never fills beyond the burst; tokens beyond it stay.
         let paid = (self.tokens + rule.per_second * passed).min(rule.burst);
         self.tokens = self.tokens.max(paid);
     }
 
-    /// The most that is kept.
+    /// Maximum balance.
     fn most(&self, rule: &BudgetRule) -> f64 {
         rule.burst + self.traffic
     }

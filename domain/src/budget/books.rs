@@ -1,9 +1,10 @@
 //! The accounts of one resource manager.
 //!
-//! An account is only opened when something fails, and closed when it says no more than a new one: what goes well costs nothing.
-//! Their number is bounded, for a tenant and in all. What finds no place is granted: a bound on memory must not hold up tasks.
+//! An account is created at the first failure and dropped when it equals a new one, so healthy targets cost nothing.
+//! The number is bounded per tenant and in total. Without an account every retry is granted: a memory limit must not
+//! hold up tasks.
 
-use super::account::{Account, Ask};
+use super::account::{Account, RetryDecision};
 use super::rule::BudgetRule;
 use crate::id::TenantId;
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use std::time::Duration;
 const MOST_OF_A_TENANT: usize = 1000;
 /// Targets of all, at most.
 const MOST: usize = 20_000;
-/// What nobody called for so long is forgotten.
+/// An unused account is dropped after this time.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// Whose target.
@@ -34,7 +35,7 @@ pub struct Books {
 }
 
 impl Books {
-    /// An attempt ended; `first` where the task had not failed before.
+    /// Records the end of an attempt; `first`: the task had not failed before.
     pub fn attempt_ended(
         &mut self,
         rule: &BudgetRule,
@@ -52,21 +53,22 @@ impl Books {
         }
     }
 
-    /// May a retry go?
-    pub fn ask(&mut self, rule: &BudgetRule, now: Duration, key: &TargetKey) -> Ask {
+    /// Decides about a retry.
+    pub fn decide(&mut self, rule: &BudgetRule, now: Duration, key: &TargetKey) -> RetryDecision {
         let account = self.open(key, || Account::new(rule, now));
-        account.map_or(Ask::Granted, |account| account.ask(rule, now))
+        account.map_or(RetryDecision::Granted, |account| account.decide(rule, now))
     }
 
-    /// Retries wait for `key`, as is known from the database. Without a place for it none would be let go before they are due
-    /// by themselves.
+    /// Records held retries for `key` from the database. Without an account none would be released before its latest
+    /// time.
     pub fn know_waiting(&mut self, now: Duration, key: &TargetKey) {
         if let Some(account) = self.open(key, || Account::with_waiting(now)) {
             account.set_waiting();
         }
     }
 
-    /// How many of those that wait go now, by target; called some times a second. `unit` gives random numbers in 0.0..1.0.
+    /// How many held retries to release now, by target; called several times a second. `unit` returns random numbers in
+    /// 0.0..1.0.
     pub fn let_go(
         &mut self,
         rule: &BudgetRule,
@@ -87,7 +89,7 @@ impl Books {
         going
     }
 
-    /// So many of those that were let go were not there; `more` tells whether any still wait.
+    /// Credits released retries that did not exist; `more`: some are still held.
     pub fn not_there(&mut self, rule: &BudgetRule, key: &TargetKey, count: u32, more: bool) {
         if let Some(account) =
             self.tenants.get_mut(&key.tenant).and_then(|of| of.get_mut(&key.target))
@@ -96,7 +98,7 @@ impl Books {
         }
     }
 
-    /// Targets for which retries wait, each with the time of its next probe, where its breaker is open.
+    /// Targets with held retries and, if the breaker is open, the time of the next probe.
     pub fn waiting(&self) -> impl Iterator<Item = (TargetKey, Option<Duration>)> {
         self.tenants.iter().flat_map(|(tenant, accounts)| {
             accounts.iter().filter(|(_, account)| account.is_waiting()).map(|(target, account)| {
@@ -106,7 +108,7 @@ impl Books {
         })
     }
 
-    /// Closes the accounts that say no more than new ones.
+    /// Drops accounts that equal new ones.
     pub fn forget(&mut self, rule: &BudgetRule, now: Duration) {
         self.tenants.retain(|_, accounts| {
             accounts.retain(|_, a| !a.is_as_new(rule, now) && !a.is_idle(now, IDLE));
@@ -115,14 +117,14 @@ impl Books {
         self.len = self.tenants.values().map(HashMap::len).sum();
     }
 
-    /// Accounts, and those of them whose breaker is open.
+    /// Number of accounts, and of those with an open breaker.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let all = self.tenants.values().flat_map(HashMap::values);
         (self.len, all.filter(|account| account.is_open()).count())
     }
 
-    /// The account of `key`; `None` where there is no place for another.
+    /// The account of `key`; `None` if the limit is reached.
     fn open(&mut self, key: &TargetKey, new: impl FnOnce() -> Account) -> Option<&mut Account> {
         let known = self.tenants.get(&key.tenant);
         if known.is_none_or(|of| !of.contains_key(&key.target)) {

@@ -1,7 +1,7 @@
-//! Which retries a target is sent, so that one that fails is not held down by those who call it again.
+//! Retry budgets: so that retries do not keep a failing target down.
 //!
-//! Kept per tenant and target by each resource manager of its own attempts, in memory; see docs/retries.md. Pure: times are
-//! passed in, counted from any fixed moment before.
+//! Each resource manager keeps accounts in memory, per tenant and target, for its own attempts; see docs/retries.md.
+//! Pure: times are passed in, relative to a fixed start.
 
 mod account;
 mod books;
@@ -9,6 +9,6 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Account, Ask, Held};
+pub use account::{Account, Held, RetryDecision};
 pub use books::{Books, TargetKey};
 pub use rule::BudgetRule;

@@ -36,17 +36,21 @@ fn ended(account: &mut Account, now: f64, count: u32, success: bool) {
 fn a_burst_goes_at_once_and_what_comes_after_waits() {
     let mut account = Account::new(&RULE, at(0.0));
     for _ in 0..20 {
-        assert_eq!(account.ask(&RULE, at(0.0)), Ask::Granted);
+        assert_eq!(account.decide(&RULE, at(0.0)), RetryDecision::Granted);
     }
-    assert_eq!(account.ask(&RULE, at(0.0)), Ask::Held(Held::Budget));
+    assert_eq!(account.decide(&RULE, at(0.0)), RetryDecision::Held(Held::Budget));
     assert_eq!(
-        account.ask(&RULE, at(5.0)),
-        Ask::Held(Held::Budget),
+        account.decide(&RULE, at(5.0)),
+        RetryDecision::Held(Held::Budget),
         "nobody passes those that wait"
     );
     assert_eq!(account.let_go(&RULE, at(5.0), 0.5), 5, "a second pays for one");
     account.not_there(&RULE, 4, false);
-    assert_eq!(account.ask(&RULE, at(5.0)), Ask::Granted, "what was not used is there");
+    assert_eq!(
+        account.decide(&RULE, at(5.0)),
+        RetryDecision::Granted,
+        "what was not used is there"
+    );
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn the_breaker_opens_after_failures_in_a_row_and_closes_after_successes_in_a_row
     assert!(!account.is_open());
     ended(&mut account, 0.0, 1, false);
     assert_eq!(account.next_probe(), Some(at(1.0)));
-    assert_eq!(account.ask(&RULE, at(0.0)), Ask::Held(Held::BreakerOpen));
+    assert_eq!(account.decide(&RULE, at(0.0)), RetryDecision::Held(Held::BreakerOpen));
     ended(&mut account, 0.0, 2, true);
     ended(&mut account, 0.0, 1, false);
     ended(&mut account, 0.0, 2, true);
@@ -109,7 +113,7 @@ fn an_account_that_says_no_more_than_a_new_one_is_not_kept() {
     books.attempt_ended(&RULE, at(0.0), &one, (true, true));
     assert_eq!(books.counts(), (0, 0), "what goes well costs nothing");
     books.attempt_ended(&RULE, at(0.0), &one, (true, false));
-    assert_eq!(books.ask(&RULE, at(0.0), &one), Ask::Granted);
+    assert_eq!(books.decide(&RULE, at(0.0), &one), RetryDecision::Granted);
     books.attempt_ended(&RULE, at(1.0), &one, (false, true));
     books.forget(&RULE, at(1.0));
     assert_eq!(books.counts(), (0, 0), "all is paid back");
@@ -132,7 +136,10 @@ fn memory_is_bounded_for_a_tenant_and_what_finds_no_place_is_granted() {
         );
     }
     assert_eq!(books.counts().0, 1000);
-    assert_eq!(books.ask(&RULE, at(0.0), &key(tenant, "http://more:80")), Ask::Granted);
+    assert_eq!(
+        books.decide(&RULE, at(0.0), &key(tenant, "http://more:80")),
+        RetryDecision::Granted
+    );
     books.attempt_ended(&RULE, at(0.0), &key(TenantId::fresh(), "http://more:80"), (true, false));
     assert_eq!(books.counts().0, 1001, "another tenant has a place");
 }
@@ -195,9 +202,9 @@ fn storm(managers: usize, odds: Option<f64>) -> Storm {
                 (false, 3) => failed += 1,
                 (false, failures) => {
                     let back_off = now + unit();
-                    match books[turn].ask(&rule, at(now), &target) {
-                        Ask::Granted => due.push((failures, back_off)),
-                        Ask::Held(_) => held.push((failures, back_off)),
+                    match books[turn].decide(&rule, at(now), &target) {
+                        RetryDecision::Granted => due.push((failures, back_off)),
+                        RetryDecision::Held(_) => held.push((failures, back_off)),
                     }
                 }
             }

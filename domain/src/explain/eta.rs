@@ -1,28 +1,28 @@
-//! When a task will probably start, and what that rests on.
+//! The estimated start of a task and its basis.
 
 use super::reason::{KeyUse, Reason, Turn};
 use crate::time::Timestamp;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-/// Part of its tenant's turns that the late class has at least while others wait, and at most: see docs/fairness.md.
+/// Smallest and largest share of the late class within a tenant: see docs/fairness.md.
 const LATE_PART: [f64; 2] = [0.2, 0.6];
 
-/// Beyond this a pace says nothing.
+/// Longest estimate from a rate.
 const FAR: TimeDelta = TimeDelta::days(3650);
 
-/// When a task will probably start. Nothing here is a promise.
+/// Estimated start of a task. Not a promise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Eta {
-    /// Not before this, as far as is known.
+    /// Earliest start, as far as known.
     pub earliest: Option<Timestamp>,
-    /// At about this time.
+    /// Estimated start.
     pub estimate: Option<Timestamp>,
-    /// What the times rest on, or why one is missing.
+    /// Basis of the times, or why there are none.
     pub basis: Basis,
 }
 
-/// What an [`Eta`] rests on.
+/// Basis of an [`Eta`].
 #[derive(
     Debug,
     Clone,
@@ -37,31 +37,31 @@ pub struct Eta {
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Its own time; how long it waits for its turn then is not known yet.
+    /// Its due time; its wait after that is unknown.
     Time,
-    /// Its position, and how many tasks of its tenant have had their turn a second lately.
+    /// Its position, and the recent dispatch rate of its tenant.
     Pace,
-    /// The execution caps of those that hold its concurrency key: at the latest then one ends, probably before.
+    /// Execution caps of tasks with its concurrency key: the latest end of one.
     Caps,
-    /// It was handed out: any moment now.
+    /// Dispatched: it starts soon.
     Placing,
-    /// No times: others with its concurrency key go before it, or what holds the key has not started.
+    /// No times: others with its concurrency key are ahead, or the task that holds the key has not started.
     Key,
-    /// No times: somebody has to resume its tenant, its pool or its concurrency key.
+    /// No times: its tenant, pool or concurrency key must be resumed.
     People,
-    /// No times: an executor has to come that can hold it.
+    /// No times: a suitable executor must connect.
     Executors,
-    /// Its target has to answer before it is called again: at the latest at the estimate the task is tried all the same.
+    /// Its target must recover first; at the estimate it is retried in any case.
     Target,
-    /// No times: room has to come free.
+    /// No times: room must become free.
     Room,
-    /// No times: nobody knows when room will be spare.
+    /// No times: spare room cannot be predicted.
     SpareRoom,
-    /// No times: none of its tenant's tasks has had its turn lately.
+    /// No times: no task of its tenant was dispatched recently.
     NoPace,
-    /// No times: nobody hands out tasks now, or its tenant has just begun to wait.
+    /// No times: no batcher is active, or its tenant has just begun to wait.
     NoFigures,
-    /// No times: it has started, or never will.
+    /// No times: it has started or ended.
     Started,
 }
 
@@ -82,7 +82,7 @@ impl Eta {
     }
 }
 
-/// What follows from `reasons`, the decisive one first, as of `at`.
+/// The estimate from `reasons`, the decisive one first, at `at`.
 pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
     let turn = reasons.iter().find_map(|reason| {
         let Reason::Turn(turn) = reason else { return None };
@@ -116,7 +116,7 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
     }
 }
 
-/// Not before the next probe, and at the latest when the retry is due by itself.
+/// Between the next probe and the latest time of the retry.
 fn of_target(at: Timestamp, next_probe: Option<Timestamp>, reasons: &[Reason]) -> Eta {
     let latest = reasons.iter().find_map(|reason| {
         let Reason::Retry { at, .. } = reason else { return None };
@@ -126,7 +126,7 @@ fn of_target(at: Timestamp, next_probe: Option<Timestamp>, reasons: &[Reason]) -
     Eta { earliest, estimate, basis: Basis::Target }
 }
 
-/// When one more with the key may start, at the latest.
+/// Latest time at which one more task with the key may start.
 fn of_key(at: Timestamp, key: &KeyUse) -> Eta {
     if key.limit == 0 {
         return Eta::unknown(Basis::People);
@@ -140,8 +140,8 @@ fn of_key(at: Timestamp, key: &KeyUse) -> Eta {
     }
 }
 
-/// When its turn comes if its tenant goes on as lately. Where tasks of the other class wait too, the estimate goes by the part of the
-/// turns that its class has at least, and the earliest by all of them.
+/// Its start at the recent rate of its tenant. If tasks of the other class wait too, the estimate uses the smallest
+/// share of its class, and the earliest start the whole rate.
 fn of_turn(at: Timestamp, turn: &Turn) -> Eta {
     let Some(rate) = turn.rate else { return Eta::unknown(Basis::NoFigures) };
     let turns = turn.tasks_before as f64 + 1.0;
@@ -163,7 +163,7 @@ fn of_turn(at: Timestamp, turn: &Turn) -> Eta {
     }
 }
 
-/// `None` where that is too far off to say.
+/// `None` if too far in the future.
 fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
     let near = (0.0..=FAR.as_seconds_f64()).contains(&seconds);
     near.then(|| at + TimeDelta::milliseconds((seconds * 1000.0) as i64))
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn each_basis_is_written_as_it_is_called() {
-        for &basis in Basis::ALL {
+        for basis in Basis::ALL {
             assert_eq!(serde_json::to_value(basis).unwrap(), basis.as_str());
         }
     }

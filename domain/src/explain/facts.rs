@@ -1,4 +1,4 @@
-//! What is known of a task and of what stands before it.
+//! The facts about a waiting task.
 
 use super::reason::{KeyUse, LimitUse, Pause, Reason, Turn};
 use super::room::Rooms;
@@ -8,54 +8,54 @@ use crate::task::State;
 use crate::tenant::TenantState;
 use crate::time::Timestamp;
 
-/// All that is known of a task at one moment.
+/// Facts about a task at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
     /// Which task.
     pub id: TaskId,
-    /// Where it is in its life.
+    /// Its state.
     pub state: State,
-    /// As of when, by the database's clock.
+    /// Time of the facts, by the database clock.
     pub at: Timestamp,
-    /// It ends `expired` then, unless it starts before.
+    /// When it expires unless started.
     pub expires_at: Option<Timestamp>,
-    /// What its own row says: its time, its place, its end. `None` for one that is ready.
+    /// The reason in its own row: due time, placement or end. `None` if ready.
     pub own: Option<Reason>,
-    /// What holds its next attempt up, which would else be due by now: [`Reason::RetryBudget`] or [`Reason::BreakerOpen`].
+    /// Why its retry is held: [`Reason::RetryBudget`] or [`Reason::BreakerOpen`].
     pub held: Option<Reason>,
-    /// What stands before it; `None` once it was handed out.
+    /// What it waits for; `None` after dispatch.
     pub waits: Option<Waits>,
 }
 
-/// What stands before a task that was not handed out.
+/// What an undispatched task waits for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waits {
     /// What it needs.
     pub resources: Resources,
     /// How its tenant stands.
     pub standing: TenantState,
-    /// Since when nothing of its tenant starts.
+    /// When its tenant was suspended.
     pub suspended_at: Option<Timestamp>,
-    /// Where it is to run.
+    /// Its pool.
     pub pool: PoolName,
-    /// Nothing of the pool is handed out.
+    /// The pause of the pool, if any.
     pub paused: Option<Pause>,
-    /// What room the pool has.
+    /// Free room of the pool.
     pub rooms: Rooms,
-    /// What else a task that is ready waits for; `None` before its time.
+    /// What a ready task waits for; `None` before its due time.
     pub ready: Option<Ready>,
 }
 
-/// What a task waits for whose time has come.
+/// What a ready task waits for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ready {
-    /// What holds its concurrency key, where it has one.
+    /// Tasks that hold its concurrency key, if any.
     pub key: Option<KeyUse>,
     /// Its tenant is at the limit on running tasks.
     pub limit: Option<LimitUse>,
-    /// It is flexible, and until then it starts on spare room only.
+    /// End of its flexible time, if flexible.
     pub spare_until: Option<Timestamp>,
-    /// Where it stands.
+    /// Its position.
     pub turn: Turn,
 }
 

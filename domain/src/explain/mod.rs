@@ -1,7 +1,7 @@
-//! Why a task is where it is, and when it will probably start.
+//! Why a task waits and its estimated start.
 //!
-//! Pure: [`Facts`] are what is known at one moment, and [`explain`] says which of them hold the task up, the decisive one
-//! first, and what follows for its start. It never guesses beyond them: where nothing is known of the start, it says why.
+//! Pure: from [`Facts`] of one time, [`explain`] derives the reasons, the decisive one first, and the estimated start.
+//! Without a basis for an estimate it says why.
 
 mod eta;
 mod facts;
@@ -19,24 +19,24 @@ use crate::task::State;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What holds a task up, and when it will probably start. In JSON as the API answers it.
+/// Why a task waits and its estimated start. Its JSON is the API's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// Which task.
     pub id: TaskId,
-    /// Where it is in its life.
+    /// Its state.
     pub state: State,
-    /// As of when all this is.
+    /// Time of the explanation.
     pub at: Timestamp,
-    /// What it waits for, or does instead; the decisive one first.
+    /// The reasons, the decisive one first.
     pub reasons: Vec<Reason>,
-    /// When it will probably start.
+    /// Estimated start.
     pub eta: Eta,
-    /// It ends `expired` then, unless it starts before.
+    /// When it expires unless started.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Explains a task from what is known of it.
+/// Explains a task from its facts.
 #[must_use]
 pub fn explain(facts: Facts) -> Explanation {
     let reasons = order::reasons(&facts);

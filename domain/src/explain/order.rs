@@ -1,7 +1,7 @@
-//! What holds a task up, in order.
+//! The order of reasons.
 //!
-//! First what holds a retry up and what its own row says, then what stops it whatever its turn: people, executors, limits. Its turn comes last, because
-//! it only counts once nothing else holds the task up.
+//! First held retries and its own row, then what stops it at any position: people, executors, limits. Its position is
+//! last, because it matters only if nothing else holds it up.
 
 use super::facts::{Facts, Ready, Waits};
 use super::reason::Reason;
@@ -18,7 +18,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<Reason> {
     reasons
 }
 
-/// What stops it before and after its time alike.
+/// Reasons that apply before and after its due time.
 fn stopped(waits: &Waits) -> impl Iterator<Item = Reason> {
     let suspended = Reason::TenantSuspended { since: waits.suspended_at };
     let suspended = (!waits.standing.may_run()).then_some(suspended);
@@ -26,7 +26,7 @@ fn stopped(waits: &Waits) -> impl Iterator<Item = Reason> {
     [suspended, paused, no_executor(waits)].into_iter().flatten()
 }
 
-/// Nobody is there who could ever hold it.
+/// No executor could ever hold it.
 fn no_executor(waits: &Waits) -> Option<Reason> {
     let largest = waits.rooms.largest();
     if largest == Resources::default() {
@@ -43,19 +43,20 @@ fn its_turn(at: Timestamp, waits: &Waits, ready: &Ready) -> Vec<Reason> {
     let spare = ready.spare_until.filter(|until| *until > at);
     let spare = spare.map(|until| Reason::SpareRoom { until });
     let limit = ready.limit.map(Reason::RunningLimit);
-    // What stands aside for its key, for others or for its size has no place among those who do not.
+    // A task held by its key, by flexibility or by its size has no position among the others.
     let aside = key.is_some() || spare.is_some() || waits.rooms.passes_over(waits.resources);
     let turn = (!aside).then_some(Reason::Turn(ready.turn));
     let last = if is_next(ready) { [no_room(waits), turn] } else { [turn, no_room(waits)] };
     [key, spare, limit].into_iter().chain(last).flatten().collect()
 }
 
-/// Nothing is known to go before it. Of a full pool the batcher reads nothing that waits, so that other tenants' turns may not be known.
+/// No task is known to be ahead of it. Of a full pool the batcher reads no waiting tasks, so the positions of other
+/// tenants may be unknown.
 fn is_next(ready: &Ready) -> bool {
     ready.turn.tasks_before == 0 && ready.turn.tenants_before.is_none_or(|before| before == 0)
 }
 
-/// The pool is full, or has no place for its size. One where nobody could ever hold it has said so already.
+/// The pool is full, or has no room for its size.
 fn no_room(waits: &Waits) -> Option<Reason> {
     let (size, largest) = (waits.resources, waits.rooms.largest());
     let for_its_size = waits.rooms.passes_over(size);
@@ -73,8 +74,8 @@ fn no_room(waits: &Waits) -> Option<Reason> {
     })
 }
 
-/// The dimension in which a task of this `size` needs most of what is `free`; where it needs more than there is of several, the one in
-/// which it takes most of the largest executor.
+/// The dimension of which a task of this `size` needs the largest part of `free`; if it exceeds several, the one with
+/// the largest part of the largest executor.
 fn shortest(size: Resources, free: Resources, largest: Resources) -> Option<Dimension> {
     let share = |d: &Dimension, of: Resources| match (d.of(size), d.of(of)) {
         (0, _) => 0.0,

@@ -1,4 +1,4 @@
-//! What a task waits for, or does instead of waiting.
+//! Reasons of an explanation.
 
 use crate::id::{PoolName, TaskId};
 use crate::resources::Dimension;
@@ -6,18 +6,18 @@ use crate::task::{AttemptOutcome, State};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One thing that a task waits for, or what it does instead. Its name in JSON is in `reason`, beside its fields.
+/// What a task waits for or does. In JSON, `reason` is its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Reason {
-    /// Its time has not come.
+    /// It is not due yet.
     Due {
-        /// When it comes.
+        /// When it is due.
         at: Timestamp,
     },
-    /// An attempt failed or was lost; the next comes at a set time.
+    /// An attempt failed or was lost; the next one is due at a set time.
     Retry {
-        /// When it comes.
+        /// When it is due.
         at: Timestamp,
         /// Charged attempts that failed so far.
         failures: u32,
@@ -28,70 +28,70 @@ pub enum Reason {
         /// Why it ended so, for people.
         last_reason: Option<String>,
     },
-    /// Its next attempt waits because its target fails and was called again often enough for now. It goes when the target
-    /// answers better, and at the latest when `retry` says.
+    /// Its retry waits because the retry budget of its target is used up. It runs when the target recovers, at the
+    /// latest at the time of `retry`.
     RetryBudget {
-        /// Scheme, host and port of what it calls.
+        /// Scheme, host and port of the target.
         target: String,
     },
-    /// Its next attempt waits because its target has failed many times in a row: until it answers, one task that waits for it is
-    /// sent now and then. It goes at the latest when `retry` says.
+    /// Its retry waits because the circuit breaker of its target is open: only probes are sent. It runs at the latest
+    /// at the time of `retry`.
     BreakerOpen {
-        /// Scheme, host and port of what it calls.
+        /// Scheme, host and port of the target.
         target: String,
-        /// When the next probe is sent: a retry of this tenant to this target, perhaps of this task.
+        /// Time of the next probe, which may be this retry.
         next_probe_at: Timestamp,
     },
-    /// Nothing of its tenant starts.
+    /// Its tenant is suspended.
     TenantSuspended {
         /// Since when.
         since: Option<Timestamp>,
     },
     /// Nothing of its pool is handed out.
     PoolPaused(Pause),
-    /// No executor of its pool is there.
+    /// Its pool has no executor.
     NoExecutor {
         /// The pool.
         pool: PoolName,
     },
-    /// No executor of its pool could ever hold it.
+    /// No executor of its pool is large enough.
     TooLarge {
-        /// In which dimension, the first of those it exceeds.
+        /// The first dimension that it exceeds.
         dimension: Dimension,
-        /// What it asks for.
+        /// Requested amount.
         asked: u32,
-        /// The most that any executor of the pool has.
+        /// Largest capacity of an executor.
         largest: u32,
     },
-    /// As many tasks with its concurrency key run as may.
+    /// Its concurrency key is at its limit.
     ConcurrencyKey(KeyUse),
-    /// It is flexible and starts only where room is spare.
+    /// It is flexible and starts only in spare room.
     SpareRoom {
-        /// From then on it stands with all others.
+        /// From then on it is treated like other tasks.
         until: Timestamp,
     },
-    /// As many tasks of its tenant run as the plan allows.
+    /// The plan's limit of running tasks is reached.
     RunningLimit(LimitUse),
     /// Its pool has no room for it now.
     NoRoom {
-        /// The dimension that is shortest for it: in which it needs most of what an executor has free.
+        /// The scarcest dimension for it.
         dimension: Dimension,
-        /// What it asks for in that dimension.
+        /// Requested amount in that dimension.
         asked: u32,
-        /// The most that any executor of the pool has of it, free or not.
+        /// Largest capacity of an executor in it.
         largest: u32,
-        /// Room that it takes, in basic tasks.
+        /// Room that it needs, in basic tasks.
         slots: u32,
-        /// Room that is free in the pool, over all executors, in basic tasks.
+        /// Free room over all executors, in basic tasks.
         free_slots: u64,
-        /// Others find room, but no executor has enough at once for a task of this size.
+        /// There is room for smaller tasks, but no executor has enough for this one.
         for_its_size: bool,
     },
-    /// Others go before it.
+    /// Other tasks are ahead of it.
     Turn(Turn),
-    /// Handed to the broker; a resource manager looks for a place.
+    /// Dispatched; a resource manager is placing it.
     Placing {
-        /// If none is found until then, it waits for its turn again.
+        /// If there is no room until then, it is ready again.
         until: Timestamp,
     },
     /// It runs.
@@ -100,16 +100,16 @@ pub enum Reason {
         attempt: u32,
         /// Name of the executor.
         executor: Option<String>,
-        /// When it got its place.
+        /// When it was placed.
         since: Timestamp,
     },
-    /// It runs and was asked to stop.
+    /// It runs; a stop was requested.
     Stopping {
         /// Which attempt, 1 upwards.
         attempt: u32,
         /// Name of the executor, who has to confirm.
         executor: Option<String>,
-        /// When it got its place.
+        /// When it was placed.
         since: Timestamp,
     },
     /// It has ended.
@@ -124,7 +124,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Every name, in the order in which reasons are told.
+    /// Every name, in order.
     pub const NAMES: [&'static str; 17] = [
         "due",
         "retry",
@@ -146,27 +146,27 @@ impl Reason {
     ];
 }
 
-/// Why nothing of a pool is handed out.
+/// The pause of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
     /// Since when.
     pub since: Timestamp,
-    /// What the operators say of it.
+    /// Reason given by the operators.
     pub because: Option<String>,
 }
 
-/// What holds a concurrency key.
+/// Use of a concurrency key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUse {
     /// The key.
     pub key: String,
-    /// Tasks with it that may run at once; 0: none for now.
+    /// Tasks with the key that may run at once; 0: none.
     pub limit: u64,
-    /// Tasks with it that are queued, running or cancelling; counting ends at 10 001.
+    /// Tasks with the key that are queued, running or cancelling; counted up to 10 001.
     pub held: u64,
-    /// Up to 5 of them, those first that must end first.
+    /// Up to 5 of them, ordered by their latest end.
     pub holders: Vec<Holder>,
-    /// Others with the key wait before this task.
+    /// Other tasks with the key are ahead of this one.
     pub others_before: bool,
 }
 
@@ -185,35 +185,34 @@ pub struct Holder {
     pub id: TaskId,
     /// `queued`, `running` or `cancelling`.
     pub state: State,
-    /// Since when it runs; `None` while it is queued.
+    /// Start of its attempt; `None` while queued.
     pub since: Option<Timestamp>,
-    /// When its execution cap ends its attempt at the latest; `None` while it is queued.
+    /// When its execution cap ends the attempt; `None` while queued.
     pub ends_by: Option<Timestamp>,
 }
 
-/// What a tenant holds of the plan's limit on running tasks.
+/// Use of the plan's limit of running tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitUse {
-    /// Tasks that are queued, running or cancelling; counting ends at 10 001.
+    /// Tasks that are queued, running or cancelling; counted up to 10 001.
     pub held: u64,
-    /// What the plan allows.
+    /// Limit of the plan.
     pub limit: u64,
 }
 
-/// Where a task stands among those that wait for their turn.
+/// Position of a waiting task.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Tasks of its tenant in its class that go before it. What is held up by other things than its turn does not count.
+    /// Tasks of its tenant and scheduling class that are ahead of it and may start.
     pub tasks_before: u64,
-    /// There are more: counting ended there.
+    /// Whether `tasks_before` is a lower bound.
     pub at_least: bool,
-    /// Its start deadline has passed, so it stands in the late class.
+    /// Its start deadline has passed, so it is in the late class.
     pub late: bool,
-    /// Tasks of the other class wait too and have a part of the turns.
+    /// Tasks of the other class wait too and have a share of the starts.
     pub shared: bool,
-    /// Tenants whose turn comes before its tenant's. `None`: not known, because nobody hands out tasks or its tenant has
-    /// just begun to wait.
+    /// Tenants ahead of its tenant. `None`: unknown, because no batcher is active or its tenant has just begun to wait.
     pub tenants_before: Option<u32>,
-    /// Tasks of its tenant that had their turn a second, lately. `None`: not known.
+    /// Recent starts of its tenant per second. `None`: unknown.
     pub rate: Option<f64>,
 }

@@ -1,16 +1,16 @@
-//! What room a pool has, as far as its resource managers tell.
+//! Free room of a pool, as reported by its resource managers.
 
 use crate::placement::Shapes;
 use crate::resources::Resources;
 
-/// One resource manager's part of a pool.
+/// Room reported by one resource manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// Room for basic tasks now.
     pub free_slots: u64,
-    /// Per dimension the most any of its executors has, used or not.
+    /// Largest capacity of an executor, per dimension.
     pub largest: Resources,
-    /// Per dimension the most any of its executors has free now; `None` where that is not known.
+    /// Largest free amount of an executor, per dimension; `None`: unknown.
     pub free: Option<Resources>,
     /// Sizes that found no room there.
     pub lacks: Shapes,
@@ -27,7 +27,7 @@ impl Rooms {
         self.0.iter().map(|room| room.free_slots).sum()
     }
 
-    /// Per dimension the most that any executor has; all 0 where there is none.
+    /// Largest capacity of an executor, per dimension; 0 without executors.
     #[must_use]
     pub fn largest(&self) -> Resources {
         let most =
@@ -35,24 +35,24 @@ impl Rooms {
         Resources::from_dimensions(std::array::from_fn(most))
     }
 
-    /// Per dimension the most that any executor has free now; `None` where that is not known of all.
+    /// Largest free amount of an executor, per dimension; `None` if unknown for one.
     #[must_use]
     pub fn free(&self) -> Option<Resources> {
         let add = |most: Resources, room: &Room| Some(most.max(room.free?));
         self.0.iter().try_fold(Resources::default(), add)
     }
 
-    /// Less is free, over all executors, than a task of this size takes.
+    /// Whether the free room of all executors is less than a task of this size needs.
     #[must_use]
     pub fn is_full_for(&self, size: Resources) -> bool {
         self.free_slots() < u64::from(size.slots())
     }
 
-    /// Whether the batcher passes over tasks of this size, as far as is known: no executor could ever hold one, or all who
-    /// have room have tried one in vain. Such tasks hold back nobody.
+    /// Whether the batcher skips tasks of this size: no executor could ever hold one, or no resource manager with room
+    /// has room for it. Such tasks hold back no others.
     #[must_use]
     pub fn passes_over(&self, size: Resources) -> bool {
-        // One without any room tries nothing.
+        // Without any room it tries none.
         let mut roomy = self.0.iter().filter(|room| room.free_slots > 0);
         !size.fits_in(self.largest())
             || (!self.is_full_for(size) && roomy.all(|room| room.lacks.covers(size)))

@@ -1,20 +1,21 @@
 //! Weighted start-time fair queueing over tenants.
 //!
-//! Each tenant has a tag in virtual time: what it was charged, by its weight. The least tag among those that wait goes next;
-//! that tag becomes the virtual time. A tenant that begins to wait starts no earlier than the virtual time, so idleness
-//! hoards no credit. Needs no knowledge of capacity, so it suits executors that come and go (Goyal, Vin, Cheng: "Start-time
-//! Fair Queueing", SIGCOMM 1996). Beyond the paper, a charge is an estimate and is corrected later.
+//! Each tenant has a tag in virtual time: its charges divided by its weight. The waiting tenant with the smallest tag
+//! is next, and its tag becomes the virtual time. A tenant that begins to wait starts at the virtual time or later, so
+//! idle time gives no credit. The algorithm needs no capacity, so it suits executors that join and leave (Goyal, Vin,
+//! Cheng: "Start-time Fair Queueing", SIGCOMM 1996). Unlike in the paper, a charge is an estimate that is corrected
+//! later.
 
 use crate::id::TenantId;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-/// The accounts of the tenants of one pool. In memory, kept by the active batcher. Costs are in share-seconds: the part of the
-/// pool that is taken, times how long.
+/// The accounts of the tenants of one pool, in memory of the active batcher. Costs are in share-seconds: share of the
+/// pool times duration.
 #[derive(Debug, Clone, Default)]
 pub struct Accounts {
     virtual_time: f64,
-    /// No tag was ever above it.
+    /// Upper bound of all tags.
     ceiling: f64,
     accounts: HashMap<TenantId, Account>,
     weights: HashMap<TenantId, f64>,
@@ -24,12 +25,12 @@ pub struct Accounts {
 #[derive(Debug, Clone, Copy)]
 struct Account {
     tag: f64,
-    /// The virtual time when it began to wait: nothing that is given back brings the tag below it.
+    /// The virtual time when it began to wait; refunds do not bring the tag below it.
     floor: f64,
     waits: bool,
 }
 
-/// What a dispatch was charged: what its correction is measured against.
+/// The charge of a dispatch, to compute its correction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
 pub struct Charge {
@@ -44,14 +45,14 @@ pub struct Charge {
 struct Tag(f64);
 
 impl Accounts {
-    /// Replaces all weights: what is not named here, or is not above 0, has weight 1. Acts from the next charge on, so on all
-    /// that waits.
+    /// Replaces all weights; missing ones and those not above 0 are 1. Applies from the next charge, so to the whole
+    /// backlog.
     pub fn set_weights(&mut self, weights: impl IntoIterator<Item = (TenantId, f64)>) {
         let valid = |(_, weight): &(TenantId, f64)| weight.is_finite() && *weight > 0.0;
         self.weights = weights.into_iter().filter(valid).collect();
     }
 
-    /// `tenant` has something that waits for its turn. Where it had nothing before, what it could have had meanwhile is gone.
+    /// `tenant` has waiting tasks. If it had none before, it gets no credit for that time.
     pub fn wait(&mut self, tenant: TenantId) {
         let level = self.level();
         let account = self.account(tenant);
@@ -63,7 +64,7 @@ impl Accounts {
         self.waiting.insert((Tag(tag), tenant));
     }
 
-    /// `tenant` has nothing more that waits.
+    /// `tenant` has no more waiting tasks.
     pub fn leave(&mut self, tenant: TenantId) {
         if let Some(account) = self.accounts.get_mut(&tenant).filter(|account| account.waits) {
             account.waits = false;
@@ -71,7 +72,7 @@ impl Accounts {
         }
     }
 
-    /// `tenant` goes on waiting with the tag it had when it left.
+    /// `tenant` waits again with its previous tag.
     pub fn resume(&mut self, tenant: TenantId) {
         if let Some(account) = self.accounts.get_mut(&tenant) {
             account.waits = true;
@@ -79,12 +80,12 @@ impl Accounts {
         }
     }
 
-    /// The tenants that wait, in the order of their turns; ties go to the least id.
+    /// Waiting tenants in dispatch order; ties by id.
     pub fn turns(&self) -> impl Iterator<Item = TenantId> {
         self.waiting.iter().map(|(_, tenant)| *tenant)
     }
 
-    /// How far the tenants that wait or owe are ahead of the virtual time, 0 upwards; those that wait in the order of their turns.
+    /// How far waiting and indebted tenants are ahead of the virtual time, from 0; waiting ones in dispatch order.
     pub fn ahead(&self) -> impl Iterator<Item = (TenantId, f64)> {
         let ahead = |tag: f64| (tag - self.virtual_time).max(0.0);
         let waiting = self.waiting.iter().map(move |(tag, tenant)| (*tenant, ahead(tag.0)));
@@ -92,7 +93,7 @@ impl Accounts {
         waiting.chain(owe.map(move |(tenant, account)| (*tenant, ahead(account.tag))))
     }
 
-    /// Goes on from what [`Self::ahead`] gave elsewhere.
+    /// Restores the state of [`Self::ahead`].
     pub fn restore(&mut self, ahead: impl IntoIterator<Item = (TenantId, f64)>) {
         for (tenant, ahead) in ahead {
             let behind = self.virtual_time - self.account(tenant).tag;
@@ -100,12 +101,12 @@ impl Accounts {
         }
     }
 
-    /// The charge of what was dispatched elsewhere and is charged for the `expected` time already.
+    /// The charge of a dispatch by another batcher, already charged for the `expected` time.
     pub fn charged(&self, tenant: TenantId, share: f64, expected: Duration) -> Charge {
         Charge { tenant, share, expected, weight: self.weight(tenant) }
     }
 
-    /// Charges a dispatch that takes `share` of the pool, 0 upwards, for the `expected` time, and moves the virtual time to its
+    /// Charges a dispatch of `share` of the pool, from 0, for the `expected` time, and advances the virtual time to its
     /// tenant's tag.
     pub fn charge(&mut self, tenant: TenantId, share: f64, expected: Duration) -> Charge {
         let weight = self.weight(tenant);
@@ -115,29 +116,29 @@ impl Accounts {
         Charge { tenant, share, expected, weight }
     }
 
-    /// Corrects a charge by `more`, which may be negative, at the weight of the dispatch. A tenant that was idle since gets no
-    /// credit by it: what it paid too much has not held it back.
+    /// Corrects a charge by `more`, which may be negative, at the weight of the dispatch. A tenant that was idle since
+    /// gets no credit: the excess charge has not delayed it.
     pub fn correct(&mut self, charge: Charge, more: f64) {
         self.add(charge.tenant, more / charge.weight);
     }
 
-    /// The task was not placed after all: gives its whole charge back.
+    /// The task was not placed: refunds its whole charge.
     pub fn refund(&mut self, charge: Charge) {
         self.correct(charge, -charge.share * charge.expected.as_secs_f64());
     }
 
-    /// Charges `cost` for what runs longer than was estimated, at the present weight.
+    /// Charges `cost` for a run beyond its estimate, at the current weight.
     pub fn overrun(&mut self, tenant: TenantId, cost: f64) {
         self.add(tenant, cost / self.weight(tenant));
     }
 
-    /// Brings the virtual time up to those that wait. Where nobody waits nobody took from anybody: all debts end.
+    /// Advances the virtual time to the waiting tenants. If none waits, no tenant is at a disadvantage: all debts end.
     pub fn advance(&mut self) {
         let least = self.waiting.first().map_or(self.ceiling, |(tag, _)| tag.0);
         self.virtual_time = self.virtual_time.max(least);
     }
 
-    /// Forgets tenants that are idle and owe nothing: to return is the same as to be new.
+    /// Drops tenants that are idle and owe nothing, which equal new ones.
     pub fn forget_idle(&mut self) {
         let now = self.virtual_time;
         self.accounts.retain(|_, account| account.waits || account.tag > now);
@@ -157,7 +158,7 @@ impl Accounts {
 
     fn add(&mut self, tenant: TenantId, virtual_cost: f64) {
         if !virtual_cost.is_finite() {
-            // Once in a tag it would never leave it, and its tenant never have a turn again.
+            // In a tag it would be permanent, and its tenant would never be next again.
             return;
         }
         let account = self.account(tenant);
@@ -176,8 +177,8 @@ impl Accounts {
         self.accounts.entry(tenant).or_insert(Account { tag: level, floor: level, waits: false })
     }
 
-    /// Where a tenant begins that comes now: with those that wait, also where corrections have brought them below the virtual
-    /// time. Else it would wait for what they were charged too much.
+    /// The tag of a new tenant: that of the waiting tenants, even if corrections have brought them below the virtual
+    /// time. Otherwise it would wait for their excess charges.
     fn level(&self) -> f64 {
         self.waiting.first().map_or(self.virtual_time, |(tag, _)| tag.0.min(self.virtual_time))
     }

@@ -1,7 +1,7 @@
-//! What the attempts in flight have been charged: an estimate at first, never below what has passed, in the end what it was.
+//! Charges of attempts in flight: first an estimate, at least the elapsed time, finally the actual use.
 //!
-//! Kept by the active batcher beside [`Accounts`]. The cost of [`Charges::advance`] follows the tenants with attempts that run
-//! longer than expected and the attempts that begin to, not all that run.
+//! Used by the active batcher with [`Accounts`]. The cost of [`Charges::advance`] depends on attempts that exceed their
+//! estimates and their tenants, not on all running attempts.
 
 use super::{Accounts, Charge, NameKey};
 use crate::id::{TaskId, TenantId};
@@ -14,23 +14,23 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default)]
 pub struct Charges {
     open: HashMap<TaskId, Open>,
-    /// When the estimates of those within them are used up.
+    /// When estimates are used up.
     expected: BTreeSet<(Timestamp, TaskId)>,
-    /// Beyond their estimates: how many, and the sum of their shares.
+    /// Attempts beyond their estimates: number and sum of shares.
     over: HashMap<TenantId, (usize, f64)>,
     /// Until when overruns are charged.
     charged_until: Timestamp,
-    /// Those beyond their estimates, by when to ask whether they run at all.
+    /// Attempts beyond their estimates, by the time of the next check.
     doubted: BTreeSet<(Timestamp, TaskId)>,
     lag: Duration,
 }
 
-/// An attempt this far beyond its estimate is asked for: its end may have gone untold, or it never began.
+/// An attempt this far beyond its estimate is checked: its end may not have been reported, or it never started.
 const FIRST_DOUBT: TimeDelta = TimeDelta::seconds(2);
-/// It still ran: it is asked for again.
+/// Interval of further checks.
 const DOUBT: TimeDelta = TimeDelta::seconds(10);
 
-/// A dispatch that is charged.
+/// A charged dispatch.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     name: NameKey,
@@ -41,16 +41,15 @@ struct Open {
 }
 
 impl Charges {
-    /// Of attempts that start up to `lag` after they were handed out, or whose ends are told so late: only what is longer than
-    /// expected by more than that is charged while it runs. Else all would be charged too much for a while, and turns would
-    /// follow that.
+    /// For attempts whose start or reported end lags by up to `lag`: only time beyond the estimate plus `lag` is
+    /// charged while running. Otherwise all attempts would be overcharged for a while, which would distort the order.
     #[must_use]
     pub fn lagging(lag: Duration) -> Self {
         Self { lag, ..Self::default() }
     }
 
-    /// A task of this name runs since `since`, under this charge. Where it is open, its earlier dispatch came to nothing: all that
-    /// was charged for that is given back, but for the estimate where this one comes without.
+    /// Opens the charge of a task that runs since `since`. If one is open, its earlier dispatch failed: its charge is
+    /// refunded, except for the estimate if the new charge has none.
     pub fn open(
         &mut self,
         accounts: &mut Accounts,
@@ -71,7 +70,7 @@ impl Charges {
         self.expected.insert((expected_end, task));
     }
 
-    /// Charges what runs longer than expected up to `now`.
+    /// Charges overruns up to `now`.
     pub fn advance(&mut self, accounts: &mut Accounts, now: Timestamp) {
         let now = now.max(self.charged_until);
         let passed = seconds(self.charged_until, now);
@@ -90,8 +89,7 @@ impl Charges {
         self.charged_until = now;
     }
 
-    /// Up to `most` that are beyond their estimates and were not asked for lately, and since when they run: do they still? Those
-    /// that do not are to be closed.
+    /// Up to `most` attempts to check, with their start: those that no longer run must be closed.
     pub fn doubtful(&mut self, now: Timestamp, most: usize) -> Vec<(TenantId, TaskId, Timestamp)> {
         let due = |(at, _): &(Timestamp, TaskId)| *at <= now;
         let doubtful: Vec<_> =
@@ -106,8 +104,7 @@ impl Charges {
         doubtful.into_iter().filter_map(ask).collect()
     }
 
-    /// The attempt ended after `used`, 0 where it never ran: charges exactly that. Gives whose it was, and its name; nothing
-    /// where it is not open.
+    /// Closes the charge of an attempt after `used` (0: never ran). Returns its tenant and name; `None` if not open.
     pub fn close(
         &mut self,
         accounts: &mut Accounts,

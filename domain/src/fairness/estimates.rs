@@ -1,15 +1,15 @@
-//! How long tasks take, learnt from those of the same tenant and name that ended.
+//! Estimates of run times, from finished tasks of the same tenant and name.
 //!
-//! In memory, kept by the active batcher and bounded: what was not used for long is forgotten. A wrong estimate costs nobody
-//! anything for long, because charges are corrected (see [`super::Charges`]).
+//! In memory of the active batcher, and bounded: unused entries are dropped. A wrong estimate has no lasting effect,
+//! because charges are corrected (see [`super::Charges`]).
 
 use crate::id::TenantId;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a task is expected to take before anything is known of it, at most.
+/// Estimate without history.
 const FIRST: Duration = Duration::from_secs(1);
-/// Part of the average that the newest end makes.
+/// Weight of the newest value in the average.
 const NEWEST: f64 = 0.1;
 /// Names in one of the two generations.
 const GENERATION: usize = 50_000;
@@ -18,7 +18,7 @@ const GENERATION: usize = 50_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct NameKey(pub u64);
 
-/// Moving averages by tenant and name. A name not seen for 50 000 others is forgotten.
+/// Moving averages by tenant and name. A name is dropped after 50 000 others.
 #[derive(Debug, Clone, Default)]
 pub struct Estimates {
     young: HashMap<(TenantId, NameKey), f64>,
@@ -26,7 +26,7 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// What a task is expected to take: the average, or 1 s where none ended yet; never more than its cap.
+    /// Expected run time: the average, or 1 s without history; at most its cap.
     #[must_use]
     pub fn expected(&self, tenant: TenantId, name: NameKey, cap: Duration) -> Duration {
         let key = (tenant, name);
@@ -34,7 +34,7 @@ impl Estimates {
         average.map_or(FIRST, |seconds| Duration::from_secs_f64(*seconds)).min(cap)
     }
 
-    /// An attempt took `used`.
+    /// Adds a run time.
     pub fn ended(&mut self, tenant: TenantId, name: NameKey, used: Duration) {
         let (key, used) = ((tenant, name), used.as_secs_f64());
         let known = self.young.get(&key).or_else(|| self.old.get(&key)).copied();

@@ -1,4 +1,4 @@
-//! Who goes next across tenants: what each has consumed, by its weight.
+//! Fair order across tenants, by weighted use.
 
 mod accounts;
 mod charges;

@@ -1,12 +1,12 @@
 //! Chooses an executor for one task.
 //!
-//! The score looks at what would be left free after placing: little, and evenly over the dimensions
-//! (mean + 2 standard deviations of the free shares). Least-loaded, the usual default, needs about 40 % more executors
-//! for the same work; this and taking a batch largest first packs best of the rules compared.
+//! The score is what stays free after placement: little, and even over the dimensions (mean + 2 standard deviations of
+//! the free shares). With a batch sorted largest first, it packs best of the rules compared; least-loaded needs about
+//! 40 % more executors.
 
 use crate::resources::Resources;
 
-/// An executor as placement sees it.
+/// An executor for placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
     /// All it has.
@@ -19,16 +19,16 @@ pub struct Node {
     pub accepting: bool,
 }
 
-/// How good a placement is; less is better. Compared field by field, in order.
+/// Score of a placement; smaller is better. Fields are compared in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// What stays free, and how unevenly: mean + 2σ of the five free shares.
+    /// What stays free: mean + 2σ of the five free shares.
     pub left_over: f64,
-    /// Its place in the list, so that ties are always broken alike.
+    /// Index in the list, for deterministic ties.
     pub index: usize,
 }
 
-/// The index of the best of `nodes` for `demand`, or `None` where it fits nowhere now.
+/// Index of the best of `nodes` for `demand`; `None` if it fits none.
 #[must_use]
 pub fn choose(demand: Resources, nodes: &[Node]) -> Option<usize> {
     nodes

@@ -1,30 +1,29 @@
-//! Why a task can start on none of a pool's executors, however idle they are.
+//! Why a task fits none of a pool's executors, even if idle.
 //!
-//! Asked when a task is submitted, so that whoever submits it learns at once that it will wait. Executors come and go: the answer is as
-//! of now.
+//! Used at submit for a warning. Executors join and leave, so the result is valid only now.
 
 use crate::resources::{Dimension, Resources};
 
-/// Why none of a pool's executors could ever hold a task.
+/// Why no executor of a pool is large enough for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misfit {
     /// There is no executor.
     NoExecutor,
     /// Each has too little in this dimension.
     TooLarge {
-        /// The first of those in which the task exceeds all executors.
+        /// The first dimension in which the task exceeds all executors.
         dimension: Dimension,
-        /// What the task asks for.
+        /// Requested amount.
         asked: u32,
-        /// The most that any of them has.
+        /// Largest capacity of an executor.
         largest: u32,
     },
-    /// Each dimension is there, but no executor has all of them at once.
+    /// Each dimension fits some executor, but no executor fits all.
     NotTogether,
 }
 
 impl Misfit {
-    /// Its name, which is that of the reason for which such a task waits; see [`crate::explain::Reason`].
+    /// Its name, as in [`crate::explain::Reason`].
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,7 +33,7 @@ impl Misfit {
     }
 }
 
-/// Why a task of this `size` fits none of `executors`, each given by all that it has; `None` where it fits one.
+/// Why a task of this `size` fits none of `executors`, given by their capacities; `None` if it fits one.
 #[must_use]
 pub fn misfit(size: Resources, executors: &[Resources]) -> Option<Misfit> {
     if executors.is_empty() {

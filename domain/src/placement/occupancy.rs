@@ -1,8 +1,8 @@
-//! What is granted of one executor, and what that leaves free.
+//! Granted and free resources of one executor.
 //!
-//! Free is what the executor has less the sum of all that is held, whatever was held first and however much: an executor may come back
-//! with less than its leases hold, and then their ends free nothing until the rest of them fits. Kept by resource managers, rebuilt
-//! from the live leases where an executor connects.
+//! Free is capacity less the sum of all held resources. An executor may return with less capacity than its leases hold;
+//! then their ends free nothing until the rest fits. Used by resource managers, rebuilt from the live leases when an
+//! executor connects.
 
 use super::PortBlocks;
 use crate::resources::Resources;
@@ -11,13 +11,13 @@ use crate::resources::Resources;
 #[derive(Debug, Clone)]
 pub struct Occupancy {
     capacity: Resources,
-    /// The sum of what is held, in each dimension: exact, so that what is released leaves exactly the rest.
+    /// Sum of held resources per dimension, exact.
     held: [u64; 5],
     ports: PortBlocks,
 }
 
 impl Occupancy {
-    /// An executor that has `capacity`, with ports from `port_first` on, of which nothing is held.
+    /// An empty executor with `capacity` and ports from `port_first`.
     #[must_use]
     pub const fn new(capacity: Resources, port_first: u32) -> Self {
         Self { capacity, held: [0; 5], ports: PortBlocks::new(port_first, capacity.ports) }
@@ -29,7 +29,7 @@ impl Occupancy {
         self.capacity
     }
 
-    /// What it has less what is held; 0 in a dimension in which more is held.
+    /// Capacity less held resources; 0 if more is held.
     #[must_use]
     pub fn free(&self) -> Resources {
         let all = self.capacity.dimensions();
@@ -45,23 +45,23 @@ impl Occupancy {
         self.ports.longest()
     }
 
-    /// Grants `need`, and says its first port; `None` where that much is not free.
-    pub fn take(&mut self, need: Resources) -> Option<u32> {
+    /// Grants `need` and returns its first port; `None` if not free.
+    pub fn acquire(&mut self, need: Resources) -> Option<u32> {
         if !need.fits_in(self.free()) {
             return None;
         }
-        let port_first = self.ports.take(need.ports)?;
+        let port_first = self.ports.acquire(need.ports)?;
         self.add(need);
         Some(port_first)
     }
 
-    /// Notes what is held already, whether it fits or not.
+    /// Records held resources, even if they do not fit.
     pub fn hold(&mut self, held: Resources, port_first: u32) {
         self.ports.mark(port_first, held.ports);
         self.add(held);
     }
 
-    /// Gives back what was taken or held.
+    /// Releases held resources.
     pub fn release(&mut self, held: Resources, port_first: u32) {
         self.ports.release(port_first, held.ports);
         for (sum, less) in self.held.iter_mut().zip(held.dimensions()) {
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn an_executor_that_has_less_than_is_held_grants_again_only_when_the_rest_fits() {
         let mut room = Occupancy::new(of(10), 100);
-        let first: Vec<u32> = (0..5).map(|_| room.take(of(2)).unwrap()).collect();
-        assert_eq!((room.free(), room.take(of(1))), (of(0), None));
+        let first: Vec<u32> = (0..5).map(|_| room.acquire(of(2)).unwrap()).collect();
+        assert_eq!((room.free(), room.acquire(of(1))), (of(0), None));
         let mut less = Occupancy::new(of(5), 100);
         first.iter().for_each(|port| less.hold(of(2), *port));
         for (released, free) in [(0, 0), (1, 0), (2, 1), (3, 3)] {
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(less.free(), of(free), "{} are left", 4 - released);
         }
         // Of its five ports, 100 to 104, the first are free again.
-        assert_eq!((less.take(of(4)), less.take(of(3))), (None, Some(100)));
+        assert_eq!((less.acquire(of(4)), less.acquire(of(3))), (None, Some(100)));
     }
 
     /// A step of an executor's life.
@@ -136,7 +136,7 @@ mod tests {
                         let need = Resources::from_dimensions(need);
                         let before = sum(&held);
                         let fits = need.fits_in(room.capacity().saturating_sub(before));
-                        if let Some(at) = room.take(need) {
+                        if let Some(at) = room.acquire(need) {
                             // What is held beyond a capacity that shrank stays; none of it is granted again.
                             let after = before.saturating_add(need).dimensions();
                             let most = room.capacity().dimensions();

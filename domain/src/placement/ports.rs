@@ -1,8 +1,8 @@
-//! Which ports of an executor are taken: contiguous blocks, first fit.
+//! Allocation of ports: contiguous blocks, first fit.
 //!
-//! A task gets one block, so that a lease names its ports in two numbers. Rebuilt from the live
-//! leases on adoption; never stored by itself. What is held keeps its ports whatever range the executor
-//! has by now: a block that lies outside, in part or as a whole, is given to nobody else.
+//! A task gets one block, so a lease stores its ports as two numbers. Rebuilt from the live leases on adoption; never
+//! stored. A held block keeps its ports even if the executor's range has changed; a block partly or wholly outside the
+//! range is not granted again.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 pub struct PortBlocks {
     first: u32,
     count: u32,
-    /// First port and length of each block, and how many hold it: more than one only where leases overlap, which no grant makes.
-    taken: BTreeMap<(u32, u32), u32>,
+    /// First port and length of each block, and its holders: more than one only if leases overlap, which no grant does.
+    blocks: BTreeMap<(u32, u32), u32>,
 }
 
 impl PortBlocks {
     /// An untouched range of `count` ports from `first` on.
     #[must_use]
     pub const fn new(first: u32, count: u32) -> Self {
-        Self { first, count, taken: BTreeMap::new() }
+        Self { first, count, blocks: BTreeMap::new() }
     }
 
-    /// Takes the lowest block of `length`; `None` when no gap is long enough. A length of 0 takes nothing.
-    pub fn take(&mut self, length: u32) -> Option<u32> {
+    /// Acquires the lowest block of `length`; `None` if no gap is long enough. A length of 0 acquires nothing.
+    pub fn acquire(&mut self, length: u32) -> Option<u32> {
         if length == 0 {
             return Some(self.first);
         }
@@ -32,19 +32,19 @@ impl PortBlocks {
         Some(at)
     }
 
-    /// Notes a block that is held, as on adoption, wherever it lies.
+    /// Records a held block, also outside of the range.
     pub fn mark(&mut self, at: u32, length: u32) {
         if length > 0 {
-            *self.taken.entry((at, length)).or_default() += 1;
+            *self.blocks.entry((at, length)).or_default() += 1;
         }
     }
 
-    /// Gives a block back. Unknown blocks are ignored.
+    /// Releases a block. Unknown blocks are ignored.
     pub fn release(&mut self, at: u32, length: u32) {
-        if let Some(holders) = self.taken.get_mut(&(at, length)) {
+        if let Some(holders) = self.blocks.get_mut(&(at, length)) {
             *holders -= 1;
             if *holders == 0 {
-                self.taken.remove(&(at, length));
+                self.blocks.remove(&(at, length));
             }
         }
     }
@@ -52,8 +52,8 @@ impl PortBlocks {
     /// Length of the longest gap.
     #[must_use]
     pub fn longest(&self) -> u32 {
-        // Nothing taken is by far the commonest case of a large range.
-        if self.taken.is_empty() {
+        // An empty range is the most common case.
+        if self.blocks.is_empty() {
             self.count
         } else {
             self.gaps().map(|(_, gap)| gap).max().unwrap_or(0)
@@ -69,14 +69,14 @@ impl PortBlocks {
     /// First port and length of each run of free ports of the range.
     fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
         let end = self.first.saturating_add(self.count);
-        let taken = self.taken.keys().map(|(at, length)| (*at, at.saturating_add(*length)));
+        let blocks = self.blocks.keys().map(|(at, length)| (*at, at.saturating_add(*length)));
         let last = std::iter::once((end, end));
         let gap = move |free_from: &mut u32, (at, upto): (u32, u32)| {
             let gap = (*free_from, at.min(end).saturating_sub(*free_from));
             *free_from = upto.max(*free_from);
             Some(gap)
         };
-        taken.chain(last).scan(self.first, gap).filter(|(_, gap)| *gap > 0)
+        blocks.chain(last).scan(self.first, gap).filter(|(_, gap)| *gap > 0)
     }
 }
 
@@ -88,13 +88,13 @@ mod tests {
     #[test]
     fn blocks_are_disjoint_and_come_back() {
         let mut ports = PortBlocks::new(100, 10);
-        assert_eq!(ports.take(4), Some(100));
-        assert_eq!(ports.take(4), Some(104));
-        assert_eq!(ports.take(4), None);
+        assert_eq!(ports.acquire(4), Some(100));
+        assert_eq!(ports.acquire(4), Some(104));
+        assert_eq!(ports.acquire(4), None);
         assert_eq!((ports.free(), ports.longest()), (2, 2));
         ports.release(100, 4);
         assert_eq!(ports.longest(), 4);
-        assert_eq!(ports.take(3), Some(100));
+        assert_eq!(ports.acquire(3), Some(100));
     }
 
     #[test]
@@ -107,10 +107,14 @@ mod tests {
         ports.release(102, 3);
         assert_eq!(ports.free(), 5, "another lease has the same block");
         ports.release(102, 3);
-        assert_eq!((ports.take(3), ports.take(4)), (Some(101), Some(105)), "104 is still held");
-        assert_eq!((ports.take(1), ports.take(0)), (None, Some(100)));
+        assert_eq!(
+            (ports.acquire(3), ports.acquire(4)),
+            (Some(101), Some(105)),
+            "104 is still held"
+        );
+        assert_eq!((ports.acquire(1), ports.acquire(0)), (None, Some(100)));
         ports.release(98, 3);
-        assert_eq!(ports.take(1), Some(100));
+        assert_eq!(ports.acquire(1), Some(100));
     }
 
     proptest! {
@@ -122,7 +126,7 @@ mod tests {
                 if give_back && !held.is_empty() {
                     let (at, length) = held.swap_remove(length as usize % held.len());
                     ports.release(at, length);
-                } else if let Some(at) = ports.take(length) {
+                } else if let Some(at) = ports.acquire(length) {
                     prop_assert!(held.iter().all(|(b, l)| at + length <= *b || b + l <= at));
                     held.push((at, length));
                 }

@@ -1,20 +1,20 @@
-//! Sizes for which there is no room: what as much as one of them asks for fits nowhere either.
+//! A set of sizes without room, closed upwards: a size at least as large as a member is a member.
 //!
-//! A resource manager keeps what it held in vain and reports it; the batcher parks tasks by it. So one
-//! vain try of a size is enough for all tasks of that size, and small tasks pass the large ones.
+//! A resource manager records and reports sizes that found no room; the batcher skips tasks of these sizes. So one
+//! failed try of a size is enough for all its tasks, and small tasks can pass large ones.
 
 use crate::resources::Resources;
 
-/// A set of sizes that holds, with each size, everything at least as large in every dimension. Kept as its least members,
-/// none of which covers another.
+/// A set of sizes that contains, with each size, all sizes at least as large in every dimension. Stored as its minimal
+/// members.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shapes(Vec<Resources>);
 
 impl Shapes {
-    /// Least members that are kept; beyond it the oldest goes, and is found out again by a try.
+    /// Maximum of minimal members; beyond it the oldest is dropped and found again by a try.
     pub const MOST: usize = 16;
 
-    /// The least members, oldest first.
+    /// The minimal members, oldest first.
     #[must_use]
     pub fn least(&self) -> &[Resources] {
         &self.0
@@ -44,12 +44,12 @@ impl Shapes {
         self.0.push(size);
     }
 
-    /// Takes out the least members for which `keep` is false. What was covered by them alone is out with them.
+    /// Removes minimal members for which `keep` is false, with sizes covered only by them.
     pub fn retain(&mut self, keep: impl FnMut(&Resources) -> bool) {
         self.0.retain(keep);
     }
 
-    /// What is in both: of each pair of least members the larger of each dimension.
+    /// The intersection.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut both = Self::default();

@@ -1,7 +1,7 @@
-//! A bucket of tokens that fills steadily, as the generic cell rate algorithm has it.
+//! A token bucket, as a generic cell rate algorithm.
 //!
-//! All it keeps is the time at which it would be full again: taking moves that away, time brings it nearer. So it costs one number,
-//! never drifts, and a changed flow acts at once. Times count from any fixed moment before.
+//! It stores only the time at which it is full again. So it needs one number, does not drift, and a changed rate
+//! applies at once. Times are relative to a fixed start.
 
 use std::time::Duration;
 

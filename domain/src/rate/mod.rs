@@ -1,7 +1,7 @@
-//! Rates: how much of something may come in how much time.
+//! Rate limits.
 //!
-//! The api holds submissions to a plan's rates with these. What several processes share is counted in Redis by a script with the same
-//! arithmetic (`api/src/limit/redis/lease.lua`); alone, or without Redis, a process counts with these.
+//! Used by the api for the rates of plans. Shared limits are counted in Redis by a script with the same arithmetic
+//! (`api/src/limit/redis/lease.lua`); alone, or without Redis, a process counts with these.
 
 mod bucket;
 mod window;

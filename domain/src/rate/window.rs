@@ -1,7 +1,7 @@
-//! Clock hours: what hourly limits count in.
+//! Clock hours, for hourly limits.
 //!
-//! A count within a fixed hour can be told to a customer ("from 14:00 to 15:00"), written down and read back, and added up over
-//! processes that could not see each other for a while. A sliding hour can do none of these.
+//! A count in a fixed hour can be shown ("from 14:00 to 15:00"), stored, and summed over processes. A sliding hour
+//! allows none of these.
 
 use crate::time::Timestamp;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Schedules: when they are due, and what becomes of each due time.
+//! Schedules: due times and their outcomes.
 //!
-//! [`Timing`] is what a customer says, [`Reckoner`] finds the due times in it, [`decide`] settles what is done about those that
-//! have come. Time zones are the release that is built in ([`tzdb_release`]) and no other, so that every machine answers alike.
+//! [`Timing`] is the customer's input, [`Reckoner`] computes its due times, [`decide`] their outcomes. Only the
+//! built-in release of time zone data is used ([`tzdb_release`]), so that all machines agree.
 
 mod fire;
 mod reckon;

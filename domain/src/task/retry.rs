@@ -136,7 +136,7 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What a lost attempt means.
+/// What happens after a lost attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {

@@ -1,7 +1,7 @@
 //! All connected executors behind one lock, held for microseconds and never over an await.
 
+use super::executor_connection::{ExecutorConnection, Stream};
 use super::lease::{HeldKey, HeldLease, origin_of};
-use super::seat::{Seat, Stream};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
 use domain::id::{ExecutorId, PoolName, SessionId};
@@ -20,8 +20,8 @@ use store::task::transition::{Claim, Placed, SessionEpoch};
 use tokio::sync::Notify;
 use tracing::warn;
 
-/// What an assignment weighs beside its `run`, generously. A message is cut at half the limit, and one `run` is at most
-/// 256 KiB, so none passes it.
+/// Upper bound of an assignment without its `run`, bytes. A message is cut at half the limit and a `run` has at most
+/// 256 KiB, so no message exceeds the limit.
 const ASSIGNMENT_BYTES: usize = 512;
 
 /// A hint that was given room in memory.
@@ -34,7 +34,7 @@ pub(crate) struct Placement {
     pub port_first: u32,
 }
 
-/// What a claim granted, with the placement it came from.
+/// A placement and the lease that its claim was granted.
 pub(crate) type Grant = (Placement, Placed);
 
 /// A lease that left memory.
@@ -44,18 +44,18 @@ pub(crate) struct Released {
     pub lease: HeldLease,
 }
 
-/// Executors that are not connected and of which something is remembered, at most.
+/// Maximum of disconnected executors whose conduct is remembered.
 const MOST_CONDUCTS: usize = 10_000;
 
 #[derive(Default)]
 struct Inner {
-    seats: BTreeMap<SessionId, Seat>,
-    /// Of executors that have left with a bad name: a new session does not make it good.
+    connections: BTreeMap<SessionId, ExecutorConnection>,
+    /// Conduct of executors that left while it was not clean: a new session does not reset it.
     conducts: HashMap<ExecutorId, Conduct>,
     /// When a task of the pool was last placed here.
     placed: HashMap<PoolName, Instant>,
     completed: HashMap<PoolName, u64>,
-    /// Per pool what was held in vain, until it fits.
+    /// Per pool, sizes that found no room, until they fit.
     lacks: HashMap<PoolName, Shapes>,
     room: HashMap<PoolName, Arc<Notify>>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Fleet {
     inner: Arc<Mutex<Inner>>,
     rule: QuarantineRule,
     began: Instant,
-    /// Something changed that the batcher should hear of.
+    /// Something changed that must be reported to the batcher.
     changed: Arc<Notify>,
 }
 
@@ -102,114 +102,130 @@ impl Fleet {
         Arc::clone(self.inner.lock().room.entry(pool.clone()).or_default())
     }
 
-    /// Seats an executor; an older seat of the same session is replaced, and one of an earlier session of it gets nothing more.
-    /// `came_back`: it has come without something that it was given.
-    pub(crate) fn seat(&self, mut seat: Seat, came_back: bool) {
-        let pool = seat.pool.clone();
+    /// Adds a connection. It replaces an older one of the same session; one of an earlier session gets no more work.
+    /// `came_back`: the executor no longer has something it was given.
+    pub(crate) fn connect(&self, mut connection: ExecutorConnection, came_back: bool) {
+        let pool = connection.pool.clone();
         let mut inner = self.inner.lock();
-        let mut conduct = inner.conducts.remove(&seat.executor);
-        for (session, other) in &mut inner.seats {
-            if other.executor == seat.executor {
+        let mut conduct = inner.conducts.remove(&connection.executor);
+        for (session, other) in &mut inner.connections {
+            if other.executor == connection.executor {
                 conduct = Some(other.conduct);
-                other.accepting &= *session == seat.stream.session;
+                other.accepting &= *session == connection.stream.session;
             }
         }
         if let Some(mut conduct) = conduct {
-            // Whatever became of a probe: it was not of this stream.
+            // The result of an earlier probe does not count: it was of another stream.
             conduct.not_given(self.now());
-            seat.conduct = conduct;
+            connection.conduct = conduct;
         }
-        // Once, however much it was: what was on its way as a stream broke is no fault of its executor.
+        // Counts once: work in flight when a stream broke is not the executor's fault.
         if came_back
-            && let Some(lasts) = seat.conduct.ended(&self.rule, Ending::CameBack, self.now())
+            && let Some(lasts) = connection.conduct.ended(&self.rule, Ending::CameBack, self.now())
         {
-            told_of_quarantine(&seat, lasts);
+            log_quarantine(&connection, lasts);
         }
-        inner.seats.insert(seat.stream.session, seat);
-        EXECUTORS.set(inner.seats.len() as f64);
+        inner.connections.insert(connection.stream.session, connection);
+        EXECUTORS.set(inner.connections.len() as f64);
         drop(inner);
-        self.tell(&pool);
+        self.notify_room(&pool);
     }
 
-    /// Removes the seat that `stream` made; a newer stream's stays. Its leases live on in the database.
-    pub(crate) fn unseat(&self, stream: &Stream) -> Option<Seat> {
+    /// Removes the connection of `stream`; that of a newer stream stays. The leases stay in the database.
+    pub(crate) fn disconnect(&self, stream: &Stream) -> Option<ExecutorConnection> {
         let mut inner = self.inner.lock();
-        let ours = inner.seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id);
-        let seat = if ours { inner.remove(stream.session) } else { None };
-        EXECUTORS.set(inner.seats.len() as f64);
+        let ours = inner
+            .connections
+            .get(&stream.session)
+            .is_some_and(|connection| connection.stream.id == stream.id);
+        let connection = if ours { inner.remove(stream.session) } else { None };
+        EXECUTORS.set(inner.connections.len() as f64);
         drop(inner);
         self.changed.notify_one();
-        seat
+        connection
     }
 
-    /// True while `stream` is its executor's newest.
+    /// Whether `stream` is the newest of its executor.
     pub(crate) fn knows(&self, stream: &Stream) -> bool {
-        self.inner.lock().seats.get(&stream.session).is_some_and(|seat| seat.stream.id == stream.id)
+        self.inner
+            .lock()
+            .connections
+            .get(&stream.session)
+            .is_some_and(|connection| connection.stream.id == stream.id)
     }
 
-    /// Removes whatever seat `session` has.
-    pub(crate) fn remove(&self, session: SessionId) -> Option<Seat> {
-        let seat = self.inner.lock().remove(session);
+    /// Removes the connection of `session`.
+    pub(crate) fn remove(&self, session: SessionId) -> Option<ExecutorConnection> {
+        let connection = self.inner.lock().remove(session);
         self.changed.notify_one();
-        seat
+        connection
     }
 
     /// Every connected session with its epoch.
     pub(crate) fn sessions(&self) -> Vec<SessionEpoch> {
         let inner = self.inner.lock();
         inner
-            .seats
+            .connections
             .iter()
-            .map(|(session, seat)| SessionEpoch { session: *session, epoch: seat.epoch })
+            .map(|(session, connection)| SessionEpoch {
+                session: *session,
+                epoch: connection.epoch,
+            })
             .collect()
     }
 
     /// Connected sessions that hold leases.
     pub(crate) fn busy(&self) -> Vec<SessionId> {
         let inner = self.inner.lock();
-        let busy = inner.seats.iter().filter(|(_, seat)| !seat.leases.is_empty());
+        let busy = inner.connections.iter().filter(|(_, connection)| !connection.leases.is_empty());
         busy.map(|(session, _)| *session).collect()
     }
 
     /// Every stream.
     pub(crate) fn streams(&self) -> Vec<Stream> {
-        self.inner.lock().seats.values().map(|seat| seat.stream.clone()).collect()
+        self.inner.lock().connections.values().map(|connection| connection.stream.clone()).collect()
     }
 
     /// The stream of `session`.
     pub(crate) fn stream(&self, session: SessionId) -> Option<Stream> {
-        self.inner.lock().seats.get(&session).map(|seat| seat.stream.clone())
+        self.inner.lock().connections.get(&session).map(|connection| connection.stream.clone())
     }
 
-    /// No more placements on `session`: it drains.
+    /// Stops placements on `session`, which drains.
     pub(crate) fn drain(&self, session: SessionId) {
-        if let Some(seat) = self.inner.lock().seats.get_mut(&session) {
-            seat.accepting = false;
+        if let Some(connection) = self.inner.lock().connections.get_mut(&session) {
+            connection.accepting = false;
         }
         self.changed.notify_one();
     }
 
-    /// True where some executor of `pool` could take a task: a basic one, or one that asks for none of what is used up there.
+    /// Whether an executor of `pool` has room for a task: a basic one, or one that needs none of an exhausted resource.
     pub(crate) fn has_room(&self, pool: &PoolName) -> bool {
         let (inner, now) = (self.inner.lock(), self.now());
-        inner.seats.values().any(|seat| seat.pool == *pool && seat.slots(now) > 0)
+        inner
+            .connections
+            .values()
+            .any(|connection| connection.pool == *pool && connection.slots(now) > 0)
     }
 
-    /// Sessions that get probes at most.
+    /// Quarantined sessions, which get at most a probe.
     pub(crate) fn quarantined(&self) -> HashSet<SessionId> {
         let inner = self.inner.lock();
-        let held = inner.seats.iter().filter(|(_, seat)| seat.conduct.is_quarantined());
+        let held =
+            inner.connections.iter().filter(|(_, connection)| connection.conduct.is_quarantined());
         held.map(|(session, _)| *session).collect()
     }
 
-    /// Gives room to what fits of `hints`, largest first; the places of the placed in `hints` come with them.
+    /// Reserves room for `hints` that fit, largest first; returns them with their index in `hints`.
     pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<(usize, Placement)> {
         let (mut inner, now) = (self.inner.lock(), self.now());
         let mut sessions = Vec::new();
         let mut nodes: Vec<Node> = Vec::new();
-        for (session, seat) in inner.seats.iter().filter(|(_, seat)| seat.pool == *pool) {
+        for (session, connection) in
+            inner.connections.iter().filter(|(_, connection)| connection.pool == *pool)
+        {
             sessions.push(*session);
-            nodes.push(seat.node(now));
+            nodes.push(connection.node(now));
         }
         let mut order: Vec<usize> = (0..hints.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(hints[*at].resources.slots()));
@@ -217,7 +233,7 @@ impl Fleet {
         let mut too_large: Option<Resources> = None;
         for at in order {
             let need = hints[at].resources;
-            // What is as large as one that did not fit does not fit either: a full pool costs one look a size.
+            // A size that did not fit is not tried again: a full pool costs one check per size.
             if too_large == Some(need) {
                 continue;
             }
@@ -226,18 +242,24 @@ impl Fleet {
                 continue;
             };
             let session = sessions[node];
-            let Some(seat) = inner.seats.get_mut(&session) else { continue };
-            let Some((assignment, port_first)) = seat.reserve(need, now) else { continue };
-            nodes[node] = seat.node(now);
+            let Some(connection) = inner.connections.get_mut(&session) else { continue };
+            let Some((assignment, port_first)) = connection.reserve(need, now) else { continue };
+            nodes[node] = connection.node(now);
             placed.push((
                 at,
-                Placement { hint: hints[at], session, epoch: seat.epoch, assignment, port_first },
+                Placement {
+                    hint: hints[at],
+                    session,
+                    epoch: connection.epoch,
+                    assignment,
+                    port_first,
+                },
             ));
         }
         placed
     }
 
-    /// A task of `size` was held in vain, or would be: tasks as large are not wanted here until one fits.
+    /// Records that a task of `size` has no room: no tasks of this size are consumed until one fits.
     pub(crate) fn lacks(&self, pool: &PoolName, size: Resources) {
         let mut inner = self.inner.lock();
         if !inner.lacks.get(pool).is_some_and(|known| known.covers(size)) {
@@ -247,127 +269,138 @@ impl Fleet {
         }
     }
 
-    /// True where a task of `size` found no room and does not fit yet: holding another makes no sense.
+    /// Whether a task of `size` found no room and still does not fit: holding another is useless.
     pub(crate) fn is_lacking(&self, pool: &PoolName, size: Resources) -> bool {
         self.inner.lock().lacks.get(pool).is_some_and(|known| known.covers(size))
     }
 
-    /// True where some executor takes work of the pool and none would have room for `size` even if it were idle: no wait helps. With
-    /// as many sizes lacking as can be remembered a wait does: what is forgotten comes again at once.
+    /// Whether the pool has executors but none would have room for `size` even if idle, so that waiting is useless.
+    /// False when the list of lacking sizes is full: then a forgotten size would come again at once.
     pub(crate) fn can_never_hold(&self, pool: &PoolName, size: Resources) -> bool {
         let inner = self.inner.lock();
         if inner.lacks.get(pool).is_some_and(|known| known.least().len() == Shapes::MOST) {
             return false;
         }
-        let mut seats =
-            inner.seats.values().filter(|seat| seat.accepting && seat.pool == *pool).peekable();
-        seats.peek().is_some() && seats.all(|seat| !size.fits_in(seat.room.capacity()))
+        let mut connections = inner
+            .connections
+            .values()
+            .filter(|connection| connection.accepting && connection.pool == *pool)
+            .peekable();
+        connections.peek().is_some()
+            && connections.all(|connection| !size.fits_in(connection.room.capacity()))
     }
 
-    /// Room that was taken for placements that were not granted goes back.
+    /// Releases the room of placements that were not granted.
     pub(crate) fn give_back(&self, placements: &[Placement]) {
         let (mut inner, now) = (self.inner.lock(), self.now());
         for placement in placements {
-            // Another epoch is another seat: it was made from the live leases and knows nothing of this placement.
-            if let Some(seat) =
-                inner.seats.get_mut(&placement.session).filter(|seat| seat.epoch == placement.epoch)
+            // Another epoch is another connection, built from the live leases, without this placement.
+            if let Some(connection) = inner
+                .connections
+                .get_mut(&placement.session)
+                .filter(|connection| connection.epoch == placement.epoch)
             {
-                seat.give_back(placement.hint.resources, placement.port_first);
-                seat.conduct.not_given(now);
+                connection.give_back(placement.hint.resources, placement.port_first);
+                connection.conduct.not_given(now);
             }
         }
         drop(inner);
         self.changed.notify_one();
     }
 
-    /// Holds what was granted and sends it to the executors, in the order of the assignment numbers. Says
-    /// which streams could not take it, and which leases nobody was told of because their executor has left.
+    /// Adds granted leases and sends them to the executors, in the order of assignment numbers. Returns streams whose
+    /// send failed, and leases that were not sent because their executor has left.
     pub(crate) fn assign(&self, mut grants: Vec<Grant>) -> (Vec<Stream>, Vec<LeaseKey>) {
         grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
-        let (mut broken, mut untold) = (Vec::new(), Vec::new());
+        let (mut broken, mut unsent) = (Vec::new(), Vec::new());
         let mut inner = self.inner.lock();
         for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
             let Some(first) = of_session.first() else { continue };
-            let Some(seat) =
-                inner.seats.get_mut(&first.0.session).filter(|seat| seat.epoch == first.0.epoch)
+            let Some(connection) = inner
+                .connections
+                .get_mut(&first.0.session)
+                .filter(|connection| connection.epoch == first.0.epoch)
             else {
-                untold.extend(of_session.iter().map(|(_, placed)| placed.lease));
+                unsent.extend(of_session.iter().map(|(_, placed)| placed.lease));
                 continue;
             };
             let (mut assignments, mut bytes, mut sent) = (Vec::new(), 0, true);
             for (placement, placed) in of_session {
                 let lease =
                     HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
-                seat.leases.insert(placed.lease.into(), lease);
+                connection.leases.insert(placed.lease.into(), lease);
                 bytes += placed.run_json.len() + ASSIGNMENT_BYTES;
                 assignments.push(assignment(placement, placed));
                 if bytes >= MAX_MESSAGE_BYTES / 2 {
-                    sent &= seat
+                    sent &= connection
                         .stream
                         .send(Assignments { assignments: std::mem::take(&mut assignments) });
                     bytes = 0;
                 }
             }
             if !assignments.is_empty() {
-                sent &= seat.stream.send(Assignments { assignments });
+                sent &= connection.stream.send(Assignments { assignments });
             }
             if !sent {
-                broken.push(seat.stream.clone());
+                broken.push(connection.stream.clone());
             }
-            let pool = seat.pool.clone();
+            let pool = connection.pool.clone();
             inner.placed.insert(pool, clock::monotonic());
         }
-        LEASES.set(inner.seats.values().map(|seat| seat.leases.len()).sum::<usize>() as f64);
-        (broken, untold)
+        LEASES.set(
+            inner.connections.values().map(|connection| connection.leases.len()).sum::<usize>()
+                as f64,
+        );
+        (broken, unsent)
     }
 
-    /// A copy of what is known of a lease; marks it as ending, so that a heartbeat does not end it too.
+    /// Returns a copy of a lease and marks it as ending, so that a heartbeat does not end it too.
     pub(crate) fn begin_ending(&self, key: LeaseKey) -> Option<HeldLease> {
         let mut inner = self.inner.lock();
-        let lease = inner.seats.get_mut(&key.session)?.leases.get_mut(&key.into())?;
+        let lease = inner.connections.get_mut(&key.session)?.leases.get_mut(&key.into())?;
         lease.ending = true;
         Some(lease.clone())
     }
 
-    /// The end could not be written: the lease stands as before.
+    /// Reverts [`Self::begin_ending`] after a failed write.
     pub(crate) fn keep(&self, key: LeaseKey) {
         if let Some(lease) = self
             .inner
             .lock()
-            .seats
+            .connections
             .get_mut(&key.session)
-            .and_then(|seat| seat.leases.get_mut(&key.into()))
+            .and_then(|connection| connection.leases.get_mut(&key.into()))
         {
             lease.ending = false;
         }
     }
 
-    /// The executor took these up.
+    /// Records that the executor accepted these.
     pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = HeldKey>) {
-        if let Some(seat) = self.inner.lock().seats.get_mut(&session) {
+        if let Some(connection) = self.inner.lock().connections.get_mut(&session) {
             for key in keys {
-                if let Some(lease) = seat.leases.get_mut(&key) {
+                if let Some(lease) = connection.leases.get_mut(&key) {
                     lease.accepted = true;
                 }
             }
         }
     }
 
-    /// These leases are over: their room is free again, and how they ended says whether their executor is to have more.
+    /// Removes finished leases and frees their room; their outcomes count for the quarantine of the executor.
     pub(crate) fn release(&self, ended: impl Iterator<Item = (LeaseKey, Ending)>) {
         let mut pools = HashSet::new();
         let (mut inner, now) = (self.inner.lock(), self.now());
         for (key, ending) in ended {
-            let Some(seat) = inner.seats.get_mut(&key.session) else { continue };
-            let Some(lease) = seat.leases.remove(&key.into()) else { continue };
-            seat.give_back(lease.resources, lease.port_first);
-            // One that drains gives back what it has, as it should.
-            if seat.accepting
-                && let Some(lasts) = seat.conduct.ended(&self.rule, ending, now)
+            let Some(connection) = inner.connections.get_mut(&key.session) else { continue };
+            let Some(lease) = connection.leases.remove(&key.into()) else { continue };
+            connection.give_back(lease.resources, lease.port_first);
+            // A draining executor hands back its work as intended.
+            if connection.accepting
+                && let Some(lasts) = connection.conduct.ended(&self.rule, ending, now)
             {
-                told_of_quarantine(seat, lasts);
+                log_quarantine(connection, lasts);
             }
-            let pool = seat.pool.clone();
+            let pool = connection.pool.clone();
             *inner.completed.entry(pool.clone()).or_default() += u64::from(lease.resources.slots());
             pools.insert(pool);
         }
@@ -379,8 +412,8 @@ impl Fleet {
         self.changed.notify_one();
     }
 
-    /// Leases at or below `last_assignment` that `held` does not list and that are not ending already; each is marked
-    /// as ending.
+    /// Marks as ending and returns leases up to `last_assignment` that `held` does not list and that are not ending
+    /// yet.
     pub(crate) fn unlisted(
         &self,
         session: SessionId,
@@ -388,8 +421,8 @@ impl Fleet {
         held: &HashSet<HeldKey>,
     ) -> Vec<Released> {
         let mut inner = self.inner.lock();
-        let Some(seat) = inner.seats.get_mut(&session) else { return Vec::new() };
-        let gone = seat
+        let Some(connection) = inner.connections.get_mut(&session) else { return Vec::new() };
+        let gone = connection
             .leases
             .iter_mut()
             .filter(|(key, lease)| {
@@ -408,65 +441,68 @@ impl Fleet {
         gone.collect()
     }
 
-    /// What each pool has to give.
+    /// Free room of each pool.
     pub(crate) fn loads(&self) -> Vec<PoolReport> {
         let mut inner = self.inner.lock();
         let now = self.now();
         inner.forget_what_fits(now);
         let mut loads: BTreeMap<PoolName, PoolReport> = BTreeMap::new();
-        for seat in inner.seats.values() {
-            let load = loads.entry(seat.pool.clone()).or_insert_with(|| PoolReport {
-                pool: seat.pool.clone(),
+        for connection in inner.connections.values() {
+            let load = loads.entry(connection.pool.clone()).or_insert_with(|| PoolReport {
+                pool: connection.pool.clone(),
                 free_slots: 0,
-                completed_slots: inner.completed.get(&seat.pool).copied().unwrap_or(0),
+                completed_slots: inner.completed.get(&connection.pool).copied().unwrap_or(0),
                 largest: Resources::default(),
                 free: Resources::default(),
                 total: Resources::default(),
-                lacks: inner.lacks.get(&seat.pool).cloned().unwrap_or_default(),
-                last_placed: inner.placed.get(&seat.pool).copied().unwrap_or(self.began),
+                lacks: inner.lacks.get(&connection.pool).cloned().unwrap_or_default(),
+                last_placed: inner.placed.get(&connection.pool).copied().unwrap_or(self.began),
             });
-            if seat.accepting {
-                let (capacity, port_block) = (seat.room.capacity(), seat.room.port_block());
-                load.free_slots += u64::from(seat.slots(now));
+            if connection.accepting {
+                let (capacity, port_block) =
+                    (connection.room.capacity(), connection.room.port_block());
+                load.free_slots += u64::from(connection.slots(now));
                 load.largest = load.largest.max(capacity);
-                load.free = load.free.max(Resources { ports: port_block, ..seat.room.free() });
+                load.free =
+                    load.free.max(Resources { ports: port_block, ..connection.room.free() });
                 load.total = load.total.saturating_add(capacity);
             }
         }
         loads.into_values().collect()
     }
 
-    fn tell(&self, pool: &PoolName) {
+    fn notify_room(&self, pool: &PoolName) {
         self.room(pool).notify_one();
         self.changed.notify_one();
     }
 }
 
 impl Inner {
-    fn remove(&mut self, session: SessionId) -> Option<Seat> {
-        let seat = self.seats.remove(&session)?;
-        if !seat.conduct.is_clean() && self.conducts.len() < MOST_CONDUCTS {
-            self.conducts.insert(seat.executor.clone(), seat.conduct);
+    fn remove(&mut self, session: SessionId) -> Option<ExecutorConnection> {
+        let connection = self.connections.remove(&session)?;
+        if !connection.conduct.is_clean() && self.conducts.len() < MOST_CONDUCTS {
+            self.conducts.insert(connection.executor.clone(), connection.conduct);
         }
-        Some(seat)
+        Some(connection)
     }
 
     fn forget_what_fits(&mut self, now: Duration) {
         for (pool, lacks) in &mut self.lacks {
             if !lacks.is_empty() {
-                let seats = self.seats.values().filter(|seat| seat.pool == *pool);
-                let nodes: Vec<Node> = seats.map(|seat| seat.node(now)).collect();
+                let connections =
+                    self.connections.values().filter(|connection| connection.pool == *pool);
+                let nodes: Vec<Node> = connections.map(|connection| connection.node(now)).collect();
                 lacks.retain(|size| choose(*size, &nodes).is_none());
             }
         }
     }
 }
 
-fn told_of_quarantine(seat: &Seat, lasts: Duration) {
+fn log_quarantine(connection: &ExecutorConnection, lasts: Duration) {
     QUARANTINES.inc();
     warn!(
-        executor = %seat.executor, pool = %seat.pool, ?lasts,
-        "Executor `{}` gives back what it is given: for {lasts:?} it gets nothing, then one attempt as a probe", seat.executor
+        executor = %connection.executor, pool = %connection.pool, ?lasts,
+        "Executor `{}` gives back what it is given: for {lasts:?} it gets nothing, then one attempt as a probe", connection.executor
     );
 }
 
@@ -509,7 +545,7 @@ mod tests {
             let setting = ("BERTH_API__MAX_TASK_BYTES".to_owned(), bytes.to_string());
             load_from(None, [setting]).map(|config| config.api.max_task_bytes)
         };
-        // A message is sent once it is half full, with what filled it.
+        // A message is sent once it is half full.
         let most = MAX_MESSAGE_BYTES / 2 - ASSIGNMENT_BYTES;
         assert!(load(4_000_000).is_ok_and(|bytes| bytes <= most));
         assert!(load(most + 1).is_err());

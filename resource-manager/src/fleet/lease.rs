@@ -1,4 +1,4 @@
-//! A live lease as its owner keeps it: what settling it needs.
+//! A live lease in memory, with what its settlement needs.
 
 use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
@@ -31,15 +31,15 @@ pub(crate) struct HeldLease {
     /// `None` is the default policy.
     pub retry_json: Option<String>,
     pub at_most_once: bool,
-    /// What it calls, where that is known.
+    /// Target of its HTTP call, if known.
     pub target: Option<Arc<str>>,
-    /// The trace of its submit, or the task's own, where spans are exported.
+    /// Trace of its submit, or its own, if spans are exported.
     pub trace: Option<TraceContext>,
-    /// Since when it is known here: soon after its placement, or its adoption.
+    /// When it was added here: after its placement or adoption.
     pub since: Instant,
-    /// The executor said it took it up.
+    /// The executor confirmed it.
     pub accepted: bool,
-    /// A result is on its way to the database, or the lease is being ended.
+    /// Its result is being settled, or the lease is being ended.
     pub ending: bool,
 }
 
@@ -80,13 +80,13 @@ impl HeldLease {
         }
     }
 
-    /// How long its task waits where this attempt, number `attempt`, has come back.
+    /// Back-off of its task if attempt number `attempt` is returned.
     pub(crate) fn wait_after_return(&self, attempt: u32, unit: f64) -> Duration {
         let returned = attempt.saturating_sub(self.failures);
         wait_after_return(returned, self.since.elapsed(), unit)
     }
 
-    /// The policy. One that cannot be read was found when it was placed, so that here it counts as the default.
+    /// The retry policy; the default if it cannot be parsed, which placement has already reported.
     pub(crate) fn retry(&self) -> RetryPolicy {
         self.retry_json
             .as_deref()
@@ -95,17 +95,17 @@ impl HeldLease {
     }
 }
 
-/// The trace that a task was submitted under, or its own, where anybody is to hear of it.
+/// The trace of the submit, or the task's own, if spans are exported.
 pub(crate) fn trace_of(task: TaskId, traceparent: Option<&str>) -> Option<TraceContext> {
     otlp::is_on().then(|| origin_of(task, traceparent))
 }
 
-/// The trace that a task was submitted under, or its own.
+/// The trace of the submit, or the task's own.
 pub(super) fn origin_of(task: TaskId, traceparent: Option<&str>) -> TraceContext {
     submitted_under(traceparent).unwrap_or_else(|| TraceContext::of_task(task))
 }
 
-/// The trace that a task was submitted under, where there is one.
+/// The trace of the submit, if any.
 pub(crate) fn submitted_under(traceparent: Option<&str>) -> Option<TraceContext> {
     traceparent?.parse().ok()
 }

@@ -1,10 +1,10 @@
-//! The executors connected here, what each holds and what is free.
+//! Connected executors with their leases and free room.
 
 #[expect(clippy::module_inception, reason = "the fleet is what this folder holds")]
+mod executor_connection;
 mod fleet;
 mod lease;
-mod seat;
 
+pub(crate) use executor_connection::{ExecutorConnection, Stream};
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};
 pub(crate) use lease::{HeldKey, HeldLease, submitted_under, trace_of};
-pub(crate) use seat::{Seat, Stream};

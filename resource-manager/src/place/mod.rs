@@ -1,4 +1,4 @@
-//! Places hints on executors, a worker a pool.
+//! Places hints on executors, one worker per pool.
 
 mod waiting;
 mod worker;

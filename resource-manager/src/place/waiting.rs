@@ -1,7 +1,7 @@
-//! Hints in hand, and the deliveries they came in.
+//! Hints held by a worker, and their deliveries.
 //!
-//! A delivery is acked when each of its hints has come to an end here: granted, found stale, or given
-//! back. Dropped without that (this process dies, a claim fails), it goes back to the queue by itself.
+//! A delivery is acked when each of its hints is settled: granted, stale, or returned. If it is dropped before (this
+//! process dies, a claim fails), it is requeued.
 
 use bus::{Delivery, Hint};
 use runtime::clock::Instant;
@@ -15,7 +15,7 @@ pub(super) struct Waiting {
     delivery: u64,
 }
 
-/// All hints in hand.
+/// All held hints.
 #[derive(Default)]
 pub(super) struct InHand {
     pub waiting: Vec<Waiting>,
@@ -40,8 +40,8 @@ impl InHand {
         self.deliveries.insert(id, (delivery, hints.len()));
     }
 
-    /// Takes out those at the given places. The others keep their order, which is that of their turns: else a hint in the middle
-    /// would wait until room for all comes at once.
+    /// Removes those at the given indices. The others keep their dispatch order; otherwise a hint in the middle could
+    /// wait for too long.
     pub(super) fn remove(&mut self, mut places: Vec<usize>) -> Vec<Waiting> {
         places.sort_unstable();
         let (mut places, mut at) = (places.into_iter().peekable(), 0);
@@ -53,7 +53,7 @@ impl InHand {
             .collect()
     }
 
-    /// These came to an end: their deliveries may be done with.
+    /// Settles hints and acks deliveries without open hints.
     pub(super) fn ended(&mut self, ended: &[Waiting]) {
         for waiting in ended {
             if let Some((_, left)) = self.deliveries.get_mut(&waiting.delivery) {
@@ -67,7 +67,7 @@ impl InHand {
         }
     }
 
-    /// Everything goes back to the queue.
+    /// Requeues everything.
     pub(super) fn let_go(&mut self) {
         self.waiting.clear();
         self.deliveries.clear();

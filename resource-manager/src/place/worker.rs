@@ -1,9 +1,9 @@
-//! One pool's placing loop: hints in, leases out.
+//! The placement loop of one pool: hints in, leases out.
 //!
-//! Takes hints while its executors have room, places what fits in memory, claims it in one statement,
-//! sends the assignments, then acks. Holds what does not fit for `hint_hold` at most, and what would fit no idle executor either not
-//! at all, then gives it back to `ready` and reports its size, of which no more comes until it fits; with no room at all it stops
-//! consuming, so that hints go to who has room.
+//! Consumes hints while its executors have room, places them in memory, claims them in one statement, sends the
+//! assignments, then acks. Holds hints without room for at most `hint_hold`, or not at all if no idle executor would
+//! have room; then returns the task to `ready` and reports its size as lacking. Without any room it stops consuming, so
+//! that other resource managers get the hints.
 
 use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement, submitted_under, trace_of};
@@ -33,11 +33,11 @@ use tracing::{Instrument, debug, info_span, warn};
 /// Without room for this long, a worker stops consuming.
 const PAUSE_AFTER: Duration = Duration::from_millis(50);
 
-/// Hints were delivered and none of their tasks is placed.
+/// Hints are delivered and not placed yet.
 static DELIVERED: FaultPoint = FaultPoint::new("resource_manager.claim.delivered");
-/// Leases are granted, and no executor was told.
+/// Leases are granted and not sent yet.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.claim.committed");
-/// Executors were told, and the deliveries are not acked.
+/// Assignments are sent and the deliveries not acked yet.
 static ASSIGNED: FaultPoint = FaultPoint::new("resource_manager.claim.assigned");
 
 pub(crate) struct PoolWorker {
@@ -60,7 +60,7 @@ struct Round {
 }
 
 impl PoolWorker {
-    /// Places until the shutdown, then gives back what is in hand.
+    /// Places until the shutdown, then returns held hints.
     pub(crate) async fn run(self, shutdown: Shutdown) {
         let mut round = Round {
             consumer: self.bus.consume(&self.pool, self.prefetch),
@@ -124,7 +124,7 @@ impl PoolWorker {
         }
     }
 
-    /// When this loop must look again by itself.
+    /// When this loop must run without a signal.
     fn deadline(&self, round: &Round) -> Instant {
         let hold = round.in_hand.waiting.iter().map(|w| w.since + self.settings.hint_hold).min();
         let pause = round.full_since.filter(|_| !round.paused).map(|since| since + PAUSE_AFTER);
@@ -152,7 +152,7 @@ impl PoolWorker {
         }
     }
 
-    /// Claims and sends; says how many were granted.
+    /// Claims and sends; returns the number granted.
     async fn claim(&self, placements: &[Placement]) -> Result<usize, StoreError> {
         let began = trace::now();
         let epochs: BTreeMap<SessionId, i64> =
@@ -168,11 +168,11 @@ impl PoolWorker {
             granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
         let (mut grants, mut refused): (Vec<Grant>, Vec<Placement>) = (Vec::new(), Vec::new());
         for placement in placements {
-            // The same task may have come in two messages: the assignment number tells which placement won.
+            // The same task may be in two messages: the assignment number shows which placement won.
             let won = by_task.get(&placement.hint.task).is_some_and(|p| {
                 p.assignment == placement.assignment && p.lease.session == placement.session
             });
-            // A loser must leave the winner's grant to the winner: granted and never sent, it would run nowhere.
+            // The loser must not touch the winner's grant: granted and never sent, it would not run.
             match won.then(|| by_task.remove(&placement.hint.task)).flatten() {
                 Some(placed) => grants.push((*placement, placed)),
                 None => refused.push(*placement),
@@ -196,24 +196,24 @@ impl PoolWorker {
                 Some((origin, placed.lease, placed.waited_ms))
             })
             .collect();
-        let (broken, untold) = self.fleet.assign(grants);
-        // What was sent cannot fail any more: only a kill makes sense here.
+        let (broken, unsent) = self.fleet.assign(grants);
+        // Sent assignments cannot fail: only a kill is useful here.
         ASSIGNED.hit().await.ok();
         for (origin, lease, waited_ms) in traced {
             began.iter().for_each(|began| trace::placed(origin, &lease, waited_ms, *began));
         }
         for stream in broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");
-            self.fleet.unseat(&stream);
+            self.fleet.disconnect(&stream);
         }
-        self.take_back_untold(&untold).await;
-        // After the grants are on their way, for whom every moment counts. Most are stale and stay what they are. One whose
-        // executor left in this moment is still queued: its turn comes again now, and not after the sweep.
+        self.return_unsent(&unsent).await;
+        // After the grants are sent, which are urgent. Most of these are stale and stay unchanged. One whose executor
+        // just left is still queued and is dispatched again now, not after the sweep.
         self.unqueue(refused.iter().map(|placement| placement.hint)).await;
         Ok(count)
     }
 
-    /// Ends what no executor can run, and tells none of it; gives the others.
+    /// Ends tasks that no executor can run; returns the others.
     async fn end_malformed(&self, grants: Vec<Grant>) -> Vec<Grant> {
         let what = |placed: &Placed| Malformed::of(&placed.run_json, placed.retry_json.as_deref());
         let ended: Vec<_> = grants
@@ -239,23 +239,23 @@ impl PoolWorker {
         good
     }
 
-    /// Leases that were granted while their executor left: nobody was told, so nobody will report.
-    async fn take_back_untold(&self, untold: &[LeaseKey]) {
-        if untold.is_empty() {
+    /// Ends leases that were granted while their executor left: not sent, so no executor reports them.
+    async fn return_unsent(&self, unsent: &[LeaseKey]) {
+        if unsent.is_empty() {
             return;
         }
-        let reason = "its executor left before it was told";
-        let ended: Vec<_> = untold
+        let reason = "its executor left before the assignment was sent";
+        let ended: Vec<_> = unsent
             .iter()
             .map(|lease| EndedAttempt::bare(*lease, AttemptOutcome::NotStarted, reason))
             .collect();
         if let Err(error) = not_started(&self.db, &ended).await {
-            warn!(%error, leases = untold.len(), "Leases nobody was told of could not be ended; they end with their session");
+            warn!(%error, leases = unsent.len(), "Leases that were not sent could not be ended; they end with their session");
         }
         self.bus.wake(Topic::Batcher);
     }
 
-    /// What was claimed is not known: executors concerned connect anew, and what they do not hold is given back then.
+    /// The outcome of the claim is unknown: the executors reconnect, and leases they do not hold are returned then.
     async fn claim_failed(&self, round: &mut Round, placements: &[Placement], error: &StoreError) {
         warn!(%error, pool = %self.pool, tasks = placements.len(), "A claim failed; its hints go back to the queue");
         self.fleet.give_back(placements);
@@ -264,7 +264,7 @@ impl PoolWorker {
                 if let Some(stream) = self.fleet.stream(placement.session) {
                     stream
                         .send(protocol::GoAway { reason: "leases must be read again".to_owned() });
-                    self.fleet.unseat(&stream);
+                    self.fleet.disconnect(&stream);
                 }
             }
         }
@@ -300,7 +300,7 @@ impl PoolWorker {
         round.in_hand.ended(&back);
     }
 
-    /// Gives those that are still queued back to the batcher.
+    /// Returns tasks that are still queued to `ready`.
     async fn unqueue(&self, hints: impl Iterator<Item = Hint>) {
         let dispatches: Vec<_> =
             hints.map(|hint| (hint.tenant, hint.task, hint.dispatch_epoch)).collect();

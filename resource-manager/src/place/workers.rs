@@ -7,7 +7,7 @@ use runtime::tasks::TaskGroup;
 use std::collections::HashSet;
 use tokio::sync::mpsc;
 
-/// Starts one worker a pool until the shutdown.
+/// Starts one worker per pool until the shutdown.
 pub(crate) async fn run(
     mut pools: mpsc::UnboundedReceiver<PoolName>,
     tasks: TaskGroup,

@@ -1,9 +1,9 @@
-//! The accounts of this process, told by the settler and emptied by the releaser.
+//! The retry accounts of this process, credited by the settler and debited by the releaser.
 //!
-//! Of targets whose calls go well there is no account: a result that is a success costs one look into a small map.
+//! Healthy targets have no account: a success costs one lookup in a small map.
 
 use crate::metrics::RETRIES;
-use domain::budget::{Ask, Books, BudgetRule, Held, TargetKey};
+use domain::budget::{Books, BudgetRule, Held, RetryDecision, TargetKey};
 use domain::id::TenantId;
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
@@ -35,8 +35,8 @@ impl Budgets {
         Self(Arc::new(Shared { whole: rule, max_hold, began: clock::monotonic(), kept }))
     }
 
-    /// An attempt ended, `(first, success)`; `again`: another may follow. Says how long that is held at most; `None`: it goes
-    /// after its own back-off.
+    /// Records the end of an attempt, `(first, success)`; `again`: a retry may follow. Returns its longest hold;
+    /// `None`: only its own back-off.
     pub(crate) fn ended(
         &self,
         tenant: TenantId,
@@ -51,10 +51,10 @@ impl Budgets {
         if !again {
             return None;
         }
-        let (what, hold) = match kept.books.ask(&rule, now, &key) {
-            Ask::Granted => ("granted", None),
-            Ask::Held(Held::Budget) => ("held_budget", Some(self.0.max_hold)),
-            Ask::Held(Held::BreakerOpen) => ("held_breaker", Some(self.0.max_hold)),
+        let (what, hold) = match kept.books.decide(&rule, now, &key) {
+            RetryDecision::Granted => ("granted", None),
+            RetryDecision::Held(Held::Budget) => ("held_budget", Some(self.0.max_hold)),
+            RetryDecision::Held(Held::BreakerOpen) => ("held_breaker", Some(self.0.max_hold)),
         };
         RETRIES.with(&[what]).inc();
         hold
@@ -68,7 +68,7 @@ impl Budgets {
         act(&mut kept.books, &rule, now)
     }
 
-    /// So many resource managers divide it among them.
+    /// Sets the number of resource managers that share the limits.
     pub(super) fn share(&self, managers: u32) {
         self.0.kept.lock().rule = self.0.whole.share(managers);
     }

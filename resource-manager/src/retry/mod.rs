@@ -1,4 +1,4 @@
-//! Which retries this process lets through, and when those that were held go: see docs/retries.md.
+//! Retry budgets and circuit breakers: see docs/retries.md.
 
 mod budgets;
 mod release;

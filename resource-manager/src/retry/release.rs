@@ -1,7 +1,7 @@
-//! Lets held retries go as their targets' accounts allow.
+//! Releases held retries as the accounts of their targets allow.
 //!
-//! Input is the database's: which targets tasks wait for, whoever held them, so that those of a process that died go on. While
-//! nothing waits a tick costs nothing, and once a second a look into an empty table.
+//! Input comes from the database: the targets of all held retries, also of a process that died. While none is held, it
+//! reads an empty table once a second.
 
 use super::Budgets;
 use crate::metrics::{HELD_TARGETS, OPEN_BREAKERS, RETRIES};
@@ -17,32 +17,32 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::held_retry::{TargetWord, let_go, prune, tell, waiting};
 
-/// Retries were paid for, and none is let go.
+/// Retries are paid and not released yet.
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.retries.before_commit");
-/// Retries are due, and who may go on was not told.
+/// Retries are due and no wake-up was sent.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.retries.committed");
 
-/// Between two rounds: what an account has paid goes this soon.
+/// Release interval.
 pub(crate) const RELEASE_INTERVAL: Duration = Duration::from_millis(200);
-/// Between two looks at what waits, and two words about it.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// Between two clean-ups.
+/// Interval for reading targets and storing their state.
+const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of clean-ups.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
-/// Targets that are looked at.
+/// Maximum of targets read.
 const MOST_TARGETS: i64 = 10_000;
 
 pub(crate) struct Releaser {
     pub db: RmDb,
     pub bus: Bus,
     pub budgets: Budgets,
-    pub looked: Mutex<Option<Instant>>,
+    pub last_update: Mutex<Option<Instant>>,
     pub pruned: Mutex<Option<Instant>>,
 }
 
 impl Releaser {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        if is_due(&self.looked, LOOK_INTERVAL) {
-            self.look().await?;
+        if is_due(&self.last_update, UPDATE_INTERVAL) {
+            self.update_targets().await?;
         }
         if is_due(&self.pruned, PRUNE_INTERVAL) {
             prune(&self.db).await?;
@@ -60,7 +60,7 @@ impl Releaser {
             for (key, count) in &going {
                 let (there, moved) = found.get(key).map_or((0, 0), |of| (of.found, of.gone));
                 gone += u64::from(moved);
-                // All that it asked for were there: there may be more.
+                // A full page: there may be more.
                 books.not_there(rule, key, count.saturating_sub(moved), there >= *count);
             }
         });
@@ -71,8 +71,8 @@ impl Releaser {
         Ok(TickOutcome::idle(gone))
     }
 
-    /// Learns what waits and tells what holds it up.
-    async fn look(&self) -> Result<(), StoreError> {
+    /// Reads targets with held retries and stores why they are held.
+    async fn update_targets(&self) -> Result<(), StoreError> {
         let known = waiting(&self.db, MOST_TARGETS).await?;
         self.budgets.share(known.managers);
         let words: Vec<TargetWord> = self.budgets.with(|books, rule, now| {

@@ -5,7 +5,7 @@ use crate::fleet::HeldLease;
 use domain::task::{AttemptEnd, AttemptOutcome, Event, RetryDecision, RetryOn, decide_retry};
 use std::time::Duration;
 
-/// What a result means for its task.
+/// Effect of a result on its task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Meaning {
     pub event: Event,
@@ -14,15 +14,15 @@ pub(super) struct Meaning {
 
 /// The event of one result. `unit` is a random number in 0.0..1.0.
 ///
-/// `None` where deciding needs the task's policy and the lease is not known here: it is read first.
+/// `None` if the decision needs the task's policy and the lease is not in memory: it is read first.
 pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
     let at_once = |event| Some(Meaning { event, retry_after: Duration::ZERO });
     match reported.ended.outcome {
         AttemptOutcome::Succeeded => at_once(Event::Completed),
         AttemptOutcome::Stopped => at_once(Event::Stopped),
-        // One whose lease is not known has lost it already, and goes nowhere.
+        // Without a known lease the attempt has already lost it.
         AttemptOutcome::NotStarted => Some(came_back(reported, Event::NotStarted, unit)),
-        // Both had begun to run: where that may happen once only, it has.
+        // Both had started: with at-most-once delivery the task ends.
         outcome @ (AttemptOutcome::HandedBack | AttemptOutcome::Lost) => {
             if reported.held.as_ref()?.at_most_once {
                 return at_once(Event::LeaseLapsedForGood);
@@ -49,7 +49,7 @@ pub(super) fn meaning(reported: &Reported, unit: f64) -> Option<Meaning> {
     }
 }
 
-/// The first attempt that comes back raises `event`, and its task goes on at once; those after it wait.
+/// The first return raises `event` without a back-off; later ones wait.
 fn came_back(reported: &Reported, event: Event, unit: f64) -> Meaning {
     let attempt = reported.ended.lease.attempt;
     let wait = |held: &HeldLease| held.wait_after_return(attempt, unit);

@@ -1,4 +1,4 @@
-//! Settles what executors report: task, attempt and usage in one statement an event.
+//! Settles reported results: task, attempt and usage in one statement per event.
 
 mod group;
 mod next;

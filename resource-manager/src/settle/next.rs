@@ -1,4 +1,4 @@
-//! What follows a result: its event, and where that is another attempt, when and what it waits for.
+//! What follows a result: its event and, for a retry, when it runs and what it waits for.
 
 use super::group::meaning;
 use super::reported::Reported;
@@ -7,17 +7,17 @@ use domain::task::{AttemptOutcome, Event};
 use std::time::Duration;
 use store::held_retry::HeldRetry;
 
-/// What a settlement writes of a result beside how it ended.
+/// What a settlement writes in addition to the outcome.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Next {
     pub retry_after: Duration,
     pub held: Option<HeldRetry>,
 }
 
-/// The event of one result and what follows; `None` where the task's policy must be known and is not. `unit` gives random
+/// The event of one result and what follows; `None` if the task's policy is needed and unknown. `unit` returns random
 /// numbers in 0.0..1.0.
 ///
-/// The target's account is told here, before the settlement is known to count: a report that comes twice is counted twice.
+/// The target's account is updated here, before the settlement: a repeated report counts twice.
 pub(super) fn next(
     budgets: &Budgets,
     reported: &Reported,
@@ -31,7 +31,7 @@ pub(super) fn next(
         AttemptOutcome::Failed | AttemptOutcome::KilledCap | AttemptOutcome::KilledResources => {
             Some(false)
         }
-        // The target is not at fault, nor is it known to be well.
+        // Says nothing about the target.
         AttemptOutcome::Stopped
         | AttemptOutcome::Lost
         | AttemptOutcome::HandedBack
@@ -43,7 +43,7 @@ pub(super) fn next(
         let hold = budgets.ended(tenant, target, (lease.failures == 0, success), again);
         if let Some(hold) = hold {
             next.held = Some(HeldRetry { target: target.clone(), back_off: meaning.retry_after });
-            // Between half of it and all: those that were held together do not go together.
+            // Jitter from half of it, so that retries held together do not run together.
             next.retry_after = meaning.retry_after + hold.mul_f64(0.5 + unit() / 2.0);
         }
     }

@@ -1,7 +1,7 @@
-//! The settling loop: whatever results came while the previous statement was in flight.
+//! The settling loop: groups all results that arrived while the previous statement was in flight.
 //!
-//! The answer goes out after the commit. A result that cannot be settled now is answered RETRY and
-//! stays in its executor's spool; nothing is lost by dying here.
+//! The reply is sent after the commit. A result that cannot be settled now gets RETRY and stays in its executor's
+//! spool; a crash here loses nothing.
 
 use super::next::{Next, next};
 use super::reported::Reported;
@@ -35,9 +35,9 @@ use store::task::transition::{
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
 
-/// Results have come and none is written.
+/// Results are received and not written yet.
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.settle.before_commit");
-/// Results are written, and their executors were not told.
+/// Results are written and the replies not sent yet.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.settle.committed");
 
 pub(crate) struct Settler {
@@ -75,7 +75,7 @@ impl Settler {
         turns.end();
     }
 
-    /// Settles what is known and answers all; says whether the database did.
+    /// Settles results and replies to all; returns whether the database succeeded.
     async fn settle(&self, mut group: Vec<Reported>) -> bool {
         let mut answers: HashMap<u64, (Stream, Vec<ResultAnswer>)> = HashMap::new();
         let learned = match self.foreign(&mut group).await {
@@ -85,14 +85,14 @@ impl Settler {
                 self.learn(&mut group).await
             }
             Err(error) => {
-                // Whose they are is not known: they are asked for again.
+                // Their owner is unknown: request them again.
                 let others = group.extract_if(.., |reported| reported.of_another.is_some());
                 others.for_each(|r| answer(&mut answers, r, Verdict::Retry));
                 Err(error)
             }
         };
         if let Err(error) = &learned {
-            warn!(%error, "Leases of earlier sessions could not be read; their results are asked for again");
+            warn!(%error, "Leases of earlier sessions could not be read; their results are requested again");
         }
         let mut by_event: BTreeMap<Event, Vec<(Reported, Next)>> = BTreeMap::new();
         let mut unknown = Vec::new();
@@ -120,7 +120,7 @@ impl Settler {
             }
         }
         for reported in unknown {
-            // Not held by its session any more, unless that could not be read.
+            // No longer held by its session, unless the read failed.
             answer(
                 &mut answers,
                 reported,
@@ -136,8 +136,7 @@ impl Settler {
         well
     }
 
-    /// Takes out of `group` what is reported of sessions of others: whoever reports must have the name and the pool that the session
-    /// was opened with.
+    /// Removes results of foreign sessions from `group`: the reporter must have the name and pool of the session.
     async fn foreign(&self, group: &mut Vec<Reported>) -> Result<Vec<Reported>, StoreError> {
         let sessions = sessions_of(group, |reported| reported.of_another.is_some());
         if sessions.is_empty() {
@@ -151,9 +150,9 @@ impl Settler {
         Ok(group.extract_if(.., is_foreign).collect())
     }
 
-    /// Reads what is needed of leases that were granted in an earlier session of their executor.
+    /// Reads leases of earlier sessions of the executors.
     async fn learn(&self, group: &mut [Reported]) -> Result<(), StoreError> {
-        // One statement, however many sessions: what an executor makes up must not keep the others' results waiting.
+        // One statement for all sessions: invented sessions of one executor must not delay results of others.
         let foreign = sessions_of(group, |reported| reported.held.is_none());
         if foreign.is_empty() {
             return Ok(());
@@ -169,7 +168,7 @@ impl Settler {
         Ok(())
     }
 
-    /// Raises one event over its results; one verdict each.
+    /// Raises one event for its results; returns a verdict for each.
     async fn raise(&self, event: Event, results: &[(Reported, Next)]) -> Vec<Verdict> {
         let keys: Vec<(LeaseKey, AttemptOutcome)> = results
             .iter()
@@ -177,7 +176,7 @@ impl Settler {
             .collect();
         match self.written(event, results).await {
             Ok(answers) => {
-                // A lease that stands is not given free, whatever was reported of it.
+                // A live lease is not freed, whatever was reported.
                 let over = answers
                     .iter()
                     .zip(&keys)
@@ -192,7 +191,7 @@ impl Settler {
                 answers.into_iter().map(|answer| verdict(event, answer)).collect()
             }
             Err(error) => {
-                warn!(%error, %event, results = results.len(), "Results could not be settled; they are asked for again");
+                warn!(%error, %event, results = results.len(), "Results could not be settled; they are requested again");
                 keys.iter().for_each(|(key, _)| self.fleet.keep(*key));
                 vec![Verdict::Retry; results.len()]
             }
@@ -258,8 +257,8 @@ impl Settler {
         }
     }
 
-    /// An executor that stopped what nobody asked it to stop has handed it back: the task runs again, uncharged, unless it
-    /// may run once only.
+    /// An attempt that its executor stopped without a request was handed back: the task runs again, uncharged, unless
+    /// delivery is at most once.
     async fn stopped_or_handed_back(
         &self,
         results: &[(Reported, Next)],
@@ -304,7 +303,7 @@ impl Settler {
     }
 }
 
-/// The spans of what was settled just now.
+/// Spans of the settled results.
 fn export(results: &[(Reported, Next)], verdicts: &[Verdict], began: Timestamp) {
     let applied = results.iter().zip(verdicts).filter(|(_, v)| **v == Verdict::Applied);
     for ((reported, _), _) in applied {
@@ -315,7 +314,7 @@ fn export(results: &[(Reported, Next)], verdicts: &[Verdict], began: Timestamp) 
     }
 }
 
-/// The sessions of what is `wanted` of the group.
+/// The sessions of the `wanted` results of the group.
 fn sessions_of(group: &[Reported], wanted: impl Fn(&Reported) -> bool) -> Vec<SessionId> {
     let sessions: HashSet<SessionId> = group
         .iter()
@@ -325,10 +324,10 @@ fn sessions_of(group: &[Reported], wanted: impl Fn(&Reported) -> bool) -> Vec<Se
     sessions.into_iter().collect()
 }
 
-/// What an outcome says of the executor.
+/// What an outcome says about the executor.
 const fn ending(outcome: AttemptOutcome, answer: &Answer) -> Ending {
     match outcome {
-        // A stop that nobody had asked for.
+        // A stop without a request.
         AttemptOutcome::Stopped if !matches!(answer, Answer::Applied(State::Cancelled)) => {
             Ending::CameBack
         }
@@ -343,7 +342,7 @@ const fn ending(outcome: AttemptOutcome, answer: &Answer) -> Ending {
     }
 }
 
-/// True where the statement found the lease live and left it so.
+/// Whether the lease was live and stays live.
 const fn still_leased(answer: &Answer) -> bool {
     matches!(answer, Answer::Stale { actual: State::Running | State::Cancelling })
 }

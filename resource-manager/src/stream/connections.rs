@@ -1,9 +1,9 @@
-//! What may connect to the executor port, and how long it may be silent.
+//! Limits of connections to the executor port.
 //!
-//! A connection costs memory and a descriptor before anybody has shown the secret. So there is a bound on all of them; on those that
-//! have not shown it yet there is a lower one, of which one address may have half: it cannot keep executors of other machines
-//! out. Whoever makes no call that is let in within the limit is closed, wherever it stands: in the handshake, behind it, or after
-//! calls that were refused.
+//! A connection costs memory and a descriptor before it is authenticated. So all connections are limited, and
+//! unauthenticated ones have a lower limit, of which one address may use half: so it cannot lock out executors of other
+//! machines. A connection without an authenticated call within the time limit is closed, also during the handshake and
+//! after refused calls.
 
 use crate::metrics::{CONNECTIONS, CONNECTIONS_CLOSED};
 use parking_lot::Mutex;
@@ -20,14 +20,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tonic::transport::server::Connected;
 
-/// The bounds.
+/// The limits.
 pub(crate) struct Connections {
     all: Shares<()>,
     waiting: Shares<IpAddr>,
     first_call: Duration,
 }
 
-/// What a call knows of its connection.
+/// Handle to the connection of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest(Arc<Waiting>);
 
@@ -37,7 +37,7 @@ struct Waiting {
     place: Mutex<Option<Share<IpAddr>>>,
 }
 
-/// A connection that ends by itself where it stays silent.
+/// A connection that is closed if it stays unauthenticated.
 pub(crate) struct Connection {
     stream: TcpStream,
     guest: Guest,
@@ -52,16 +52,16 @@ enum Deadline {
 }
 
 impl Connections {
-    /// `most` connections at once; each makes a call that is let in within `first_call`.
+    /// `most` connections; each must make an authenticated call within `first_call`.
     pub(crate) fn new(most: usize, first_call: Duration) -> Self {
         let waiting = (most / 2).max(1);
         let of_one = (waiting / 2).max(1);
         Self { all: Shares::new(most, most), waiting: Shares::new(waiting, of_one), first_call }
     }
 
-    /// Lets a connection in, or closes it.
+    /// Accepts or closes a connection.
     pub(crate) fn admit(&self, stream: TcpStream) -> Option<Connection> {
-        // One whose address is gone is gone itself, which its first read will show.
+        // Without an address it is already closed, which its first read will show.
         let peer = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let places = self
             .all
@@ -83,7 +83,7 @@ impl Connections {
 }
 
 impl Guest {
-    /// It has made a call that was let in: it may stay.
+    /// Records an authenticated call; the connection stays.
     pub(crate) fn admit(&self) {
         self.0.admitted.store(true, Ordering::Release);
         self.0.place.lock().take();
@@ -95,7 +95,7 @@ impl Guest {
 }
 
 impl Connection {
-    /// Whatever is waited for on the connection, its end is too.
+    /// Each wait on the connection also waits for its deadline.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         if let Deadline::Runs(deadline) = &mut self.deadline {
             if self.guest.is_admitted() {

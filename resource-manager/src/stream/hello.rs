@@ -1,10 +1,10 @@
-//! The first message of a stream: open or adopt the session, and agree on what is held.
+//! The first message of a stream: opens or adopts the session and reconciles leases.
 //!
-//! Adoption raises the epoch and commits before the leases are read, so nothing can be added behind
-//! our back. What the database has and the executor does not list is over: it never arrived, or is gone.
+//! Adoption raises the epoch and commits before the leases are read, so no lease can be added in between. A lease in
+//! the database that the executor does not list is over: it never arrived or is lost.
 
 use super::service::StreamService;
-use crate::fleet::{HeldKey, HeldLease, Released, Seat, Stream};
+use crate::fleet::{ExecutorConnection, HeldKey, HeldLease, Released, Stream};
 use crate::returned::end_returned;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;
@@ -19,10 +19,10 @@ use store::lease::live;
 use store::session::{NewSession, Opened, open_or_adopt};
 use tracing::{info, warn};
 
-/// Who is at the other end of a stream, as it said at its beginning.
+/// Name and pool of the executor, as in its first message.
 pub(super) type Identity = (ExecutorId, PoolName);
 
-/// Seats the executor and welcomes it, or says why not.
+/// Adds the connection and sends the welcome, or a refusal.
 pub(super) async fn greet(
     service: &StreamService,
     stream: &Stream,
@@ -35,14 +35,14 @@ pub(super) async fn greet(
         .map_err(unavailable)?;
     let (epoch, adopted) = owned(opened, &session)?;
     let policy = store::pool::policy(&service.db, &session.pool).await.map_err(unavailable)?;
-    let mut seat = Seat::empty(
+    let mut connection = ExecutorConnection::empty(
         stream.clone(),
         epoch,
         session.executor.clone(),
         session.pool.clone(),
         (session.capacity, session.port_first),
     );
-    seat.next_assignment = hello.last_assignment + 1;
+    connection.next_assignment = hello.last_assignment + 1;
     let (mut kept, mut came_back): (Vec<Lease>, bool) = Default::default();
     if adopted {
         let held = keys(&hello.held)?;
@@ -55,14 +55,14 @@ pub(super) async fn greet(
                 protocol::LeaseKey { tenant: lease.tenant, task: key.task, attempt: key.attempt }
                     .into(),
             );
-            seat.hold(key, lease);
+            connection.hold(key, lease);
         }
     }
     info!(
         executor = %session.executor, session = %session.id, pool = %session.pool, epoch, leases = kept.len(),
         "Executor `{}` is connected", session.executor
     );
-    // Welcomed before it is seated: nothing may be assigned on a stream that has not said hello.
+    // The welcome comes first: nothing may be assigned before it.
     let welcome = Welcome {
         epoch: epoch.unsigned_abs(),
         term_ms: u32::try_from(service.lease_term.as_millis()).unwrap_or(u32::MAX),
@@ -76,11 +76,11 @@ pub(super) async fn greet(
     if !stream.send(welcome) {
         return Err(refuse(Reason::Unavailable, "the stream is gone"));
     }
-    service.fleet.seat(seat, came_back);
+    service.fleet.connect(connection, came_back);
     Ok((session.executor, session.pool))
 }
 
-/// The epoch under which the session is owned now, and whether it was adopted; or what its executor is to do.
+/// The new epoch of the session and whether it was adopted; or a refusal.
 fn owned(opened: Opened, session: &NewSession) -> Result<(i64, bool), Refused> {
     let (executor, pool) = (&session.executor, &session.pool);
     Err(match opened {
@@ -112,7 +112,7 @@ fn owned(opened: Opened, session: &NewSession) -> Result<(i64, bool), Refused> {
     })
 }
 
-/// Ends what the executor does not list, and returns what it does, and whether there was anything to end.
+/// Ends leases that the executor does not list; returns those it does, and whether any were ended.
 async fn settle_unlisted(
     service: &StreamService,
     session: SessionId,
@@ -127,7 +127,7 @@ async fn settle_unlisted(
         .iter()
         .map(|lease| Released { key: lease.key, lease: HeldLease::of_live(lease) })
         .collect();
-    // What has a higher number never reached it.
+    // A higher assignment number never reached it.
     end_returned(&service.db, &gone, |lease| lease.assignment <= last_assignment).await?;
     let held = listed.iter().map(|lease| (lease.key.into(), HeldLease::of_live(lease)));
     Ok((held.collect(), !gone.is_empty()))
@@ -188,7 +188,7 @@ pub(super) fn refuse(reason: Reason, detail: &str) -> Refused {
     Refused { reason: reason.into(), detail: detail.to_owned() }
 }
 
-/// Text as the database takes it: without NUL.
+/// Text without NUL, which Postgres refuses.
 pub(super) fn plain(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

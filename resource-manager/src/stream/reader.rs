@@ -1,7 +1,7 @@
 //! Reads one executor's stream until it ends.
 //!
-//! Everything is handed on to the loop that does it in batches; the queues are bounded, so a database
-//! that is slow makes the executor wait, not this process grow.
+//! Messages go to the loops that process them in groups. The queues are bounded, so a slow database slows the executor
+//! down (backpressure).
 
 use super::hello::{Identity, greet, keys, plain, refuse};
 use super::service::StreamService;
@@ -26,7 +26,7 @@ use store::task::transition::EndedAttempt;
 use tonic::Streaming;
 use tracing::{debug, info, warn};
 
-/// How long a new stream may take to say hello.
+/// Time limit of the first message of a stream.
 const HELLO: Duration = Duration::from_secs(10);
 
 pub(super) struct Reader {
@@ -34,7 +34,7 @@ pub(super) struct Reader {
     stream: Stream,
     incoming: Streaming<FromExecutor>,
     output_room: OutputRoom,
-    /// Once it is greeted.
+    /// After the first message.
     identity: Option<Arc<Identity>>,
 }
 
@@ -65,11 +65,11 @@ impl Reader {
             Ok(identity) => {
                 let pool = identity.1.clone();
                 self.identity = Some(Arc::new(identity));
-                // Unbounded, and one message a connect: the place loop starts the pool's worker if it has none.
+                // Unbounded, one message per connect: the loop starts the pool's worker if needed.
                 let _ = self.service.pools.send(pool);
             }
             Err(refused) => {
-                // It may be as long as a message, and anything.
+                // Untrusted text, up to the message limit.
                 let executor: String = hello.executor_id.chars().take(64).collect();
                 info!(executor, detail = refused.detail, "An executor was refused");
                 self.stream.send(refused);
@@ -86,7 +86,7 @@ impl Reader {
         loop {
             let message = tokio::select! {
                 message = self.incoming.message() => message,
-                // The write side is gone: an outbox that overflowed, or a fleet that let go of this seat.
+                // The sending side is closed: its queue overflowed, or the fleet removed this connection.
                 () = self.stream.outbox.closed() => return Ok(()),
             };
             match message {
@@ -120,7 +120,7 @@ impl Reader {
     async fn beat(&self, beat: Heartbeat) -> Result<(), Refused> {
         let held = keys(&beat.held)?;
         if !self.service.fleet.knows(&self.stream) {
-            // Nobody would answer this heartbeat: the executor must not wait for its term to run out.
+            // This heartbeat would get no reply: the executor must not wait for the end of its term.
             return Err(refuse(Reason::Unavailable, "this stream was given up; connect anew"));
         }
         if beat.draining {
@@ -139,7 +139,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What the executor has had and does not list is over.
+    /// Ends leases that the executor had and no longer lists.
     async fn end_unlisted(&self, gone: Vec<crate::fleet::Released>) {
         let keys = || gone.iter().map(|released| released.key);
         match end_returned(&self.service.db, &gone, |lease| lease.accepted).await {
@@ -152,12 +152,12 @@ impl Reader {
     }
 
     async fn results(&self, results: Results) -> Result<(), Refused> {
-        // All are read before any is marked: a list that is refused leaves no lease marked as ending.
+        // Parsed completely before any is marked: a refused list marks no lease as ending.
         let read = results.results.into_iter().map(read_result).collect::<Result<Vec<_>, _>>()?;
         let mut reported = Vec::with_capacity(read.len());
         for (ended, retry_after) in read {
             let own = ended.lease.session == self.stream.session;
-            // Marked before it is queued: the heartbeat behind it on the stream must not end it as lost.
+            // Marked before it is queued: the next heartbeat on the stream must not end it as lost.
             let held = if own { self.service.fleet.begin_ending(ended.lease) } else { None };
             reported.push(Reported {
                 stream: self.stream.clone(),
@@ -204,17 +204,17 @@ impl Reader {
         Ok(())
     }
 
-    /// The stream has ended. The session lives on until it lapses, unless it drained to nothing.
+    /// The stream has ended. The session lives until it lapses, unless it is drained and empty.
     async fn leave(self) {
-        let Some(seat) = self.service.fleet.unseat(&self.stream) else { return };
+        let Some(connection) = self.service.fleet.disconnect(&self.stream) else { return };
         let session: SessionId = self.stream.session;
-        info!(executor = %seat.executor, %session, leases = seat.leases.len(), "Executor `{}` has disconnected", seat.executor);
-        if !seat.accepting && seat.leases.is_empty() {
+        info!(executor = %connection.executor, %session, leases = connection.leases.len(), "Executor `{}` has disconnected", connection.executor);
+        if !connection.accepting && connection.leases.is_empty() {
             let ended = store::session::end(
                 &self.service.db,
                 self.service.node,
                 session,
-                seat.epoch,
+                connection.epoch,
                 "drained",
             )
             .await;
@@ -225,7 +225,7 @@ impl Reader {
     }
 }
 
-/// How an attempt ended, and how long the called server asked to wait; whatever of it is text or a count is bounded here.
+/// Outcome of an attempt and `Retry-After` of the called server, with texts and counts bounded.
 fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duration>), Refused> {
     let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
     let lease = result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;

@@ -1,10 +1,8 @@
-//! Which tenants of a pool have tasks that wait, as far as they were read, and what to read next.
+//! The known backlog of a pool by tenant, and what to read next.
 //!
-//! Each selection scans some of the tenants, round after round over all of them, past those of
-//! their strands that are beyond the first few. Tenants whose turn it is are read besides, and in
-//! those that have more strands than one selection shows the reads rotate as well. Where there are
-//! few, each tick reads all. So a tick costs the same whatever waits, no tenant is hidden by the
-//! strands of others, and what is held here is bounded.
+//! Each selection scans some of the tenants in rotation, and of each only its first few strands. It also reads the
+//! tenants that are next in order, rotating over the strands of those with many. If there are few strands, each tick
+//! reads all. So the cost of a tick is bounded, no tenant is hidden by the strands of others, and memory is bounded.
 
 use domain::batch::{Running, Strand};
 use domain::id::TenantId;
@@ -20,32 +18,31 @@ const SCANNED_OF_MANY: u64 = 64;
 const STRANDS_PER_TENANT: u64 = 4;
 /// Tenants that are requested at a time, at most, and their strands.
 const REQUESTED: usize = 256;
-/// Tenants that are held. The scan finds the others again in the next round, and reads in them
-/// begin with their first strand.
+/// Tenants held in memory. The scan finds the others again in the next round, from their first strand.
 const MAX_TENANTS: usize = 100_000;
 /// Rows that a selection reads, at most, about.
 const MAX_ROWS: u64 = 4096;
 /// Rows that a selection reads, at least: a dozen strands then show enough to plan with.
 const MIN_ROWS: u64 = 512;
-/// Rows for four slots: where strands go on evenly, a quarter more is read than is picked.
+/// Rows per four slots: a quarter more is read than is picked.
 const ROWS_PER_FOUR_SLOTS: u64 = 5;
-/// Selections after which the strands of nearly every tenant were read.
+/// Selections after which the strands of nearly all tenants were read.
 const INSIDE: u64 = 16;
 
 /// The tenants of a pool that had a ready task when they were last read.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// For those that have more strands than were read: the strand after which to go on.
+    /// For tenants with unread strands: the last strand read.
     tenants: BTreeMap<TenantId, Option<Strand>>,
-    /// The round goes on after this one; `None`: it begins.
+    /// Last tenant scanned in this round; `None`: start of a round.
     after: Option<TenantId>,
     /// Selections of this round, and of the one before.
     selections: (u64, u64),
     /// A scan of [`SCANNED`] strands did not reach the end.
     many: bool,
-    /// Selections in succession of which nothing was picked.
+    /// Consecutive selections without a pick.
     without_pick: u64,
-    /// How often the number of rows is doubled, because fewer were too few.
+    /// How often the number of rows was doubled.
     doubled: u32,
 }
 
@@ -60,18 +57,18 @@ pub(super) struct SelectionPlan {
     rows: u64,
 }
 
-/// What was read of a tenant.
+/// The selection of one tenant.
 #[derive(Debug)]
 pub(super) struct TenantSelection {
     pub tenant: TenantId,
-    /// Its strands that were read; none where it has no ready task.
+    /// Its read strands; empty without a ready task.
     pub strands: Vec<ReadyStrand>,
     /// It may have strands that were not read.
     pub is_partial: bool,
 }
 
 impl Backlog {
-    /// What to read for a pick of `slots`, where `next` have the next turns.
+    /// What to read for a pick of `slots`, with `next` the tenants next in order.
     pub(super) fn plan(
         &self,
         next: impl Iterator<Item = TenantId>,
@@ -80,7 +77,7 @@ impl Backlog {
     ) -> SelectionPlan {
         let scanned_strands = if self.many { SCANNED_OF_MANY } else { SCANNED };
         let scan: Vec<_> = self.beyond(self.after).take(scanned_strands as usize).collect();
-        // However many strands they have, the scan reaches these; and it may reach the others.
+        // The scan reaches these in any case, and perhaps the others.
         let sure = scan.iter().take((scanned_strands / STRANDS_PER_TENANT) as usize);
         let whole: BTreeSet<_> =
             sure.filter(|(_, inside)| inside.is_none()).map(|(tenant, _)| *tenant).collect();
@@ -90,8 +87,7 @@ impl Backlog {
             if !whole.contains(&tenant) {
                 requested.push((tenant, inside));
             }
-            // Of many strands perhaps none can start: such a tenant, which stays the next, takes no
-            // place of another.
+            // A tenant with many strands of which none can start stays next; it must not displace another.
             left -= u64::from(inside.is_none());
             if left == 0 {
                 break;
@@ -106,8 +102,8 @@ impl Backlog {
         SelectionPlan { after: self.after, scanned_strands, requested, tenant_limits, slots, rows }
     }
 
-    /// `too_few`: less than half of the slots could be filled, and tasks that were not read might
-    /// have gone before those that are left. Then the next selections read more.
+    /// `too_few`: less than half of the slots were filled, and unread tasks might be ahead of the rest. Then the next
+    /// selections read more.
     pub(super) fn adjust_rows(&mut self, too_few: bool) {
         self.doubled = if too_few {
             (self.doubled + 1).min((MAX_ROWS / MIN_ROWS).ilog2())
@@ -116,7 +112,7 @@ impl Backlog {
         };
     }
 
-    /// Records what was read; returns it by tenant, of each that was read.
+    /// Records what was read; returns it by tenant.
     pub(super) fn record(
         &mut self,
         plan: &SelectionPlan,
@@ -134,7 +130,7 @@ impl Backlog {
         for (tenant, strands) in &tenants {
             let before = self.tenants.remove(tenant).flatten();
             let after = selection.partial.get(tenant).copied();
-            // The scan reads the first strands only: the rotation inside goes on where it had stopped.
+            // The scan reads only the first strands; the rotation inside the tenant continues where it stopped.
             let went_on = requested.contains(tenant) || before.is_none() || after.is_none();
             if !strands.is_empty() && self.tenants.len() < MAX_TENANTS {
                 self.tenants.insert(*tenant, if went_on { after } else { before });
@@ -149,13 +145,13 @@ impl Backlog {
         by_tenant.collect()
     }
 
-    /// True where the selection of `plan`, which was recorded last, scanned all tenants.
+    /// Whether the last recorded selection, of `plan`, scanned all tenants.
     pub(super) fn is_all(&self, plan: &SelectionPlan) -> bool {
         plan.after.is_none() && self.after.is_none()
     }
 
-    /// The last selection gave `picks`. Returns whether, where not all was read, to read on at
-    /// once: not after everything was read in turn and nothing could start.
+    /// Records the number of `picks`. Returns whether to read on at once if not all was read: no, after a full round
+    /// without a pick.
     pub(super) fn reads_on(&mut self, picks: usize) -> bool {
         self.without_pick = if picks == 0 { self.without_pick + 1 } else { 0 };
         let parts = || self.tenants.values().any(Option::is_some);

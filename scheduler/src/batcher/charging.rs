@@ -1,5 +1,4 @@
-//! Corrects charges to what attempts used, as resource managers report it. Attempts whose end is
-//! not reported are looked up.
+//! Corrects charges to actual use, as reported by resource managers. Attempts whose end is not reported are queried.
 
 use domain::batch::Turns;
 use domain::id::NodeId;
@@ -12,7 +11,7 @@ use store::connect::SchedulerDb;
 
 /// Pause between two reads of the reports: estimates are charged meanwhile.
 const READ_PAUSE: Duration = Duration::from_millis(100);
-/// Attempts beyond their estimates that are looked up at a time.
+/// Attempts beyond their estimates per query.
 const LOOKED_UP: usize = 200;
 
 /// How far the reports were read.
@@ -23,7 +22,7 @@ pub(super) struct Charging {
 }
 
 impl Charging {
-    /// Charges the tenants of all pools what their attempts used.
+    /// Corrects the charges of tenants in all pools.
     pub(super) async fn update<'a>(
         &mut self,
         db: &SchedulerDb,

@@ -1,4 +1,4 @@
-//! How much a pool can take, from what its resource managers report.
+//! The free room of a pool, from reports of its resource managers.
 
 use domain::batch::PoolLoad;
 use domain::id::NodeId;
@@ -20,7 +20,7 @@ pub(super) struct PoolRate {
     at: Option<Instant>,
 }
 
-/// The room of a pool as a tick sees it.
+/// The room of a pool in a tick.
 #[derive(Debug, Clone)]
 pub(super) struct PoolView {
     pub load: PoolLoad,
@@ -36,16 +36,13 @@ pub(super) struct PoolView {
     pub lacks: Shapes,
 }
 
-/// Where there is plenty of room, what was read may be this old. Resource managers report twice in
-/// that time.
+/// Longest age of an estimate. Resource managers report twice in that time.
 const MAX_AGE: Duration = Duration::from_millis(100);
-/// At half of that age it is read again, after a dispatch, when no task waits for it.
+/// Age from which it is read again, after a dispatch, while no task waits.
 const REFRESH_AGE: Duration = Duration::from_millis(50);
 
-/// The room that was read a moment ago, less what was dispatched since.
-///
-/// Room that comes free meanwhile does not count: so never too much is dispatched, except for the
-/// room of an executor that leaves, as between any two reports.
+/// The room that was last read, less dispatches since.
+/// New free room does not count: so never too much is dispatched, except for the room of an executor that leaves.
 #[derive(Debug)]
 pub(super) struct RoomEstimate {
     view: PoolView,
@@ -65,13 +62,12 @@ impl RoomEstimate {
         self.dispatched = self.dispatched.saturating_add(slots);
     }
 
-    /// It should be read again when no task waits for it.
+    /// Whether it should be read again while no task waits.
     pub(super) fn is_old(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.read_at) >= REFRESH_AGE
     }
 
-    /// The pool as it is now; `None` where it must be read again: it is too old, or half of the room
-    /// is used.
+    /// The pool now; `None` if it must be read again: too old, or half of the room is used.
     pub(super) fn view(&self, now: Instant) -> Option<PoolView> {
         let fresh = now.saturating_duration_since(self.read_at) < MAX_AGE;
         let plenty = self.slots > 0 && self.dispatched <= self.slots / 2;
@@ -115,7 +111,7 @@ impl PoolRate {
             .map(|load| load.total)
             .fold(Resources::default(), Resources::saturating_add);
         let with_room = loads.iter().filter(|load| load.free_slots > 0);
-        // One without any room consumes no hints, so its list is not current; where none has room, all count.
+        // A resource manager without room consumes no hints, so its list is stale; if none has room, all count.
         let roomy = |load: &&OwnerLoad| load.free_slots > 0 || free_slots == 0;
         let lacks = loads.iter().filter(roomy).map(|load| load.lacks.clone());
         let lacks = lacks.reduce(|a, b| a.intersection(&b));

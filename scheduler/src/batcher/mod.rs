@@ -1,5 +1,5 @@
-//! The batcher: per pool, computes how much may go, selects and picks tasks, marks them `queued`
-//! and publishes their hints.
+//! The batcher: per pool, computes the free room, selects and picks tasks, marks them `queued` and publishes their
+//! hints.
 
 mod backlog;
 mod charging;

@@ -15,8 +15,8 @@ use store::connect::SchedulerDb;
 use store::task::{ReadyStrand, ReadyTask};
 use store::turn::{InFlight, in_flight, last};
 
-/// From a turn to the start, or from an end to its report: a batch waits its horizon in the broker,
-/// resource managers report ends ten times a second, and the reports are read as often.
+/// Lag from dispatch to start, and from an end to its report: the horizon in the broker, and reports ten times a
+/// second.
 const LAG: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct PoolState {
     pub room: Option<RoomEstimate>,
     pub backlog: Backlog,
     pub standing: Standing,
-    /// The turns and the running attempts of an earlier batcher were read.
+    /// Whether the state of an earlier batcher was read.
     taken_over: bool,
 }
 
@@ -44,7 +44,7 @@ impl Default for PoolState {
 }
 
 impl PoolState {
-    /// The room of the pool, and whether that is an estimate from what was read a moment ago.
+    /// The room of the pool, and whether it is an estimate.
     pub(super) async fn view(
         &mut self,
         db: &SchedulerDb,
@@ -57,7 +57,7 @@ impl PoolState {
         Ok((self.read_room(db, pool, horizon).await?, false))
     }
 
-    /// Reads the room again where that was long ago.
+    /// Reads the room again if it is old.
     pub(super) async fn refresh_room(
         &mut self,
         db: &SchedulerDb,
@@ -87,7 +87,7 @@ impl PoolState {
         Ok(view)
     }
 
-    /// Goes on from where an earlier batcher stood, once.
+    /// Continues from the state of an earlier batcher, once.
     pub(super) async fn take_over(
         &mut self,
         db: &SchedulerDb,
@@ -107,7 +107,7 @@ impl PoolState {
         Ok(())
     }
 
-    /// Replaces the tasks to pick from by those that were read.
+    /// Replaces the candidates by those that were read.
     pub(super) fn offer(&mut self, now: Timestamp, read: Vec<TenantSelection>, total: Resources) {
         self.turns.forget_tasks();
         for TenantSelection { tenant, strands, is_partial } in read {
@@ -117,8 +117,7 @@ impl PoolState {
     }
 }
 
-/// The part of the pool that `size` takes; all of it where the pool is smaller, or its size is not
-/// reported yet.
+/// The share of the pool that `size` needs; 1 if the pool is smaller, or its size is unknown.
 fn share(size: Resources, total: Resources) -> f64 {
     size.dominant_share(total).min(1.0)
 }
@@ -143,7 +142,7 @@ fn window(strand: ReadyStrand, total: Resources) -> Window {
     Window { key: key.map(|(key, _)| key), tasks, more_late, more_on_time }
 }
 
-/// A running attempt as the candidate that it was, as far as its charge needs it.
+/// A running attempt as a candidate, for its charge.
 fn running(attempt: &InFlight, total: Resources) -> Candidate {
     Candidate {
         tenant: attempt.tenant,

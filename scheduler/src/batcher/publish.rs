@@ -1,8 +1,8 @@
-//! Publishes the hints of a dispatch, and takes back those that the broker refused.
+//! Publishes the hints of a dispatch; tasks of refused hints become ready again.
 //!
-//! The rows are `queued` and committed by now: if this process dies here the sweep takes them back, later. A confirm takes
-//! about as long as the rest of a tick, so the next ticks do not wait for it. The rule: at most [`UNCONFIRMED`] dispatches
-//! are without their outcomes, so a slow broker slows the batcher down (backpressure).
+//! The rows are already `queued`: if this process dies here, the sweep returns them. A confirm takes as long as the
+//! rest of a tick, so ticks do not wait for it. The rule: at most [`UNCONFIRMED`] dispatches are unconfirmed, so a slow
+//! broker slows the batcher down (backpressure).
 
 use crate::metrics::PUBLISH_FAILED;
 use bus::{Bus, Hint, HintBatch};
@@ -24,10 +24,10 @@ use tracing::{Instrument, debug, error, info_span, warn};
 
 /// Tasks are `queued` and no hint is published.
 static MARKED: FaultPoint = FaultPoint::new("scheduler.batcher.marked");
-/// Hints are with the broker, and what it did not take is not taken back yet.
+/// Hints are sent; tasks of refused ones are not ready again yet.
 static PUBLISHED: FaultPoint = FaultPoint::new("scheduler.batcher.published");
 
-/// Dispatches whose outcomes are not known yet, at most.
+/// Maximum of unconfirmed dispatches.
 const UNCONFIRMED: usize = 8;
 
 /// Publishes hints.
@@ -43,7 +43,7 @@ pub(super) struct Publisher {
 struct Dispatch {
     pool: PoolName,
     batches: Vec<HintBatch>,
-    /// Released when all outcomes are known, and what was refused is `ready` again.
+    /// Released when all outcomes are known and refused tasks are `ready` again.
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -53,13 +53,12 @@ impl Publisher {
         Self { db, bus, tasks, unconfirmed, refused }
     }
 
-    /// Whether the broker has refused anything since this was last asked.
+    /// Whether the broker refused a hint since the last call.
     pub(super) fn was_refused(&self) -> bool {
         self.refused.swap(false, Ordering::AcqRel)
     }
 
-    /// Sends `hints` in messages of `per_message`, in the order of calls. What becomes of them
-    /// shows in [`Self::was_refused`].
+    /// Sends `hints` in messages of `per_message`, in the order of calls. [`Self::was_refused`] reports failures.
     pub(super) async fn publish(
         &self,
         pool: &PoolName,
@@ -91,11 +90,11 @@ impl Publisher {
             }
         };
         let mut sending = Box::pin(sending.instrument(span));
-        // Polled once here: that writes the messages, so that they leave in the order of their turns.
+        // Polled once here: this writes the messages in dispatch order.
         let pending = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending()));
         if pending.await {
             drop(self.tasks.spawn("batcher_hints", sending));
-            // So that they are sent before the next statement.
+            // Sends them before the next statement.
             yield_now().await;
         }
         Ok(())

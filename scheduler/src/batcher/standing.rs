@@ -1,7 +1,6 @@
-//! What the batcher stores about where tenants stand.
+//! The stored fairness state of tenants.
 //!
-//! Stored about each second: a batcher that takes over goes on from it, and `explain` reads from it
-//! when the turn of a tenant comes.
+//! Stored about once a second: a new batcher continues from it, and `explain` reads the position of a tenant from it.
 
 use domain::batch::{Running, Turns};
 use domain::id::TenantId;
@@ -9,18 +8,18 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use store::turn::{PoolTurn, TenantTurn};
 
-/// Tenants that are stored at a time; of more, those whose turn is next, and some of the others in rotation.
+/// Tenants stored at a time: those that are next, and some of the others in rotation.
 const MOST: usize = 1000;
-/// What is this old counts half.
+/// Half-life of the rate, seconds.
 const HALF_LIFE_S: f64 = 3.0;
 
-/// What happened in a pool lately.
+/// Recent dispatches of a pool.
 #[derive(Debug)]
 pub(super) struct Standing {
-    /// Tasks that had their turn since the last time, and how many a second before that.
+    /// Tasks dispatched since the last store, and the rate before.
     rates: HashMap<TenantId, (u64, f64)>,
     last: Option<PoolTurn>,
-    /// Where the rotation goes on.
+    /// Position of the rotation.
     from: usize,
 }
 
@@ -59,7 +58,7 @@ impl Standing {
         let held_back: HashSet<TenantId> = turns.held_back().collect();
         let ahead: Vec<_> = turns.ahead().collect();
         let known: HashSet<TenantId> = ahead.iter().map(|(tenant, _)| *tenant).collect();
-        // Who waits for its own limit stands in no order: it goes at once when it may.
+        // A tenant at its own limit has no position: it is dispatched as soon as it may run.
         let aside = held_back.difference(&known).map(|tenant| (0, (*tenant, 0.0)));
         let all: Vec<_> = aside.chain(ahead.into_iter().enumerate()).collect();
         let (next, others) = all.split_at(all.len().min(MOST / 2));

@@ -1,8 +1,7 @@
-//! The terms of tenants that have work: weight, limit on running tasks, and whether they may run at all.
+//! Terms of tenants with work: weight, limit of running tasks, and whether they may run.
 //!
-//! Read for tenants when they first show work, and again each second while they do: so a changed
-//! weight or plan, a suspension and a resumption act on what waits within about a second, and the
-//! cost follows the active tenants.
+//! Read when a tenant first has work, and each second while it does: so changes of weight or plan, suspensions and
+//! resumptions take effect within about a second, and the cost depends on active tenants only.
 
 use domain::id::TenantId;
 use runtime::clock::Instant;
@@ -12,7 +11,7 @@ use store::StoreError;
 use store::connect::SchedulerDb;
 use store::tenant::TenantTerms;
 
-/// A tenant without work for this long is forgotten.
+/// A tenant is dropped after this long without work.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The terms of tenants with work.
@@ -23,14 +22,14 @@ pub(super) struct Tenants {
 
 #[derive(Debug)]
 struct CachedTerms {
-    /// `None` where the tenant has no row: then it has no limit, and weight 1.
+    /// `None`: the tenant has no row, so no limit and weight 1.
     terms: Option<TenantTerms>,
     /// When it last had work.
     active_at: Instant,
 }
 
 impl Tenants {
-    /// Reads all terms again; returns the tenants that may not run any more.
+    /// Reads all terms again; returns tenants that may no longer run.
     pub(super) async fn refresh(
         &mut self,
         db: &SchedulerDb,
@@ -41,8 +40,7 @@ impl Tenants {
         self.read(db, &all, None).await
     }
 
-    /// Reads the terms of those of `tenants`, which have work, that are not cached. Returns those
-    /// of them that may not run; `None` where nothing was read.
+    /// Reads terms of `tenants` that are not cached. Returns those that may not run; `None` if nothing was read.
     pub(super) async fn read_new(
         &mut self,
         db: &SchedulerDb,

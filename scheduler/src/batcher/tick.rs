@@ -30,22 +30,21 @@ use store::task::{ReadyStrand, Selection, transition};
 use store::turn::PoolTurn;
 use tracing::info;
 
-/// How old the list of pools and the terms of tenants may be: with the longest pause and what waits
-/// in the broker, a change acts within a second.
+/// Refresh interval of pools and terms: with the longest pause and the queue in the broker, a change takes effect
+/// within a second.
 const REFRESH: Duration = Duration::from_millis(500);
-/// Terms as old as this are read before anything is dispatched: ticks come rarely, or the last ones
-/// could not read them.
+/// Terms of this age are read before a dispatch: ticks are rare, or recent reads failed.
 const STALE: Duration = Duration::from_millis(700);
-/// How often turns are stored for the batcher that takes over.
+/// Interval at which the fairness state is stored.
 const STORE_TURNS: Duration = Duration::from_secs(1);
-/// While tasks wait for a limit, what runs is counted again after this many times what a count
-/// took, within these bounds.
+/// While tasks wait for a limit, running tasks are counted again after this many times the duration of a count, within
+/// these bounds.
 const COUNT_PAUSE: u32 = 20;
 const COUNT_PAUSE_MIN: Duration = Duration::from_millis(20);
 const COUNT_PAUSE_MAX: Duration = Duration::from_secs(1);
-/// With more concurrency keys than this in memory, a count is made to forget those that hold nothing.
+/// With more concurrency keys in memory, a count drops unused ones.
 const MAX_KEYS: usize = 50_000;
-/// Hints of suspended tenants that are taken back at once; the sweep takes back the rest.
+/// Queued tasks of suspended tenants that become ready at once; the sweep returns the rest.
 const MAX_TAKEN_BACK: i64 = 5000;
 /// Back-off after the broker refused hints.
 const REFUSED_BACKOFF: Duration = Duration::from_millis(250);
@@ -63,7 +62,7 @@ pub(crate) struct Batcher {
     tenants: Tenants,
     running: Running,
     charging: Charging,
-    /// When what runs may be counted again; `None`: it must be, before anything is dispatched.
+    /// When running tasks may be counted again; `None`: before the next dispatch.
     count_from: Option<Instant>,
     publisher: Publisher,
 }
@@ -104,14 +103,14 @@ impl Batcher {
             return Ok(TickOutcome::idle(0));
         };
         if self.led != Some(epoch) {
-            // Rates and turns of an earlier term are out of date.
+            // Rates and fairness state of an earlier term are out of date.
             self.per_pool.clear();
             (self.refreshed, self.turns_stored, self.count_from) = (None, None, None);
             self.charging = Charging::default();
             self.led = Some(epoch);
         }
         if *self.bus.connection().borrow() != ConnectionState::Connected {
-            // Marking tasks only to take them back would cost two row versions each, every tick.
+            // Marking tasks only to return them would cost two row versions each, every tick.
             return Ok(TickOutcome::idle(0));
         }
         let began = clock::monotonic();
@@ -119,11 +118,11 @@ impl Batcher {
         leader.under(epoch, self.prepare()).await?;
         let dispatched = self.dispatch_all(epoch).await;
         if self.leader.epoch() != Some(epoch) {
-            // The new leader stores the turns.
+            // The new leader stores its own state.
             return dispatched.map(|(tasks, _)| TickOutcome::idle(tasks));
         }
-        // No task waits for these. They follow a failed dispatch, too: they may read the pause that
-        // ends the failures.
+        // No task waits for these. They also run after a failed dispatch: they may read the pause that ends the
+        // failures.
         leader.under(epoch, self.catch_up()).await?;
         let (tasks, waits_for) = dispatched?;
         leader.under(epoch, self.refresh_room()).await?;
@@ -133,7 +132,7 @@ impl Batcher {
         let tick = TickSummary { took: now - began, tasks, waits_for, count_in };
         let NextTick { pause, timer } = NextTick::after(tick, self.settings.tick_busy);
         if !pause.is_zero() {
-            // Not the ticker's pause, which a wake-up ends.
+            // A sleep, because a wake-up would end the ticker's pause.
             clock::sleep(pause).await;
         }
         Ok(match timer {
@@ -143,10 +142,10 @@ impl Batcher {
         })
     }
 
-    /// What must be read before anything is dispatched.
+    /// Reads what a dispatch needs.
     async fn prepare(&mut self) -> Result<(), StoreError> {
         if self.refreshed.is_none() {
-            // The dispatches of the batcher before are not charged here yet, and these ends belong to them.
+            // These ends belong to dispatches of the earlier batcher, which are not charged here yet.
             self.update_charges().await?;
         }
         if self.refreshed.is_none_or(|at| at.elapsed() >= STALE) {
@@ -155,14 +154,14 @@ impl Batcher {
         self.count_running().await
     }
 
-    /// What may be read later.
+    /// Reads what can wait until after the dispatch.
     async fn catch_up(&mut self) -> Result<(), StoreError> {
         let charged = self.update_charges().await;
         self.refresh().await?;
         charged
     }
 
-    /// Fills each pool; returns the number of tasks dispatched, and what the next tick waits for.
+    /// Dispatches in each pool; returns the number of tasks and what the next tick waits for.
     async fn dispatch_all(&mut self, epoch: LeaderEpoch) -> Result<(u64, WaitsFor), StoreError> {
         let (mut tasks, mut waits_for) = (0, WaitsFor::WakeUp);
         for pool in self.pools.clone() {
@@ -173,13 +172,13 @@ impl Batcher {
         Ok((tasks, waits_for))
     }
 
-    /// Corrects charges to what the attempts that ended have used.
+    /// Corrects charges to the use of finished attempts.
     async fn update_charges(&mut self) -> Result<(), StoreError> {
         let turns = self.per_pool.values_mut().map(|state| &mut state.turns);
         self.charging.update(&self.db, turns).await
     }
 
-    /// Reads the room of each pool again where it was read long ago.
+    /// Reads the room of pools whose estimate is old.
     async fn refresh_room(&mut self) -> Result<(), StoreError> {
         for pool in &self.pools {
             if let Some(state) = self.per_pool.get_mut(pool) {
@@ -218,7 +217,7 @@ impl Batcher {
         Ok(())
     }
 
-    /// Stores where tenants stand, a second after the last time.
+    /// Stores the fairness state, once a second.
     async fn store_turns(&mut self, now: Instant) -> Result<(), StoreError> {
         let passed = now.saturating_duration_since(*self.turns_stored.get_or_insert(now));
         if passed < STORE_TURNS {
@@ -235,15 +234,14 @@ impl Batcher {
         Ok(())
     }
 
-    /// Reads the terms of tenants that show work for the first time, and takes over the limits of
-    /// concurrency keys.
+    /// Reads terms of new tenants and updates the limits of concurrency keys.
     async fn read_terms(&mut self, selection: &Selection, now: Instant) -> Result<(), StoreError> {
         let tenants = selection.strands.iter().map(|strand| strand.tenant);
         if let Some(stopped) = self.tenants.read_new(&self.db, tenants, now).await? {
             self.set_terms();
             self.take_back(&stopped).await?;
         }
-        // Read with each selection: so a changed limit acts at once, and none is stored here.
+        // Read with each selection: so a changed limit takes effect at once.
         let of_strand = |s: &ReadyStrand| s.key.clone().map(|(key, most)| ((s.tenant, key), most));
         self.running.set_key_limits(selection.strands.iter().filter_map(of_strand));
         Ok(())
@@ -256,7 +254,7 @@ impl Batcher {
         self.running.set_limits(self.tenants.limits());
     }
 
-    /// Takes back the hints of tenants that may not run any more.
+    /// Returns queued tasks of tenants that may no longer run to `ready`.
     async fn take_back(&self, tenants: &[TenantId]) -> Result<(), StoreError> {
         if tenants.is_empty() {
             return Ok(());
@@ -271,7 +269,7 @@ impl Batcher {
         Ok(())
     }
 
-    /// Counts what runs and is queued: first of all, and now and then while tasks wait for a limit.
+    /// Counts running and queued tasks: at the start, and repeatedly while tasks wait for a limit.
     async fn count_running(&mut self) -> Result<(), StoreError> {
         let began = clock::monotonic();
         let wanted = match self.count_from {

@@ -1,4 +1,4 @@
-//! Tasks that are due in the next moment, held in memory: a cache of what is in the database, and no more.
+//! Tasks that are due soon, in memory. A cache only: the database decides.
 
 use domain::id::{TaskId, TenantId};
 use domain::time::Timestamp;
@@ -9,39 +9,39 @@ use std::sync::Arc;
 use store::task::DueTask;
 use tokio::sync::Notify;
 
-/// One timer a task.
+/// One timer per task.
 #[derive(Debug)]
 struct Timers {
     wheel: Wheel<TaskId>,
     set: HashMap<TaskId, (Timer, DueTask)>,
 }
 
-/// Shared by who looks and who releases; each can wake the other.
+/// Shared by the reading and the releasing tick; each can wake the other.
 #[derive(Debug)]
 pub(crate) struct HeldTasks {
     timers: Mutex<Option<Timers>>,
     release: Arc<Notify>,
-    look: Arc<Notify>,
+    read: Arc<Notify>,
 }
 
 impl HeldTasks {
-    /// None are held; `look` wakes whoever looks for more.
-    pub(crate) fn new(look: Arc<Notify>) -> Self {
-        Self { timers: Mutex::new(None), release: Arc::new(Notify::new()), look }
+    /// Starts empty; `read` wakes the reading tick.
+    pub(crate) fn new(read: Arc<Notify>) -> Self {
+        Self { timers: Mutex::new(None), release: Arc::new(Notify::new()), read }
     }
 
-    /// Wakes whoever releases them.
+    /// Wakes the releasing tick.
     pub(crate) fn release(&self) -> Arc<Notify> {
         Arc::clone(&self.release)
     }
 
-    /// Something was not as it is held: it is to be looked at anew.
-    pub(super) fn look_again(&self) {
-        self.look.notify_one();
+    /// Wakes the reading tick, because an entry was out of date.
+    pub(super) fn request_read(&self) {
+        self.read.notify_one();
     }
 
-    /// What a look at `now` has found. Whoever releases is woken where the first is sooner than before.
-    pub(super) fn found(&self, now: Timestamp, due: &[DueTask]) {
+    /// Adds what was read at `now`; wakes the releasing tick if the first due time is earlier than before.
+    pub(super) fn insert(&self, now: Timestamp, due: &[DueTask]) {
         let mut held = self.lock();
         let timers =
             held.get_or_insert_with(|| Timers { wheel: Wheel::new(now), set: HashMap::new() });
@@ -55,26 +55,26 @@ impl HeldTasks {
         }
     }
 
-    /// Takes out what has come by `now`.
-    pub(super) fn take(&self, now: Timestamp) -> Vec<DueTask> {
+    /// Removes and returns tasks that are due at `now`.
+    pub(super) fn remove_due(&self, now: Timestamp) -> Vec<DueTask> {
         let mut held = self.lock();
         let Some(timers) = held.as_mut() else { return Vec::new() };
-        let come = timers.wheel.advance(now);
-        come.iter().filter_map(|id| timers.set.remove(id)).map(|(_, task)| task).collect()
+        let due = timers.wheel.advance(now);
+        due.iter().filter_map(|id| timers.set.remove(id)).map(|(_, task)| task).collect()
     }
 
-    /// Nothing is due before this; `None` while none is held.
+    /// The first due time; `None`: empty.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.lock().as_ref()?.wheel.next_due()
     }
 
-    /// How many are held.
+    /// Number of tasks held.
     pub(super) fn len(&self) -> usize {
         self.lock().as_ref().map_or(0, |timers| timers.set.len())
     }
 
-    /// Forgets all: another is the batcher.
-    pub(super) fn forget(&self) {
+    /// Removes all, when another process is the batcher.
+    pub(super) fn clear(&self) {
         *self.lock() = None;
     }
 
@@ -84,10 +84,10 @@ impl HeldTasks {
 }
 
 impl Timers {
-    /// Sets the timer of a task, in place of the one it had.
+    /// Sets the timer of a task; replaces an earlier one.
     fn set(&mut self, task: DueTask) {
-        if let Some((timer, known)) = self.set.get(&task.task) {
-            if *known == task {
+        if let Some((timer, current)) = self.set.get(&task.task) {
+            if *current == task {
                 return;
             }
             self.wheel.cancel(*timer);
@@ -97,7 +97,7 @@ impl Timers {
     }
 }
 
-/// As the statement that releases them takes them.
+/// Keys for the statement that releases them.
 pub(super) fn keys(due: &[DueTask]) -> Vec<(TenantId, TaskId)> {
     due.iter().map(|task| (task.tenant, task.task)).collect()
 }
@@ -120,20 +120,20 @@ mod tests {
     #[test]
     fn each_comes_once_when_it_is_due_and_a_new_time_takes_the_place_of_the_old() {
         let held = HeldTasks::new(Arc::default());
-        held.found(at(1000), &[task(1, 1100), task(2, 1200), task(3, 900)]);
-        held.found(at(1001), &[task(1, 1100), task(2, 1150)]);
+        held.insert(at(1000), &[task(1, 1100), task(2, 1200), task(3, 900)]);
+        held.insert(at(1001), &[task(1, 1100), task(2, 1150)]);
         assert_eq!(held.len(), 3);
-        assert_eq!(held.take(at(1010)), [task(3, 900)], "overdue: at once");
-        assert_eq!(held.take(at(1099)), []);
-        assert_eq!(held.take(at(1150)), [task(1, 1100), task(2, 1150)]);
-        assert_eq!((held.take(at(1300)), held.next_due(), held.len()), (vec![], None, 0));
+        assert_eq!(held.remove_due(at(1010)), [task(3, 900)], "overdue: at once");
+        assert_eq!(held.remove_due(at(1099)), []);
+        assert_eq!(held.remove_due(at(1150)), [task(1, 1100), task(2, 1150)]);
+        assert_eq!((held.remove_due(at(1300)), held.next_due(), held.len()), (vec![], None, 0));
     }
 
     #[test]
     fn all_are_forgotten_at_once() {
         let held = HeldTasks::new(Arc::default());
-        held.found(at(1000), &[task(1, 1100)]);
-        held.forget();
-        assert_eq!((held.take(at(2000)), held.len()), (vec![], 0));
+        held.insert(at(1000), &[task(1, 1100)]);
+        held.clear();
+        assert_eq!((held.remove_due(at(2000)), held.len()), (vec![], 0));
     }
 }

@@ -1,16 +1,16 @@
-//! What time has come for: due tasks become ready, late ones expire, stale hints are taken back.
+//! Time-driven transitions: due tasks become ready, late ones expire, tasks with stale hints become ready again.
 //!
-//! `poll` and `stale` look for all of it and miss nothing. Beside them whoever is the batcher holds the due times of the next moment in memory
-//! (`held`, `look`) and releases each when it comes (`release`): a cache, without which tasks are ready a poll later.
+//! `poll` and `stale` find all of them. In addition, the batcher's process holds the next due times in memory (`held`,
+//! `read`) and releases each task on time (`release`). Without this cache, tasks are ready one poll later.
 
 mod held;
-mod look;
 mod poll;
+mod read;
 mod release;
 mod stale;
 
 pub(crate) use held::HeldTasks;
-pub(crate) use look::{LOOK, LookTick};
 pub(crate) use poll::DueTick;
+pub(crate) use read::{READ_INTERVAL, ReadDueTick};
 pub(crate) use release::ReleaseTick;
-pub(crate) use stale::{LEAST as STALE_POLL, StaleTick};
+pub(crate) use stale::{MIN_INTERVAL as STALE_POLL, StaleTick};

@@ -1,6 +1,6 @@
-//! Looks again and again for whatever should have been looked at: due tasks, and late ones.
+//! Polls for due tasks and late ones.
 //!
-//! Every scheduler runs it; the statements name the state they expect, so that two at once only share the work.
+//! Runs in every scheduler: the statements name the expected state, so concurrent runs only share the work.
 
 use crate::metrics::MOVED;
 use bus::{Bus, Topic};
@@ -13,7 +13,7 @@ use store::connect::SchedulerDb;
 use store::task::{Woken, due_for_a_look, transition};
 use tracing::debug;
 
-/// What had come due is `ready`, and the batcher was not woken.
+/// Due tasks are `ready`, and the batcher is not woken yet.
 pub(super) static MOVED_ON: FaultPoint = FaultPoint::new("scheduler.due.committed");
 
 pub(crate) struct DueTick {

@@ -1,7 +1,7 @@
-//! Takes back what was handed out, and was neither placed nor given back in time.
+//! Returns queued tasks to `ready` that were neither placed nor returned in time.
 //!
-//! Every scheduler runs it, as the poll of due tasks. What is queued is read as a whole, which is little; where it is not, it is read
-//! less often.
+//! Runs in every scheduler, like the poll of due tasks. It reads all queued tasks, which are few; if there are many, it
+//! runs less often.
 
 use super::poll::{MOVED_ON, count};
 use bus::{Bus, Topic};
@@ -13,12 +13,12 @@ use store::connect::SchedulerDb;
 use store::task::{stale_hints, transition};
 use tracing::debug;
 
-/// From one look to the next, at least.
-pub(crate) const LEAST: Duration = Duration::from_millis(500);
-/// The same at most; `scheduler.sweep_age` is 5 s.
-const MOST: Duration = Duration::from_millis(2500);
-/// Looks take one part of so many of the time.
-const REST: u32 = 50;
+/// Shortest interval.
+pub(crate) const MIN_INTERVAL: Duration = Duration::from_millis(500);
+/// Longest interval; `scheduler.sweep_age` is 5 s.
+const MAX_INTERVAL: Duration = Duration::from_millis(2500);
+/// The pause is this many times the duration of the read.
+const PAUSE_FACTOR: u32 = 50;
 
 pub(crate) struct StaleTick {
     db: SchedulerDb,
@@ -34,7 +34,7 @@ impl StaleTick {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let began = clock::monotonic();
         let stale = stale_hints(&self.db, self.limit).await?;
-        let rest = (began.elapsed() * REST).clamp(LEAST, MOST);
+        let rest = (began.elapsed() * PAUSE_FACTOR).clamp(MIN_INTERVAL, MAX_INTERVAL);
         if !stale.is_empty() {
             let back = transition::dispatch_stale(&self.db, &stale).await?;
             count("dispatch_stale", back);

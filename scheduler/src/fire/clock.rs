@@ -1,41 +1,41 @@
-//! What the database's clock shows, as near as can be told without asking.
+//! An estimate of the database clock without a query.
 //!
-//! Only when to ask is decided by it: what has come, the database decides. Nobody who sets this machine's clock moves it: it goes on
-//! from the last answer by the monotonic clock.
+//! It only decides when to run a statement; the database decides what is due. It advances from the last sample by the
+//! monotonic clock, so a change of the system clock has no effect.
 
 use domain::time::Timestamp;
 use parking_lot::Mutex;
 use runtime::clock::{Instant, monotonic};
 use std::time::Duration;
 
-/// The best answer is kept for so long.
-const TRUSTED: Duration = Duration::from_secs(30);
+/// Longest age of the best sample.
+const MAX_AGE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
-pub(crate) struct DbClock(Mutex<Option<Answer>>);
+pub(crate) struct DbClock(Mutex<Option<Sample>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Answer {
+struct Sample {
     /// The database's time.
     at: Timestamp,
-    /// When that was, by our clock: half way between question and answer.
+    /// The local time of it: half way between request and response.
     when: Instant,
-    /// How long the answer took.
+    /// Round-trip time.
     took: Duration,
 }
 
 impl DbClock {
-    /// The database said that it is `at`, when it was asked at `asked`.
-    pub(super) fn told(&self, at: Timestamp, asked: Instant) {
-        let took = asked.elapsed();
-        let answer = Answer { at, when: asked + took / 2, took };
+    /// Records the database time `at` of a query sent at `sent_at`.
+    pub(super) fn record(&self, at: Timestamp, sent_at: Instant) {
+        let took = sent_at.elapsed();
+        let sample = Sample { at, when: sent_at + took / 2, took };
         let mut best = self.0.lock();
-        if best.is_none_or(|best| took <= best.took || best.when.elapsed() > TRUSTED) {
-            *best = Some(answer);
+        if best.is_none_or(|best| took <= best.took || best.when.elapsed() > MAX_AGE) {
+            *best = Some(sample);
         }
     }
 
-    /// Its time now; nothing before it has answered.
+    /// The database time now; `None` before the first sample.
     pub(crate) fn now(&self) -> Option<Timestamp> {
         let best = *self.0.lock();
         best.map(|best| best.at + (monotonic() - best.when))

@@ -1,4 +1,4 @@
-//! What the firing of schedules counts.
+//! Metrics of fires.
 
 use runtime::metrics::{self, Counter, CounterVec, Gauge, Histogram};
 use std::sync::LazyLock;

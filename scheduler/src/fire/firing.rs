@@ -1,7 +1,7 @@
-//! Fires what has come, in groups.
+//! Fires due times, in groups.
 //!
-//! The shards are dealt into a few parts; each part is written by a loop of its own, so that no two groups of one scheduler meet. A
-//! group is whatever came while the one before was written: a lone due time waits for nobody.
+//! The shards are split into a few parts, each written by its own loop, so that groups of one scheduler do not contend.
+//! A group is whatever became due while the previous one was written: a single due time is written at once.
 
 use super::clock::DbClock;
 use super::counted::{FIRES, LATENESS};
@@ -22,12 +22,12 @@ use store::fire::{Due, Firing, Written, write};
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
-/// Due times have come and none is written.
+/// Due times are taken from the timers and not written yet.
 static BEFORE_COMMIT: FaultPoint = FaultPoint::new("scheduler.fire.before_commit");
-/// Fires and their tasks are written, and the timers do not know.
+/// Fires and their tasks are written; the timers are not updated yet.
 static COMMITTED: FaultPoint = FaultPoint::new("scheduler.fire.committed");
 
-/// One part of the shards: their timers, and what wakes the loop that fires them.
+/// A part of the shards: their timers and the signal that wakes their loop.
 pub(crate) struct Part {
     index: usize,
     of: usize,
@@ -40,7 +40,7 @@ impl Part {
         Self { index, of, timers: Mutex::new(timers), woken: Arc::new(Notify::new()) }
     }
 
-    /// Whether the shard is in it.
+    /// Whether the shard is in this part.
     pub(super) fn has(&self, shard: i16) -> bool {
         usize::from(shard.unsigned_abs()) % self.of == self.index
     }
@@ -53,7 +53,7 @@ impl Part {
         self.woken.notify_one();
     }
 
-    /// Wakes whoever fires it.
+    /// Wakes its loop.
     pub(crate) fn notify(&self) -> Arc<Notify> {
         Arc::clone(&self.woken)
     }
@@ -67,9 +67,9 @@ pub(crate) struct FireTick {
     pub(crate) part: Arc<Part>,
     pub(crate) judge: Arc<Judge>,
     pub(crate) batch: usize,
-    /// What runs and is asked to stop must have ended after so long.
+    /// Time for a running task to stop (overlap policy `cancel_other`).
     pub(crate) cancel_grace: Duration,
-    /// Taken out of the timers, and not written yet.
+    /// Removed from the timers and not written yet.
     pub(crate) waiting: Vec<Due>,
 }
 
@@ -83,7 +83,7 @@ impl FireTick {
             self.part.timers().failed(&given_up);
             return Ok(TickOutcome::idle(0));
         }
-        let come = self.part.timers().take(now);
+        let come = self.part.timers().remove_due(now);
         self.waiting.extend(come);
         if self.waiting.is_empty() {
             return Ok(self.rest());
@@ -123,15 +123,15 @@ impl FireTick {
         Ok(written)
     }
 
-    /// Takes note of what was written.
+    /// Updates the timers and metrics.
     fn settle(&self, group: &[Due], written: &Written) {
         if !written.lost.is_empty() {
             info!(shards = ?written.lost, "Another scheduler fires shards {:?} now", written.lost);
             self.shards.lost(&written.lost);
         }
         let mut timers = self.part.timers();
-        timers.wrote(group);
-        timers.found(&written.next);
+        timers.mark_written(group);
+        timers.insert(&written.next);
         timers.failed(&written.early);
         drop(timers);
         for outcome in &written.rows {
@@ -153,7 +153,7 @@ impl FireTick {
         self.rest_after(0)
     }
 
-    /// Until the next is due.
+    /// Waits until the next due time.
     fn rest_after(&self, done: u64) -> TickOutcome {
         let (next, now) = (self.part.timers().next_due(), self.clock.now());
         match next.zip(now) {

@@ -1,6 +1,6 @@
-//! Says what becomes of due times: the rules are `domain::schedule::decide`'s, over what the database holds locked.
+//! Decides the outcome of due times, with the rules of `domain::schedule::decide` on locked rows.
 
-use super::known::Known;
+use super::parsed::ParsedCache;
 use super::pools::Pools;
 use super::rooms::Rooms;
 use super::versions::{Judged, Versions};
@@ -14,14 +14,14 @@ use store::connect::SchedulerDb;
 use store::fire::{Due, Facts, Verdict, VerdictRow};
 
 pub(crate) struct Judge {
-    known: Known,
+    parsed: ParsedCache,
     rooms: Rooms,
     pools: Pools,
     misfire_after: Duration,
     unreadable: Mutex<Vec<Unreadable>>,
 }
 
-/// A version of a schedule that cannot be read, and what of it.
+/// A schedule version that cannot be parsed, and which field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unreadable {
     pub schedule: ScheduleId,
@@ -31,19 +31,19 @@ pub(super) struct Unreadable {
 
 impl Judge {
     pub(crate) fn new(misfire_after: Duration) -> Self {
-        let (known, rooms, pools) = (Known::default(), Rooms::default(), Pools::default());
-        Self { known, rooms, pools, misfire_after, unreadable: Mutex::default() }
+        let (parsed, rooms, pools) = (ParsedCache::default(), Rooms::default(), Pools::default());
+        Self { parsed, rooms, pools, misfire_after, unreadable: Mutex::default() }
     }
 
-    /// Those that could not be read since this was asked last: they are to be paused.
+    /// Drains the versions that could not be parsed, to pause their schedules.
     pub(super) fn unreadable(&self) -> Vec<Unreadable> {
         std::mem::take(&mut *self.unreadable.lock())
     }
 
-    /// Learns what must be known of the tenants of `due`, and of the pools.
+    /// Reads quotas of the tenants of `due`, and pools, if the cached values are too old.
     pub(super) async fn prepare(&self, db: &SchedulerDb, due: &[Due]) -> Result<(), StoreError> {
         self.pools.refresh(db).await?;
-        self.rooms.look(db, due).await
+        self.rooms.refresh(db, due).await
     }
 
     /// How many tasks more `user` may have in `pool`.
@@ -51,8 +51,7 @@ impl Judge {
         if self.pools.admit(pool, user) { self.rooms.of(user.tenant) } else { 0 }
     }
 
-    /// What becomes of each of `all`. One that cannot be read is left as it is, harms no other, and is
-    /// among [`Self::unreadable`] then.
+    /// The outcome of each of `all`. One that cannot be parsed is left unchanged and added to [`Self::unreadable`].
     pub(super) fn verdicts(&self, all: &[Facts]) -> Vec<Verdict> {
         let unreadable = |facts: &Facts, error: &StoreError| {
             let what =
@@ -69,7 +68,7 @@ impl Judge {
     }
 
     fn verdict(&self, facts: &Facts) -> Result<Verdict, StoreError> {
-        let versions = Versions::of(facts, &self.known)?;
+        let versions = Versions::of(facts, &self.parsed)?;
         let Some(judged) = versions.judged(facts.due.fire_at)? else {
             return Ok(over(facts));
         };
@@ -86,7 +85,7 @@ impl Judge {
             })
             .collect();
         let (mut next, awaits) = next(facts, &versions, &decision, &rows);
-        // What is deleted has no due time behind the deletion.
+        // A deleted schedule has no due time after its deletion.
         next = next.filter(|next| facts.deleted_at.is_none_or(|at| next.fire_at <= at));
         Ok(Verdict {
             schedule: facts.due.schedule,
@@ -106,7 +105,7 @@ impl Judge {
         let Due { due_at, fire_at, .. } = facts.due;
         let user = PoolUser { tenant: facts.due.tenant, plan: &facts.plan };
         let pool_granted = self.pools.admit(&judged.template.pool, user);
-        self.rooms.give(facts.due.tenant, |room| {
+        self.rooms.reserve(facts.due.tenant, |room| {
             let decision = decide(&Situation {
                 schedule: facts.due.schedule,
                 sources: versions.sources(),
@@ -133,7 +132,7 @@ impl Judge {
     }
 }
 
-/// Nothing becomes of what was deleted, or whose tenant was: its due times have no rows.
+/// A deleted schedule or tenant: its due times have no rows.
 fn over(facts: &Facts) -> Verdict {
     Verdict {
         schedule: facts.due.schedule,
@@ -149,7 +148,7 @@ fn over(facts: &Facts) -> Verdict {
     }
 }
 
-/// What comes after a decision: a due time, or the end of a task.
+/// What follows a decision: a due time, or the end of a task.
 fn next(
     facts: &Facts,
     versions: &Versions<'_>,
@@ -163,7 +162,7 @@ fn next(
             let made = rows.iter().rev().find_map(|row| row.task);
             match made.or_else(|| facts.live.last().copied()) {
                 Some(task) => (None, Some(task)),
-                // It made none and has none: as if one had ended now.
+                // It created no task and has none: as if one had ended now.
                 None => (versions.after_end(facts.now), None),
             }
         }

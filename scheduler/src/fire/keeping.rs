@@ -1,9 +1,9 @@
-//! What schedules need that is not urgent: fixed delays, backfills, a new release of the time zones, and what was missed.
+//! Background work of schedules: fixed delays, backfills, new time zone data and missed fires.
 
-use super::attention::Attention;
 use super::clock::DbClock;
 use super::counted::MISSED;
 use super::judge::Judge;
+use super::poll_interval::PollInterval;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
@@ -25,14 +25,14 @@ use store::malformed::tell;
 use store::shard::ShardEpoch;
 use tracing::{info, warn};
 
-/// Schedules looked after in one statement, of each shard.
-const EACH: i64 = 200;
-/// Backfills of which a piece is fired in one tick.
+/// Schedules per shard in one statement.
+const PER_SHARD: i64 = 200;
+/// Backfills that fire a batch in one tick.
 const BACKFILLS: i64 = 20;
-/// From one look for backfills to the next where there is none.
-const REST: Duration = Duration::from_secs(1);
+/// Poll interval of backfills while there is none.
+const BACKFILL_POLL: Duration = Duration::from_secs(1);
 
-/// Every fraction of a second, for the shards that are owned.
+/// Runs several times per second, for the owned shards.
 pub(crate) struct KeepFires {
     db: SchedulerDb,
     bus: Bus,
@@ -42,7 +42,7 @@ pub(crate) struct KeepFires {
     zones: Zones,
     /// When there was no backfill.
     no_backfills: Mutex<Option<Instant>>,
-    attention: Mutex<Attention>,
+    poll_interval: Mutex<PollInterval>,
 }
 
 impl KeepFires {
@@ -62,7 +62,7 @@ impl KeepFires {
             judge,
             zones,
             no_backfills: Mutex::default(),
-            attention: Mutex::default(),
+            poll_interval: Mutex::default(),
         }
     }
 
@@ -71,10 +71,10 @@ impl KeepFires {
         let Some(now) = self.clock.now().filter(|_| !owned.is_empty()) else {
             return Ok(TickOutcome::idle(0));
         };
-        let moved = self.zones.look(now).await?;
+        let moved = self.zones.update(now).await?;
         let numbers: Vec<_> = owned.iter().map(|at| at.shard).collect();
         let mut resumed = 0;
-        let ended = awaited(&self.db, &numbers, EACH).await?;
+        let ended = awaited(&self.db, &numbers, PER_SHARD).await?;
         let followed = !ended.is_empty();
         for ended in ended {
             resumed += u64::from(self.resume(&ended).await?);
@@ -86,15 +86,15 @@ impl KeepFires {
         if made > 0 {
             self.bus.wake(Topic::Batcher);
         }
-        let mut attention = self.attention.lock();
-        attention.saw(followed || made > 0);
-        Ok(TickOutcome::after(attention.pause(), moved + resumed + made))
+        let mut poll_interval = self.poll_interval.lock();
+        poll_interval.record(followed || made > 0);
+        Ok(TickOutcome::after(poll_interval.pause(), moved + resumed + made))
     }
 
-    /// Fires a piece of each backfill, says how many due times. Where there is none they are looked for once a second.
+    /// Fires a batch of each backfill; returns the number of due times. Polls once a second if there is none.
     async fn backfill(&self, owned: &[ShardEpoch], now: Timestamp) -> Result<u64, StoreError> {
-        let resting = |at: &Instant| at.elapsed() < REST;
-        if self.no_backfills.lock().as_ref().is_some_and(resting) {
+        let too_soon = |at: &Instant| at.elapsed() < BACKFILL_POLL;
+        if self.no_backfills.lock().as_ref().is_some_and(too_soon) {
             return Ok(0);
         }
         let numbers: Vec<_> = owned.iter().map(|at| at.shard).collect();
@@ -110,7 +110,7 @@ impl KeepFires {
             let step = match backfill_step(&self.db, self.shards.node(), *at, schedule, room).await
             {
                 Err(StoreError::Malformed { what, .. }) => {
-                    // It harms no other: theirs go on.
+                    // Other backfills continue.
                     self.pause(schedule, None, what).await?;
                     continue;
                 }
@@ -124,7 +124,7 @@ impl KeepFires {
         Ok(made)
     }
 
-    /// Sets when a schedule is due whose task has ended.
+    /// Sets the next due time after the end of a task (fixed delay).
     async fn resume(&self, ended: &Awaited) -> Result<bool, StoreError> {
         let id = ended.schedule;
         let next =
@@ -146,7 +146,7 @@ impl KeepFires {
         }
     }
 
-    /// Pauses a schedule of which `what` cannot be read.
+    /// Pauses a schedule whose field `what` cannot be parsed.
     async fn pause(
         &self,
         schedule: ScheduleId,
@@ -160,7 +160,7 @@ impl KeepFires {
     }
 }
 
-/// Tells of due times that nobody fired, whoever should have.
+/// Reports due times that no scheduler fired.
 pub(crate) struct MissedTick {
     pub(crate) db: SchedulerDb,
     pub(crate) after: Duration,
@@ -168,7 +168,7 @@ pub(crate) struct MissedTick {
 
 impl MissedTick {
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
-        let missed = tell_missed(&self.db, self.after, EACH).await?;
+        let missed = tell_missed(&self.db, self.after, PER_SHARD).await?;
         MISSED.inc_by(missed.len() as u64);
         for one in &missed {
             let (id, name, due_at) = (one.schedule, &one.name, one.due_at);

@@ -1,18 +1,17 @@
-//! Fires schedules: every due time once, with one outcome.
+//! Fires schedules: each due time once, with one outcome.
 //!
-//! All schedules are dealt into shards, and the schedulers that live share these out by themselves ([`shards`]). What is due soon is
-//! read into a wheel ([`reading`]), which is a cache and no more; what has come is written in groups ([`firing`]), under the epochs
-//! of the shards. [`keeping`] does what is not urgent: fixed delays, backfills, what was missed, and a new release of the time zones;
-//! [`streaks`] pauses schedules whose tasks fail.
+//! Schedules are sharded, and the live schedulers distribute the shards among themselves ([`shards`]). Due times are
+//! read into a timer wheel ([`reading`]), which is only a cache, and written in groups ([`firing`]) under the epochs of
+//! the shards. [`keeping`] does background work; [`streaks`] pauses schedules whose tasks fail.
 
-mod attention;
 mod clock;
 mod counted;
 mod firing;
 mod judge;
 mod keeping;
-mod known;
 mod malformed;
+mod parsed;
+mod poll_interval;
 mod pools;
 mod reading;
 mod rendezvous;

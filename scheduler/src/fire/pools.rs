@@ -1,4 +1,4 @@
-//! To whom pools are granted, as of a moment ago: who fires judges each due time by it.
+//! A cache of pool grants, which decide whether a due time may create a task.
 
 use domain::id::PoolName;
 use domain::pool::{PoolGrants, PoolUser};
@@ -11,7 +11,7 @@ use store::StoreError;
 use store::connect::SchedulerDb;
 use store::pool::list_for_fires;
 
-/// A list is used for so long.
+/// Longest age of the list.
 const FRESH: Duration = Duration::from_secs(1);
 
 type Granted = Arc<HashMap<PoolName, PoolGrants>>;
@@ -20,7 +20,7 @@ type Granted = Arc<HashMap<PoolName, PoolGrants>>;
 pub(super) struct Pools(Mutex<Option<(Granted, Instant)>>);
 
 impl Pools {
-    /// Reads the list again where it is too old.
+    /// Reads the list again if it is too old.
     pub(super) async fn refresh(&self, db: &SchedulerDb) -> Result<(), StoreError> {
         let asked_at = monotonic();
         let is_fresh = |(_, at): &(Granted, Instant)| at.elapsed() < FRESH;
@@ -32,7 +32,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Whether `user` may use `pool`. Nobody may before the list was read.
+    /// Whether `user` may use `pool`. False before the first read.
     pub(super) fn admit(&self, pool: &PoolName, user: PoolUser<'_>) -> bool {
         let list = self.list();
         list.and_then(|(granted, _)| Some(granted.get(pool)?.admit(user))).unwrap_or(false)

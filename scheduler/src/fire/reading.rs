@@ -1,7 +1,7 @@
-//! Reads what is due soon into the timers.
+//! Reads due times into the timers.
 //!
-//! What is due in the next moments is looked at again and again, on wake-ups and by itself: so an edit is seen in time whether its
-//! wake-up arrives or not. What comes after that, until the end of the window, is read once, when the window moves on.
+//! The near future is read repeatedly, on wake-ups and on a timer, so that an edit takes effect even if its wake-up is
+//! lost. The rest of the window is read once, when the window moves on.
 
 use super::clock::DbClock;
 use super::firing::Part;
@@ -18,22 +18,22 @@ use store::connect::SchedulerDb;
 use store::fire::{Due, window};
 use store::shard::ShardEpoch;
 
-/// A look by itself is due this often where a wake-up may be lost.
+/// Poll interval where a wake-up may be lost.
 pub(crate) const POLL: Duration = Duration::from_millis(200);
-/// The shortest time from one look to the next, however many wake-ups come.
-const REST: Duration = Duration::from_millis(10);
+/// Shortest interval between two reads (debounce of wake-ups).
+const MIN_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(crate) struct ReadTick {
     db: SchedulerDb,
     shards: Arc<Shards>,
     clock: Arc<DbClock>,
     parts: Vec<Arc<Part>>,
-    /// What a look by itself covers: until well after the next one.
+    /// Range of a repeated read: well past the next one.
     near: Duration,
     settings: SchedulesConfig,
-    /// The shards that were read, each under its epoch, and until when.
+    /// The shards that were read, with epoch and end of the read range.
     read: BTreeMap<i16, (i64, Timestamp)>,
-    looked: Option<Instant>,
+    last_read: Option<Instant>,
 }
 
 impl ReadTick {
@@ -44,30 +44,32 @@ impl ReadTick {
         parts: Vec<Arc<Part>>,
         (near, settings): (Duration, SchedulesConfig),
     ) -> Self {
-        Self { db, shards, clock, parts, near, settings, read: BTreeMap::new(), looked: None }
+        Self { db, shards, clock, parts, near, settings, read: BTreeMap::new(), last_read: None }
     }
 
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
-        if let Some(left) = self.looked.and_then(|at| REST.checked_sub(at.elapsed())) {
+        if let Some(left) = self.last_read.and_then(|at| MIN_INTERVAL.checked_sub(at.elapsed())) {
             clock::sleep(left).await;
         }
-        self.looked = Some(monotonic());
+        self.last_read = Some(monotonic());
         let Some(now) = self.clock.now() else { return Ok(TickOutcome::idle(0)) };
         let owned = self.shards.owned();
         if owned.is_empty() {
-            // What was read stays: nothing is fired of it meanwhile.
+            // The timers stay; nothing fires without ownership.
             return Ok(TickOutcome::idle(0));
         }
-        self.forget(&owned);
+        self.drop_lost(&owned);
         let room = self.room();
         let known: Vec<_> = self.read.keys().copied().collect();
         let mut found = 0;
         for part in &self.parts {
-            part.timers().look_begins(now);
+            part.timers().read_begins(now);
         }
         if !known.is_empty() {
-            found +=
-                self.look(&known, [Timestamp::UNIX_EPOCH, now + self.near], i64::MAX).await?.len();
+            found += self
+                .read_due(&known, [Timestamp::UNIX_EPOCH, now + self.near], i64::MAX)
+                .await?
+                .len();
         }
         let end = now + self.settings.window;
         let each = i64::try_from(room / owned.len().max(1)).unwrap_or(i64::MAX);
@@ -85,9 +87,9 @@ impl ReadTick {
             }
             let each = each.max(i64::try_from(self.settings.fire_batch).unwrap_or(1));
             let numbers: Vec<_> = shards.iter().map(|at| at.shard).collect();
-            let due = self.look(&numbers, [from, end], each).await?;
+            let due = self.read_due(&numbers, [from, end], each).await?;
             for at in shards {
-                // A full answer ends where it ends.
+                // A full page covers only up to its last row.
                 let mine = due.iter().filter(|due| due.shard == at.shard);
                 let (count, last) =
                     mine.fold((0, from), |(n, last), due| (n + 1, last.max(due.fire_at)));
@@ -99,8 +101,8 @@ impl ReadTick {
         Ok(TickOutcome::idle(found as u64))
     }
 
-    /// Reads, and sets the timers.
-    async fn look(
+    /// Reads due times and sets the timers.
+    async fn read_due(
         &self,
         shards: &[i16],
         range: [Timestamp; 2],
@@ -110,15 +112,15 @@ impl ReadTick {
         let due = window(&self.db, shards, range, each).await?;
         for part in &self.parts {
             let mine: Vec<_> = due.iter().copied().filter(|due| part.has(due.shard)).collect();
-            if part.timers().found(&mine) {
+            if part.timers().insert(&mine) {
                 part.wake();
             }
         }
         Ok(due)
     }
 
-    /// Forgets what is not owned any more, or under another epoch.
-    fn forget(&mut self, owned: &[ShardEpoch]) {
+    /// Drops shards that are no longer owned under the same epoch.
+    fn drop_lost(&mut self, owned: &[ShardEpoch]) {
         let before = self.read.len();
         self.read.retain(|shard, (epoch, _)| {
             owned.contains(&ShardEpoch { shard: *shard, epoch: *epoch })
@@ -126,19 +128,19 @@ impl ReadTick {
         if self.read.len() < before {
             let kept: BTreeSet<_> = self.read.keys().copied().collect();
             for part in &self.parts {
-                part.timers().keep(&kept);
+                part.timers().retain_shards(&kept);
             }
         }
     }
 
-    /// How many more due times may be held.
+    /// Free capacity of the timers.
     fn room(&self) -> usize {
         let held: usize = self.parts.iter().map(|part| part.timers().len()).sum();
         self.settings.max_timers.saturating_sub(held)
     }
 }
 
-/// Shards that were read until the same time are read on together.
+/// Groups shards whose read ranges end at the same time.
 fn by_start(behind: &[(ShardEpoch, Timestamp)]) -> BTreeMap<Timestamp, Vec<ShardEpoch>> {
     let mut groups = BTreeMap::<_, Vec<_>>::new();
     for (at, from) in behind {

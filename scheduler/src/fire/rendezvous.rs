@@ -1,10 +1,10 @@
-//! Who owns which shard: each goes to the living scheduler that scores highest for it.
+//! Rendezvous hashing: each shard belongs to the live scheduler with the highest score for it.
 //!
-//! All compute the same from the same list, without talking to each other. When one comes or goes, only its own shards move.
+//! All schedulers compute the same result from the same list. When one joins or leaves, only its own shards move.
 
 use domain::id::NodeId;
 
-/// Those of `shards` that are `node`'s among `nodes`.
+/// The `shards` of `node` among `nodes`.
 pub(super) fn wanted(node: NodeId, nodes: &[NodeId], shards: &[i16]) -> Vec<i16> {
     let owner = |shard: i16| nodes.iter().max_by_key(|other| (score(**other, shard), **other));
     shards.iter().copied().filter(|shard| owner(*shard) == Some(&node)).collect()

@@ -1,8 +1,8 @@
 //! The shards that this scheduler owns.
 //!
-//! Its row is renewed every quarter of the term, and with it all that it owns. It trusts itself for two thirds of the term, counted
-//! from before it asked; the database refuses an old epoch besides. Shards that belong to another are given up as soon as that one
-//! is seen, and all of them at once on shutdown.
+//! Its row, and with it all its shards, is renewed every quarter of the term. Local trust ends after two thirds of the
+//! term, counted from before the request; in addition the database refuses an old epoch. Shards of another scheduler
+//! are released as soon as that one is seen, and all shards at shutdown.
 
 use super::clock::DbClock;
 use super::counted::SHARDS;
@@ -21,7 +21,7 @@ use store::connect::SchedulerDb;
 use store::shard::{self, Beat, ShardEpoch};
 use tracing::{info, warn};
 
-/// What this scheduler owns, as it sees it.
+/// The owned shards, as this process knows them.
 pub(crate) struct Shards {
     db: SchedulerDb,
     bus: Bus,
@@ -31,9 +31,9 @@ pub(crate) struct Shards {
     clock: Arc<DbClock>,
     held: Mutex<Held>,
     prepared: AtomicBool,
-    /// It was told that schedules are held.
+    /// The hold of schedules was logged.
     held_back: AtomicBool,
-    /// Set by `leave`: a beat that was on its way then must take nothing.
+    /// Set by `leave`: a heartbeat in flight must then claim nothing.
     over: AtomicBool,
 }
 
@@ -43,7 +43,7 @@ struct Held {
     until: Option<Instant>,
 }
 
-/// What is known of a shard that is owned.
+/// An owned shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Owned {
     epoch: i64,
@@ -67,7 +67,7 @@ impl Shards {
         self.node
     }
 
-    /// What it owns now, as far as it trusts itself.
+    /// Owned shards; empty after local trust has ended.
     pub(super) fn owned(&self) -> Vec<ShardEpoch> {
         let held = self.held.lock();
         if held.until.is_none_or(|until| monotonic() >= until) {
@@ -77,39 +77,39 @@ impl Shards {
         epochs.map(|(shard, owned)| ShardEpoch { shard: *shard, epoch: owned.epoch }).collect()
     }
 
-    /// Those whose due times may be those of another release of the time zone data.
+    /// Owned shards whose due times may be of another release of the time zone data.
     pub(super) fn outdated(&self, tzdb: &str) -> Vec<ShardEpoch> {
         let held = self.held.lock();
         let old = held.shards.iter().filter(|(_, owned)| owned.tzdb != tzdb);
         old.map(|(shard, owned)| ShardEpoch { shard: *shard, epoch: owned.epoch }).collect()
     }
 
-    /// All due times of the shard are those of release `tzdb` now.
-    pub(super) fn is_of(&self, shard: i16, tzdb: &str) {
+    /// Records that all due times of the shard are of release `tzdb`.
+    pub(super) fn set_release(&self, shard: i16, tzdb: &str) {
         let mut held = self.held.lock();
         if let Some(owned) = held.shards.get_mut(&shard) {
             tzdb.clone_into(&mut owned.tzdb);
         }
     }
 
-    /// The database said that another owns them.
+    /// Drops shards that another scheduler owns.
     pub(super) fn lost(&self, shards: &[i16]) {
         let mut held = self.held.lock();
         held.shards.retain(|shard, _| !shards.contains(shard));
     }
 
-    /// Says that it lives, gives up what is another's and takes what is its own.
+    /// Sends a heartbeat, releases shards of others and claims its own.
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         if !self.prepared.load(Ordering::Acquire) {
             shard::prepare(&self.db, self.count).await?;
             self.prepared.store(true, Ordering::Release);
         }
-        let asked = monotonic();
+        let sent_at = monotonic();
         if self.over.load(Ordering::SeqCst) {
             return Ok(TickOutcome::idle(0));
         }
         let beat = shard::beat(&self.db, self.node, self.term).await?;
-        let until = asked + self.term * 2 / 3;
+        let until = sent_at + self.term * 2 / 3;
         let mut held = self.standing(&beat);
         let numbers: Vec<_> = beat.shards.iter().map(|shard| shard.at.shard).collect();
         let wanted = wanted(self.node, &beat.nodes, &numbers);
@@ -117,7 +117,7 @@ impl Shards {
             held.keys().copied().filter(|shard| !wanted.contains(shard)).collect();
         held.retain(|shard, _| wanted.contains(shard));
         let open: Vec<_> = wanted.into_iter().filter(|shard| !held.contains_key(shard)).collect();
-        // First nothing more is fired for what is given up.
+        // Stop firing before the release.
         self.set(held.clone(), until);
         if !foreign.is_empty() {
             shard::give_up(&self.db, self.node, &foreign).await?;
@@ -126,7 +126,7 @@ impl Shards {
         if !open.is_empty() {
             let taken = shard::take(&self.db, self.node, &open).await?;
             if taken.is_empty() {
-                self.tell_if_held().await?;
+                self.log_if_held().await?;
             } else {
                 self.held_back.store(false, Ordering::Relaxed);
             }
@@ -140,13 +140,13 @@ impl Shards {
         if self.over.load(Ordering::SeqCst) {
             self.leave().await;
         }
-        let asked = monotonic();
-        self.clock.told(store::fire::clock(&self.db).await?, asked);
+        let sent_at = monotonic();
+        self.clock.record(store::fire::clock(&self.db).await?, sent_at);
         Ok(TickOutcome::idle(self.owned().len() as u64))
     }
 
-    /// Says once why nothing fires, where that is for an operator to end.
-    async fn tell_if_held(&self) -> Result<(), StoreError> {
+    /// Logs once if schedules are held until an operator resumes them.
+    async fn log_if_held(&self) -> Result<(), StoreError> {
         if let Some(because) = store::installation::held(&self.db).await?
             && !self.held_back.swap(true, Ordering::Relaxed)
         {
@@ -158,7 +158,7 @@ impl Shards {
         Ok(())
     }
 
-    /// Gives all up, for good.
+    /// Releases all shards at shutdown.
     pub(crate) async fn leave(&self) {
         self.over.store(true, Ordering::SeqCst);
         *self.held.lock() = Held::default();
@@ -171,7 +171,7 @@ impl Shards {
         }
     }
 
-    /// What the database says that this scheduler owns.
+    /// Owned shards by the database.
     fn standing(&self, beat: &Beat) -> BTreeMap<i16, Owned> {
         let mine = beat.shards.iter().filter(|shard| shard.owner == Some(self.node));
         mine.map(|shard| {

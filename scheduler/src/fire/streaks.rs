@@ -1,8 +1,9 @@
-//! Follows how tasks end whose schedules are to pause when too many fail one after the other.
+//! Counts consecutive failures of tasks of schedules that pause after too many.
 //!
-//! Bounded: so many tasks of each shard a tick, round and round. What ends them does not know of it.
+//! Each tick reads a bounded number of tasks per shard, in rotation. The transition that ends a task does no extra
+//! work.
 
-use super::attention::Attention;
+use super::poll_interval::PollInterval;
 use super::shards::Shards;
 use domain::id::{ScheduleId, TaskId};
 use runtime::tick::TickOutcome;
@@ -13,20 +14,20 @@ use store::connect::SchedulerDb;
 use store::fire::{Followed, count_ends, followed};
 use tracing::info;
 
-/// Tasks looked at in one tick, of each shard.
+/// Tasks per shard in one tick.
 const EACH: usize = 50;
 
 pub(crate) struct StreakTick {
     db: SchedulerDb,
     shards: Arc<Shards>,
-    /// Up to where the last tick came; `None`: to the end.
+    /// Where the last tick stopped; `None`: at the end.
     after: Option<TaskId>,
-    attention: Attention,
+    poll_interval: PollInterval,
 }
 
 impl StreakTick {
     pub(crate) fn new(db: SchedulerDb, shards: Arc<Shards>) -> Self {
-        Self { db, shards, after: None, attention: Attention::default() }
+        Self { db, shards, after: None, poll_interval: PollInterval::default() }
     }
 
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
@@ -37,7 +38,7 @@ impl StreakTick {
         let limit = i64::try_from(EACH).unwrap_or(i64::MAX);
         let page = followed(&self.db, &shards, self.after, limit).await?;
         self.after = reached(&page);
-        self.attention.saw(!page.is_empty());
+        self.poll_interval.record(!page.is_empty());
         let mut ends = BTreeMap::<ScheduleId, Vec<Followed>>::new();
         for end in page.into_iter().filter(|one| !one.lives) {
             ends.entry(end.schedule).or_default().push(end);
@@ -51,11 +52,11 @@ impl StreakTick {
             }
             counted += ends.len() as u64;
         }
-        Ok(TickOutcome::after(self.attention.pause(), counted))
+        Ok(TickOutcome::after(self.poll_interval.pause(), counted))
     }
 }
 
-/// Where the next page begins: behind the last of the shard that went least far, of those that may have more.
+/// Where the next page begins: after the last task of the shard that advanced least, among those that may have more.
 fn reached(page: &[Followed]) -> Option<TaskId> {
     let mut last = BTreeMap::<i16, (usize, TaskId)>::new();
     for one in page {

@@ -1,7 +1,7 @@
-//! Due times held in memory: a cache of what is in the database, and no more.
+//! Due times in memory. A cache only: the database decides.
 //!
-//! One timer a schedule. What is being written is remembered until a later look at the database has begun, so that a look which
-//! began before is not taken for news.
+//! One timer per schedule. Due times that are being written are remembered until a later read has begun, so that the
+//! result of an earlier read does not add them again.
 
 use super::counted::TIMERS;
 use domain::id::ScheduleId;
@@ -17,7 +17,7 @@ pub(crate) struct Timers {
     set: HashMap<ScheduleId, (Timer, Due)>,
     /// Due times that are being written.
     writing: HashMap<ScheduleId, Timestamp>,
-    /// Those that were written since the present look began.
+    /// Due times written since the current read began.
     written: HashMap<ScheduleId, Timestamp>,
 }
 
@@ -36,20 +36,20 @@ impl Timers {
         self.set.len()
     }
 
-    /// A look at the database begins, at `now` by its clock: what was written before is in it.
-    pub(super) fn look_begins(&mut self, now: Timestamp) {
+    /// A read begins at database time `now`; it includes everything written before.
+    pub(super) fn read_begins(&mut self, now: Timestamp) {
         self.written.clear();
-        // Only the database's clock counts, and it had not been asked when this was made.
+        // The wheel starts at the database time, which is known only now.
         if !self.begun {
             (self.wheel, self.begun) = (Wheel::new(now), true);
         }
     }
 
-    /// What a look has found. True where something is to be fired sooner than what was first before.
-    pub(super) fn found(&mut self, due: &[Due]) -> bool {
+    /// Adds what was read. True if the first due time is earlier than before.
+    pub(super) fn insert(&mut self, due: &[Due]) -> bool {
         let before = self.wheel.next_due();
         for due in due {
-            let is_old = |known: Option<&Timestamp>| known.is_some_and(|at| *at == due.due_at);
+            let is_old = |current: Option<&Timestamp>| current.is_some_and(|at| *at == due.due_at);
             if !is_old(self.writing.get(&due.schedule)) && !is_old(self.written.get(&due.schedule))
             {
                 self.set(*due);
@@ -63,10 +63,10 @@ impl Timers {
         }
     }
 
-    /// Sets the timer of a schedule, in place of the one it had.
+    /// Sets the timer of a schedule; replaces an earlier one.
     fn set(&mut self, due: Due) {
-        if let Some((timer, known)) = self.set.get(&due.schedule) {
-            if *known == due {
+        if let Some((timer, current)) = self.set.get(&due.schedule) {
+            if *current == due {
                 return;
             }
             self.wheel.cancel(*timer);
@@ -75,24 +75,24 @@ impl Timers {
         self.set.insert(due.schedule, (timer, due));
     }
 
-    /// Takes out what has come by `now`, to be written.
-    pub(super) fn take(&mut self, now: Timestamp) -> Vec<Due> {
-        let come = if self.begun { self.wheel.advance(now) } else { Vec::new() };
+    /// Removes and returns what is due at `now`, to be written.
+    pub(super) fn remove_due(&mut self, now: Timestamp) -> Vec<Due> {
+        let expired = if self.begun { self.wheel.advance(now) } else { Vec::new() };
         let due: Vec<_> =
-            come.iter().filter_map(|id| self.set.remove(id)).map(|(_, due)| due).collect();
+            expired.iter().filter_map(|id| self.set.remove(id)).map(|(_, due)| due).collect();
         self.writing.extend(due.iter().map(|due| (due.schedule, due.due_at)));
         due
     }
 
-    /// `due` was written, or found not to be so any more.
-    pub(super) fn wrote(&mut self, due: &[Due]) {
+    /// `due` was written, or was out of date.
+    pub(super) fn mark_written(&mut self, due: &[Due]) {
         for due in due {
             self.writing.remove(&due.schedule);
             self.written.insert(due.schedule, due.due_at);
         }
     }
 
-    /// `due` was not written, and is to be tried again.
+    /// `due` was not written and is retried.
     pub(super) fn failed(&mut self, due: &[Due]) {
         for due in due {
             self.writing.remove(&due.schedule);
@@ -100,8 +100,8 @@ impl Timers {
         }
     }
 
-    /// Forgets all but what is in `shards`.
-    pub(super) fn keep(&mut self, shards: &BTreeSet<i16>) {
+    /// Drops timers of other shards than `shards`.
+    pub(super) fn retain_shards(&mut self, shards: &BTreeSet<i16>) {
         let gone: Vec<_> =
             self.set.values().filter(|(_, due)| !shards.contains(&due.shard)).copied().collect();
         for (timer, due) in gone {
@@ -110,7 +110,7 @@ impl Timers {
         }
     }
 
-    /// No timer is due before this; `None` while there is none.
+    /// The first due time; `None`: no timer.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.wheel.next_due()
     }

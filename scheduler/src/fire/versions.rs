@@ -1,6 +1,6 @@
-//! The versions of a schedule by which its due times are judged: those before edits, and how it is now.
+//! The versions of a schedule, current and before edits, that apply to its due times.
 
-use super::known::{Known, Parsed};
+use super::parsed::{Parsed, ParsedCache};
 use chrono::TimeDelta;
 use domain::id::ScheduleId;
 use domain::schedule::{Coming, Misfire, Overlap, Reckoner, Source, TaskTemplate, Timing};
@@ -10,20 +10,20 @@ use std::sync::Arc;
 use store::StoreError;
 use store::fire::{Facts, Span};
 
-/// An earlier version, read.
+/// An earlier version, parsed.
 struct Earlier<'a> {
     span: &'a Span,
     reckoner: Reckoner,
 }
 
-/// All versions of a schedule that may matter.
+/// All versions of a schedule that may apply.
 pub(super) struct Versions<'a> {
     facts: &'a Facts,
     earlier: Vec<Earlier<'a>>,
     now: Arc<Parsed>,
 }
 
-/// How a schedule was when a due time was to be fired.
+/// The version of a schedule that applies to a due time.
 pub(super) struct Judged {
     pub version: i64,
     pub overlap: Overlap,
@@ -32,13 +32,13 @@ pub(super) struct Judged {
     pub template: Arc<TaskTemplate>,
     pub paused: bool,
     pub suspended: bool,
-    /// Until when it was so; `None`: it is so.
+    /// End of its validity; `None`: current.
     pub until: Option<Timestamp>,
 }
 
 impl<'a> Versions<'a> {
     /// Reads what `facts` holds.
-    pub(super) fn of(facts: &'a Facts, known: &Known) -> Result<Self, StoreError> {
+    pub(super) fn of(facts: &'a Facts, cache: &ParsedCache) -> Result<Self, StoreError> {
         let id = facts.due.schedule;
         let read = |span: &'a Span| {
             let timing: Timing = store::schedule::read_json("timing", id, &span.timing)?;
@@ -46,10 +46,10 @@ impl<'a> Versions<'a> {
             Ok::<_, StoreError>(Earlier { span, reckoner })
         };
         let earlier = facts.spans.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { facts, earlier, now: known.parsed(facts)? })
+        Ok(Self { facts, earlier, now: cache.get(facts)? })
     }
 
-    /// Where the due times come from. What is deleted has none of its own any more.
+    /// Sources of due times. A deleted schedule has none of its own.
     pub(super) fn sources(&self) -> Vec<Source<'_>> {
         let earlier = self.earlier.iter().map(|earlier| {
             (&earlier.reckoner, earlier.span.timing_since, Some(earlier.span.until))
@@ -59,13 +59,13 @@ impl<'a> Versions<'a> {
         store::schedule::sources(self.facts.created_at, earlier.chain(now))
     }
 
-    /// Where the next due time counts from the end of a task, by what that is found.
+    /// The reckoner, if the next due time counts from the end of a task.
     pub(super) fn fixed_delay(&self) -> Option<&Reckoner> {
         let reckoner = &self.now.reckoner;
         (reckoner.is_fixed_delay() && self.facts.deleted_at.is_none()).then_some(reckoner)
     }
 
-    /// By what the due time is judged that was to be fired at `fire_at`; `None`: the schedule, or its tenant, was deleted by then.
+    /// The version that applies at `fire_at`; `None`: the schedule or its tenant was deleted by then.
     pub(super) fn judged(&self, fire_at: Timestamp) -> Result<Option<Judged>, StoreError> {
         let facts = self.facts;
         if facts.tenant_state == TenantState::Deleted {
@@ -78,7 +78,7 @@ impl<'a> Versions<'a> {
         let earliest = |until: Timestamp| past.map_or(until, |past| past.until.min(until));
         if let Some(Earlier { span, reckoner }) = earlier {
             let id = facts.due.schedule;
-            // It is read of the version that the database found to be this one.
+            // Parsed from the version that the database selected.
             let template = span.template.as_deref().unwrap_or_default();
             return Ok(Some(Judged {
                 version: span.version,
@@ -106,7 +106,7 @@ impl<'a> Versions<'a> {
         }))
     }
 
-    /// The earlier versions by which nothing is judged any more, and of whose timing nothing waits, when `next` is fired next.
+    /// Earlier versions that no longer apply once `next` is the next due time.
     pub(super) fn settled(&self, next: Option<Coming>) -> Vec<i64> {
         let is_settled = |earlier: &&Earlier<'_>| {
             let longest = TimeDelta::from_std(earlier.reckoner.jitter()).unwrap_or_default();
@@ -115,7 +115,7 @@ impl<'a> Versions<'a> {
         self.earlier.iter().filter(is_settled).map(|earlier| earlier.span.version).collect()
     }
 
-    /// What is fired next where a task ended at `ended`.
+    /// The next due time after a task that ended at `ended`.
     pub(super) fn after_end(&self, ended: Timestamp) -> Option<Coming> {
         let reckoner = self.fixed_delay()?;
         let due = reckoner.after_end(ended)?;

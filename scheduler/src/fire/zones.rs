@@ -1,7 +1,7 @@
-//! Another release of the time zone data, or another meaning of timings: due times are found anew, and what moved is told.
+//! New time zone data or new timing rules: computes due times again and logs those that moved.
 //!
-//! A shard knows by which release its due times were found; its owner looks through it once when that is another. A due time moves by
-//! the change and no further: from a few hours before the old one on is looked, so that no day has its due time twice.
+//! Each shard records the release of its due times; its owner updates it once after a change. The search starts a few
+//! hours before the old due time, so that a due time moves only by the change and no day has it twice.
 
 use super::shards::Shards;
 use chrono::TimeDelta;
@@ -17,9 +17,9 @@ use store::fire::{MovedDue, Outdated, move_due, outdated};
 use store::shard::set_tzdb;
 use tracing::{error, info};
 
-/// Schedules looked at in one statement.
+/// Schedules per statement.
 const PAGE: i64 = 500;
-/// No zone's clocks were ever moved by more at once, but for a few that crossed the date line.
+/// Longest clock change of any zone, except for moves over the date line.
 const MOST_MOVED: TimeDelta = TimeDelta::hours(3);
 
 pub(super) struct Zones {
@@ -28,10 +28,10 @@ pub(super) struct Zones {
 }
 
 impl Zones {
-    /// Looks through those shards whose due times are of another release. How many moved.
-    pub(super) async fn look(&self, now: Timestamp) -> Result<u64, StoreError> {
+    /// Updates shards of another release; returns the number of moved due times.
+    pub(super) async fn update(&self, now: Timestamp) -> Result<u64, StoreError> {
         let release = rules_version();
-        let (mut looked, mut moved) = (0_u64, 0_u64);
+        let (mut checked, mut moved) = (0_u64, 0_u64);
         for at in self.shards.outdated(release) {
             let mut after = (Timestamp::UNIX_EPOCH, ScheduleId(uuid::Uuid::nil()));
             loop {
@@ -39,33 +39,33 @@ impl Zones {
                 let Some(last) = page.last() else { break };
                 after = (last.fire_at, last.schedule);
                 let found: Vec<_> = page.iter().filter_map(|old| find_anew(old, now)).collect();
-                let stood = move_due(&self.db, &found).await?;
-                looked += page.len() as u64;
+                let moved_ids = move_due(&self.db, &found).await?;
+                checked += page.len() as u64;
                 for (old, new) in page.iter().filter_map(|old| {
                     let new = found.iter().find(|new| new.schedule == old.schedule)?;
                     Some((old, new))
                 }) {
-                    if stood.contains(&old.schedule) && tell(old, new) {
+                    if moved_ids.contains(&old.schedule) && log_move(old, new) {
                         moved += 1;
                     }
                 }
             }
             set_tzdb(&self.db, self.shards.node(), at, release).await?;
-            self.shards.is_of(at.shard, release);
+            self.shards.set_release(at.shard, release);
         }
-        if looked > 0 {
+        if checked > 0 {
             info!(
                 release,
-                schedules = looked,
+                schedules = checked,
                 moved,
-                "Time zones are those of release {release}: of {looked} schedules, {moved} are due at another time"
+                "Time zones are those of release {release}: of {checked} schedules, {moved} are due at another time"
             );
         }
         Ok(moved)
     }
 }
 
-/// When `old` is due by the present release; none where it cannot be read.
+/// The due time of `old` by the current release; `None` if it cannot be parsed.
 fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
     let id = old.schedule;
     let read = store::schedule::read_json::<Timing>("timing", id, &old.timing)
@@ -77,7 +77,7 @@ fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
             return None;
         }
     };
-    // What has come is fired as it stands, and so is what counts from the end of a task.
+    // A due time in the past stays, and so does a fixed delay.
     let next = if old.due_at <= now || reckoner.is_fixed_delay() {
         Some(Coming { fire_at: old.fire_at, due_at: old.due_at })
     } else {
@@ -90,7 +90,7 @@ fn find_anew(old: &Outdated, now: Timestamp) -> Option<MovedDue> {
     Some(MovedDue { schedule: id, was: old.due_at, next })
 }
 
-/// A due time before that of `old` which its timing did not have when it meant something else. Those stand where clocks change.
+/// A due time before `old` that exists only by the new rules, at a clock change.
 fn added(reckoner: &Reckoner, old: &Outdated, now: Timestamp) -> Option<DueTime> {
     if is_same_meaning(&old.tzdb) {
         return None;
@@ -99,8 +99,8 @@ fn added(reckoner: &Reckoner, old: &Outdated, now: Timestamp) -> Option<DueTime>
     reckoner.next_after(now).filter(|due| due.at < old.due_at && at_change(due))
 }
 
-/// Tells of a due time that is another now; false where it is the same.
-fn tell(old: &Outdated, new: &MovedDue) -> bool {
+/// Logs a moved due time; false if unchanged.
+fn log_move(old: &Outdated, new: &MovedDue) -> bool {
     let to = new.next.map(|(due_at, _)| due_at);
     if to == Some(old.due_at) {
         return false;

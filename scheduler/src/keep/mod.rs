@@ -1,4 +1,4 @@
-//! Housekeeping: tomorrow's partitions, yesterday's, and answers, sessions, keys and events nobody will ask for again.
+//! Housekeeping: creates partitions, drops old ones, and deletes expired idempotency rows, sessions, keys and events.
 
 mod seal;
 
@@ -10,7 +10,7 @@ use store::connect::SchedulerDb;
 use store::{StoreError, attempt_end, idempotency, key, load, output, partition, session, tenant};
 use tracing::info;
 
-/// Rows deleted in one statement: short enough that nobody waits for it.
+/// Rows per delete statement; keeps locks short.
 const PURGE_BATCH: i64 = 5000;
 
 pub(crate) struct KeepTick {
@@ -25,7 +25,7 @@ impl KeepTick {
 
     pub(crate) async fn tick(&self) -> Result<TickOutcome, StoreError> {
         let (db, days) = (&self.db, self.limits.history_retention_days);
-        // All are tried before any is given up: a table in long use must not keep the others from being cleaned.
+        // Tries all tables before it fails: one locked table must not block the others.
         let made = partition::ensure(db, self.limits.partitions_ahead_days).await;
         let dropped = partition::drop_expired(db, days).await;
         let purged = idempotency::purge(db, self.limits.idempotency_retention, PURGE_BATCH).await;
@@ -39,7 +39,7 @@ impl KeepTick {
         let (keys, events) = (keys?, events?);
         loads?;
         ends?;
-        // Only now: what was not dropped is kept still, and counts.
+        // Only now: partitions that were not dropped still count.
         output::forget(db, days, PURGE_BATCH).await?;
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");

@@ -1,16 +1,16 @@
-//! Seals the audit: gives new rows their place in their tenant's chain.
+//! Seals the audit log: appends new rows to the chain of their tenant.
 //!
-//! Every scheduler tries; `store::audit` lets one in at a time.
+//! Runs in every scheduler; `store::audit` admits one at a time.
 
 use runtime::tick::TickOutcome;
 use store::StoreError;
 use store::audit::seal_batch;
 use store::connect::SchedulerDb;
 
-/// Rows sealed in one transaction: short enough that nobody waits for it.
+/// Rows per transaction; keeps locks short.
 const BATCH: i64 = 500;
 
-/// Seals what was written since.
+/// Seals new rows.
 pub(crate) async fn tick(db: &SchedulerDb) -> Result<TickOutcome, StoreError> {
     let sealed = seal_batch(db, BATCH).await?;
     let full = i64::try_from(sealed).is_ok_and(|sealed| sealed >= BATCH);

@@ -1,16 +1,19 @@
-//! The loops that make tasks ready: a poll that misses no due one, before it what is held in memory, and a look at stale hints.
+//! The loops that make tasks ready: the poll of due tasks, the release from memory before it, and the sweep of stale
+//! hints.
 
 use super::Loops;
-use crate::due::{DueTick, HeldTasks, LOOK, LookTick, ReleaseTick, STALE_POLL, StaleTick};
+use crate::due::{
+    DueTick, HeldTasks, READ_INTERVAL, ReadDueTick, ReleaseTick, STALE_POLL, StaleTick,
+};
 use bus::Topic;
 use runtime::config::SchedulerConfig;
 use runtime::tick::{TickPolicy, Ticker};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How late a due task is noticed at worst where none is held in memory.
+/// Poll interval if no due times are held in memory.
 const DUE_POLL: Duration = Duration::from_millis(50);
-/// The same where they are held: what is looked for then is what holding has missed, and late tasks that asked to expire.
+/// Poll interval if they are held: the poll then finds what the cache missed, and late tasks that expire.
 const MISSED_DUE_POLL: Duration = Duration::from_millis(250);
 
 impl Loops {
@@ -34,30 +37,30 @@ impl Loops {
         }
     }
 
-    /// Reads what is due in the next moment, and releases each when it comes.
+    /// Holds due times in memory and releases each task on time.
     fn hold_due(&self, settings: &SchedulerConfig) {
         let wakeups = self.bus.wakeups(&[Topic::ShardOwner]);
         let woken = wakeups.notify(Topic::ShardOwner);
         let held = Arc::new(HeldTasks::new(Arc::clone(&woken)));
-        let look = LookTick {
+        let read = ReadDueTick {
             db: self.db.clone(),
             leader: Arc::clone(&self.leader),
             clock: Arc::clone(&self.clock),
             held: Arc::clone(&held),
             window: settings.due_window,
             limit: i64::from(settings.due_batch),
-            looked: None,
+            last_read: None,
         };
-        let look = tokio::sync::Mutex::new(look);
-        let ticker = Ticker::new("due_look", quick(LOOK)).wake(woken).health(&self.health);
+        let read = tokio::sync::Mutex::new(read);
+        let ticker = Ticker::new("due_look", quick(READ_INTERVAL)).wake(woken).health(&self.health);
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("due_look", async move {
             let _listening = wakeups;
-            ticker.run(shutdown, || async { look.lock().await.tick().await }).await;
+            ticker.run(shutdown, || async { read.lock().await.tick().await }).await;
         });
         let (db, bus, clock) = (self.db.clone(), self.bus.clone(), Arc::clone(&self.clock));
-        // Whoever looks wakes it, and it knows itself when the next is due.
-        let policy = TickPolicy { interval: Duration::from_secs(1), ..quick(LOOK) };
+        // Woken by the reading tick; otherwise it waits for the next due time.
+        let policy = TickPolicy { interval: Duration::from_secs(1), ..quick(READ_INTERVAL) };
         let ticker = Ticker::new("due_release", policy).wake(held.release()).health(&self.health);
         let release = ReleaseTick { db, bus, clock, held };
         let shutdown = self.shutdown.clone();

@@ -11,13 +11,13 @@ use runtime::tick::{TickPolicy, Ticker};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Loops that fire schedules, each for its part of the shards. Their names, which must differ.
+/// Names of the loops that fire schedules, one per part of the shards.
 const FIRING: [&str; 2] = ["fire_even", "fire_odd"];
-/// How often due times that were missed are looked for.
+/// Interval of the check for missed fires.
 const MISSED_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Loops {
-    /// Fires schedules: owns shards, reads what is due soon, writes what has come.
+    /// Starts the loops that own shards, read due times and fire them.
     pub(super) fn fire(&self, settings: &SchedulesConfig, cancel_grace: Duration) {
         let clock = Arc::clone(&self.clock);
         let owning = (settings.lease, settings.shards);
@@ -53,10 +53,10 @@ impl Loops {
         let policy = TickPolicy { backoff_max: lease / 3, ..TickPolicy::every(lease / 4) };
         let ticker = Ticker::new("schedule_shards", policy).health(&self.health);
         let (shutdown, shards) = (self.shutdown.clone(), Arc::clone(shards));
-        // Waited for: while it is not told, others wait for the term to end.
+        // Awaited at shutdown: otherwise others wait for the term to end.
         drop(self.tasks.spawn("schedule_shards", async move {
             ticker.run(shutdown, || shards.tick()).await;
-            // Now, not after the last of the other loops.
+            // At once, not after the other loops.
             shards.leave().await;
         }));
     }
@@ -89,7 +89,7 @@ impl Loops {
     }
 
     fn fire_part(&self, name: &'static str, part: &Arc<Part>, tick: FireTick) {
-        // Whoever reads wakes it, and it knows itself when the next is due.
+        // Woken by the read; otherwise it waits for the next due time.
         let second = Duration::from_secs(1);
         let policy =
             TickPolicy { interval: second, backoff_max: second, ..TickPolicy::every(READ_POLL) };

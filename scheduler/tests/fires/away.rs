@@ -214,8 +214,8 @@ async fn a_deleted_tenant_has_no_due_times_any_more() {
         deleted.to_rfc3339()
     );
     assert_eq!(world.number(&rows).await, 0);
-    let told = format!(
+    let query = format!(
         "select count(*) from schedule_fire where tenant_id = '{tenant}' and outcome = 'suspended'"
     );
-    assert_eq!(world.number(&told).await, 0);
+    assert_eq!(world.number(&query).await, 0);
 }

@@ -20,7 +20,7 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
     seconds(2.0).await;
     let (began, mut edits) = (clock::monotonic(), 0_usize);
     // By schedule: since when it is told to be paused; of which version since when.
-    let mut told = Vec::new();
+    let mut checks = Vec::new();
     let mut paused = HashMap::new();
     while began.elapsed() < LENGTH {
         let name = format!("s{}", edits * 37 % SCHEDULES);
@@ -36,7 +36,7 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
                 {
                     // Due times of before its instant are of the pause, to the last one.
                     let until = record.updated_at;
-                    told.push(format!(
+                    checks.push(format!(
                         "select count(*) from schedule_fire f join schedule s on s.id = f.schedule_id where s.name = '{name}'
                             and f.due_at > '{}' and f.due_at <= '{}' and f.task_id is not null", from.to_rfc3339(), until.to_rfc3339()
                     ));
@@ -47,15 +47,15 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
                 other.template.name = Some(format!("e{edits}"));
                 let record = world.put(&scope, &other).await;
                 let at = world.now().await;
-                told.push(format!(
+                checks.push(format!(
                     "select count(*) from schedule_fire f where f.schedule_id = '{}' and f.due_at > '{}' and f.version < {}",
                     record.id.uuid(), at.to_rfc3339(), record.version
                 ));
-                told.push(format!(
+                checks.push(format!(
                     "select count(*) from schedule_fire f where f.schedule_id = '{}' and f.due_at <= '{}' and f.version >= {}",
                     record.id.uuid(), record.updated_at.to_rfc3339(), record.version
                 ));
-                told.push(format!(
+                checks.push(format!(
                     "select count(*) from schedule_fire f join task_spec t on t.id = f.task_id
                         where f.schedule_id = '{}' and f.version = {} and t.name <> 'e{edits}'",
                     record.id.uuid(),
@@ -67,7 +67,7 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
                 delete(&world.api, &scope, &name, None).await.unwrap();
                 let at = world.now().await;
                 if !id.is_empty() {
-                    told.push(format!(
+                    checks.push(format!(
                         "select count(*) from schedule_fire where schedule_id = '{id}' and due_at > '{}'", at.to_rfc3339()
                     ));
                 }
@@ -80,15 +80,15 @@ async fn after_an_answer_no_later_due_time_is_fired_the_old_way_and_none_is_miss
         seconds(0.01).await;
     }
     for (name, from) in &paused {
-        told.push(format!(
+        checks.push(format!(
             "select count(*) from schedule_fire f join schedule s on s.id = f.schedule_id where s.name = '{name}'
                 and f.due_at > '{}' and f.task_id is not null", from.to_rfc3339()
         ));
     }
     seconds(1.5).await;
     running.stop().await;
-    assert!(told.len() > 60, "{} checks of {edits} edits", told.len());
-    for check in &told {
+    assert!(checks.len() > 60, "{} checks of {edits} edits", checks.len());
+    for check in &checks {
         assert_eq!(world.number(check).await, 0, "{check}");
     }
     assert_eq!(world.faults(Duration::from_secs(1)).await, Vec::<String>::new());

@@ -31,10 +31,10 @@ async fn after_three_failures_in_a_row_no_later_due_time_makes_a_task() {
     assert_eq!(world.number(&after).await, 0);
     let written = format!("select count(*) {of_weak} and f.outcome = 'paused'");
     assert!(world.number(&written).await >= 2, "its due times are written down");
-    let told = "select detail ->> 'task' = 'task_' || replace((select f.task_id::text from schedule_fire f join schedule s on s.id = f.schedule_id
+    let query = "select detail ->> 'task' = 'task_' || replace((select f.task_id::text from schedule_fire f join schedule s on s.id = f.schedule_id
             where s.name = 'weak' and f.task_id is not null order by f.due_at desc limit 1), '-', '')
         from tenant_event where kind = 'schedule_paused'";
-    assert_eq!(world.sql(told).await, "t", "the event names the last of them");
+    assert_eq!(world.sql(query).await, "t", "the event names the last of them");
     let others = "select count(f.task_id) from schedule_fire f join schedule s on s.id = f.schedule_id where s.name = 'patient'";
     assert!(world.number(others).await > 4);
     assert_eq!(world.faults(Duration::from_secs(1)).await, Vec::<String>::new());

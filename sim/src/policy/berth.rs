@@ -1,4 +1,4 @@
-//! The batcher's own order: [`Turns`], fed as the batcher feeds it: it sees the first tasks of each strand, and no more.
+//! The batcher's order: [`Turns`], with the first tasks of each strand only, as in the batcher.
 
 use super::interface::Policy;
 use crate::world::World;
@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Tasks of a strand that are seen, of the late and of the others each. As many as the batcher reads of each of some hundred strands.
-const SEEN: usize = 32;
+/// Tasks of a strand that are offered, late and on time each; about as many as the batcher reads.
+const WINDOW: usize = 32;
 
 /// A strand, by start deadline.
 type Tasks = BTreeMap<(Timestamp, TaskId), Candidate>;
@@ -23,11 +23,11 @@ pub struct Berth<'a> {
     turns: Turns,
     /// Without limits.
     running: Running,
-    /// Picked, and neither placed nor come back.
+    /// Picked, and neither placed nor returned.
     picked: HashMap<usize, Pick>,
-    /// What waits: of each tenant and strand.
+    /// Waiting tasks by tenant and strand.
     waiting: Vec<HashMap<Strand, Tasks>>,
-    /// Tenants that have changed since they were looked at.
+    /// Tenants that have changed since the last offer.
     changed: BTreeSet<usize>,
 }
 
@@ -86,8 +86,8 @@ impl<'a> Berth<'a> {
         })
     }
 
-    /// Looks at those that have changed, and at those whose turn it is.
-    fn look(&mut self, now: Timestamp, slots: u64) {
+    /// Offers the first tasks of changed tenants and of those that are next.
+    fn offer_next(&mut self, now: Timestamp, slots: u64) {
         let next = self.turns.next().take(usize::try_from(slots).unwrap_or(usize::MAX));
         self.changed.extend(next.map(|tenant| tenant.0.as_u128() as usize));
         for tenant in std::mem::take(&mut self.changed) {
@@ -102,13 +102,13 @@ impl<'a> Berth<'a> {
 fn window(now: Timestamp, tasks: &Tasks) -> Window {
     let on_time = (now, task_id(0));
     let first = |range: &mut dyn Iterator<Item = &Candidate>| -> Vec<Candidate> {
-        range.take(SEEN).cloned().collect()
+        range.take(WINDOW).cloned().collect()
     };
-    let mut seen = first(&mut tasks.range(..on_time).map(|(_, task)| task));
-    let late = seen.len();
-    seen.extend(first(&mut tasks.range(on_time..).map(|(_, task)| task)));
-    let (more_late, more_on_time) = (late == SEEN, seen.len() - late == SEEN);
-    Window { key: None, tasks: seen, more_late, more_on_time }
+    let mut first_tasks = first(&mut tasks.range(..on_time).map(|(_, task)| task));
+    let late = first_tasks.len();
+    first_tasks.extend(first(&mut tasks.range(on_time..).map(|(_, task)| task)));
+    let (more_late, more_on_time) = (late == WINDOW, first_tasks.len() - late == WINDOW);
+    Window { key: None, tasks: first_tasks, more_late, more_on_time }
 }
 
 impl Policy for Berth<'_> {
@@ -119,9 +119,9 @@ impl Policy for Berth<'_> {
 
     fn pick(&mut self, now: Timestamp, slots: u64) -> Vec<usize> {
         let (mut numbers, mut left) = (Vec::new(), slots);
-        // Where more waits than was seen the batcher looks again at once.
+        // If more tasks wait than were offered, the batcher reads again at once.
         loop {
-            self.look(now, left);
+            self.offer_next(now, left);
             let picks = self.turns.pick(now, left, &mut self.running);
             let none = picks.is_empty();
             for pick in picks {

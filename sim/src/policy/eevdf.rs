@@ -1,8 +1,8 @@
 //! Earliest eligible virtual deadline first, over tenants (Stoica, Abdel-Wahab 1995); inside one by start deadline.
 //!
-//! To compare with. A request is one task of the length its tenant's tasks had on average, at first the smaller of cap and 1 s; its
-//! charge is put right when it ends. Many run at a time, so the virtual time goes by what is charged, over the weights of
-//! those that wait: the capacity that the paper's server has is not known here.
+//! For comparison. A request is one task with the average run time of its tenant's tasks, at first the smaller of cap
+//! and 1 s; its charge is corrected at its end. Many tasks run at once, so virtual time advances by charges over the
+//! weights of waiting tenants, because the capacity of the paper's server is unknown here.
 
 use super::interface::Policy;
 use crate::world::World;
@@ -10,21 +10,21 @@ use domain::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-/// How much of a new length goes into the average.
+/// Weight of a new run time in the average.
 const NEWEST_PART: f64 = 0.2;
 const UNKNOWN_S: f64 = 1.0;
 
 pub struct Eevdf<'a> {
     world: &'a World,
     clients: Vec<Client>,
-    /// Tenants that wait and are ahead of their part, by when they are not.
+    /// Waiting tenants ahead of their share, by when they become eligible.
     ahead: BTreeSet<(Ticks, usize)>,
-    /// Tenants that wait and may be served, by virtual deadline.
+    /// Eligible waiting tenants, by virtual deadline.
     eligible: BTreeSet<(Ticks, usize)>,
-    /// Of all tenants that wait.
+    /// Sum over waiting tenants.
     weights: f64,
     virtual_time: f64,
-    /// What was charged for what runs, in share-seconds.
+    /// Charges of running tasks, in share-seconds.
     charged: HashMap<usize, f64>,
     /// Dominant share of each task.
     share: Vec<f64>,
@@ -63,13 +63,13 @@ impl<'a> Eevdf<'a> {
         self.world.tenants[tenant].weight
     }
 
-    /// What a task is thought to take, in share-seconds.
+    /// Estimated cost of a task, in share-seconds.
     fn request(&self, tenant: usize, task: usize) -> f64 {
         let unknown = self.world.tasks[task].cap.as_secs_f64().min(UNKNOWN_S);
         self.share[task] * self.clients[tenant].average_s.unwrap_or(unknown)
     }
 
-    /// Puts a tenant where it belongs after something about it has changed.
+    /// Sorts a tenant again after a change.
     fn sort(&mut self, tenant: usize) {
         if let Some((at, deadline)) = self.clients[tenant].places.take() {
             self.ahead.remove(&(at, tenant));
@@ -84,7 +84,7 @@ impl<'a> Eevdf<'a> {
         self.clients[tenant].places = Some((ticks(at), ticks(deadline)));
     }
 
-    /// Of those not ahead of their part the one with the earliest virtual deadline; where all are, the one least ahead.
+    /// The eligible tenant with the earliest virtual deadline; without one, the tenant least ahead.
     fn next(&mut self) -> Option<usize> {
         let mut now = ticks(self.virtual_time);
         if self.eligible.is_empty() {
@@ -104,7 +104,7 @@ impl<'a> Eevdf<'a> {
         let virtual_time = self.virtual_time;
         let client = &mut self.clients[tenant];
         if client.waiting.is_empty() {
-            // It comes without lag, and with what it owes.
+            // It joins without lag, but keeps its debt.
             client.eligible_at = client.eligible_at.max(virtual_time);
         }
         client.waiting.insert((self.world.tasks[task].deadline(), task));

@@ -1,4 +1,4 @@
-//! Who goes next: Berth's own order, and others to compare it with.
+//! Scheduling policies: Berth's and others for comparison.
 
 mod berth;
 mod eevdf;

@@ -1,4 +1,4 @@
-//! What others do: one order over all tasks, or the tenants in turn.
+//! Simple policies: one order over all tasks, or round robin over tenants.
 
 use super::interface::Policy;
 use crate::world::World;
@@ -33,7 +33,7 @@ impl Policy for Sorted<'_> {
     }
 }
 
-/// The tenants that have something, in turn.
+/// Round robin over tenants with tasks.
 pub struct RoundRobin<'a> {
     world: &'a World,
     queues: Vec<BTreeSet<usize>>,
@@ -72,7 +72,7 @@ impl Policy for RoundRobin<'_> {
     }
 }
 
-/// Takes tasks until `slots` are used up.
+/// Picks tasks until `slots` are used up.
 fn fill(world: &World, slots: u64, mut pop: impl FnMut() -> Option<usize>) -> Vec<usize> {
     let (mut left, mut picked) = (slots, Vec::new());
     while left > 0 {

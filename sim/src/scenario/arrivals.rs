@@ -1,4 +1,4 @@
-//! Tasks that come over time.
+//! Scenarios with arrivals over time.
 
 use super::sizes::Drawn;
 use crate::random::Random;
@@ -6,7 +6,7 @@ use crate::world::{EXECUTOR_SLOTS, Task, Tenant, World, at, executor, seconds};
 use domain::batch::Priority;
 use domain::resources::Tier;
 
-/// How long a task may wait, each as likely.
+/// Delay tolerances, equally likely.
 const TOLERANCES_S: [f64; 4] = [0.5, 2.0, 10.0, 60.0];
 
 pub fn poisson(sizes: Drawn, random: &mut Random) -> World {
@@ -76,7 +76,7 @@ fn run_time(random: &mut Random) -> f64 {
     random.lognormal(0.25, 1.18).min(5.0)
 }
 
-/// Seconds of work a second that arrive.
+/// Offered seconds of work per second.
 fn offered(sizes: Drawn) -> f64 {
     sizes.load * (sizes.executors * EXECUTOR_SLOTS) as f64
 }

@@ -1,4 +1,4 @@
-//! Tenants that have more than they can get.
+//! Scenarios with backlogs.
 
 use super::sizes::Drawn;
 use crate::random::Random;
@@ -89,7 +89,7 @@ pub fn dominant(sizes: Drawn, random: &mut Random) -> World {
         Task { resources: demands[tenant], ..task(tenant, 0.0, run) }
     });
     let mut world = world(sizes, 60.0, tasks.collect());
-    // Large ones: how well they are packed is another question.
+    // Large executors, so that packing does not matter.
     world.executors = vec![executor(16 * EXECUTOR_SLOTS); sizes.executors.div_ceil(16)];
     world.tenants[0].group = "cpu";
     if let Some(other) = world.tenants.get_mut(1) {

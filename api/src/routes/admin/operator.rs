@@ -12,22 +12,22 @@ use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Read whose operator's key this is",
+    summary: "Read the operator of the key",
     answers: &[AnswerDoc { status: 200, text: "The key", content: Content::Json("Operator") }],
     ..Doc::EMPTY
 };
 
-/// The operator who asks.
+/// The operator of the key.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Operator)]
 pub struct OperatorView<'a> {
     /// The public part of the key.
     id: String,
-    /// What the key is called.
+    /// Name of the key.
     name: &'a str,
     /// `read` and `admin`; neither includes the other.
     scopes: Vec<&'static str>,
-    /// When it ends by itself; null when never.
+    /// Expiry; null: never.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
 }

@@ -18,15 +18,15 @@ use store::connect::AdminDb;
 use store::{PageOf, StoreError};
 
 const ACTOR: Param =
-    Param { name: "actor", text: "Done by this key, user or operator: their id", form: Form::Text };
+    Param { name: "actor", text: "Actor: id of a key, user or operator", form: Form::Text };
 const ACTION: Param =
-    Param { name: "action", text: "Of this action, such as `key.create`", form: Form::Text };
+    Param { name: "action", text: "Action, such as `key.create`", form: Form::Text };
 const FROM: Param =
     Param { name: "from", text: "At or after this time (RFC 3339)", form: Form::Time };
 const TO: Param = Param { name: "to", text: "Before this time (RFC 3339)", form: Form::Time };
 const TENANT: Param = Param {
     name: "tenant",
-    text: "Of the tenant of this name or id; without it, what is no tenant's",
+    text: "Tenant, by name or id; default: entries of the platform",
     form: Form::Text,
 };
 
@@ -35,10 +35,10 @@ const ANSWERS: [AnswerDoc; 1] =
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Read who changed what, newest first",
-    description: "Administration and access: keys, users, sign-ins and failed tries, what operators did to the tenant. What \
-                  became of tasks is their own record and not here. Nothing in it can be changed; see docs/audit.md. A page of a filter that \
-                  fits few rows may be short or empty, and has a `next_cursor` as long as there may be more.",
+    summary: "Read the audit log, newest first",
+    description: "Administration and access: keys, users, sign-ins and failed attempts, and actions of operators. Task history is \
+                  not included. The log is append-only; see docs/audit.md. A filtered page may be short or empty and still have a \
+                  `next_cursor`.",
     query: &[ACTOR, ACTION, FROM, TO, PAGE[0], PAGE[1]],
     answers: &ANSWERS,
     problems: &[Code::InvalidCursor],
@@ -47,7 +47,7 @@ pub const DOC: Doc = Doc {
 
 /// The document's words.
 pub const OPERATOR_DOC: Doc = Doc {
-    summary: "Read who changed what in a tenant, or on the platform itself",
+    summary: "Read the audit log of a tenant or of the platform",
     query: &[TENANT, ACTOR, ACTION, FROM, TO, PAGE[0], PAGE[1]],
     answers: &ANSWERS,
     problems: &[Code::InvalidCursor, Code::NotFound],

@@ -9,17 +9,17 @@ use serde_json::value::RawValue;
 use store::audit::AuditRecord;
 use utoipa::ToSchema;
 
-/// Something that was done, or tried.
+/// An action or a failed attempt.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AuditEntry)]
 pub struct AuditView<'a> {
     /// Its id.
     #[schema(value_type = String)]
     id: AuditId,
-    /// Its place in the tenant's chain, from 1; null for the few seconds until it is sealed.
+    /// Position in the tenant's chain, from 1; null until it is sealed after a few seconds.
     #[schema(required)]
     position: Option<u64>,
-    /// The tenant; null for what is the platform's own.
+    /// The tenant; null for entries of the platform.
     #[schema(value_type = Option<String>, required)]
     tenant: Option<TenantId>,
     /// When.
@@ -27,22 +27,22 @@ pub struct AuditView<'a> {
     at: Timestamp,
     /// Who.
     actor: ActorView<'a>,
-    /// The request, as in the answer's `X-Request-Id`; null where nobody asked over HTTP.
+    /// The request id, as in `X-Request-Id`; null if not over HTTP.
     #[schema(required)]
     request_id: Option<&'a str>,
-    /// The operation's name, such as `key.create`; `session.refused` and `session.reused` for what was tried and is not good.
+    /// The action, such as `key.create`; `session.refused` and `session.reused` for failed attempts.
     action: &'a str,
     /// To what.
     target: TargetView<'a>,
-    /// What it was; null where it was not there.
+    /// The target before; null if it did not exist.
     #[schema(value_type = Option<Object>, required)]
     before: Option<&'a RawValue>,
-    /// What it is since; null where it is gone.
+    /// The target after; null if it was removed.
     #[schema(value_type = Option<Object>, required)]
     after: Option<&'a RawValue>,
 }
 
-/// Who did it.
+/// The actor.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AuditActor)]
 pub struct ActorView<'a> {
@@ -51,18 +51,18 @@ pub struct ActorView<'a> {
     /// Which one.
     #[schema(required)]
     id: Option<&'a str>,
-    /// With what they came: the public part of a key, or a sign-in.
+    /// The credential: the id of a key or of a sign-in.
     #[schema(required)]
     key_id: Option<&'a str>,
 }
 
-/// What it was done to.
+/// The target of an action.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AuditTarget)]
 pub struct TargetView<'a> {
     /// Its kind, such as `key` or `user`.
     kind: &'a str,
-    /// Which one; null where nobody knows.
+    /// Its id; null if unknown.
     #[schema(required)]
     id: Option<&'a str>,
 }

@@ -11,11 +11,11 @@ use actix_web::http::StatusCode;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Forget a key's concurrency limit",
-    description: "One task of the key runs at a time from then on.",
+    summary: "Reset a key's concurrency limit",
+    description: "The limit is then 1.",
     answers: &[AnswerDoc {
         status: 200,
-        text: "The limit that holds now",
+        text: "The limit now",
         content: Content::Json("ConcurrencyLimit"),
     }],
     ..Doc::EMPTY

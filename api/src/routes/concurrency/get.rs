@@ -10,8 +10,8 @@ use actix_web::http::StatusCode;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Read a key's concurrency limit and what is used of it",
-    description: "Also of a key for which nothing is stored.",
+    summary: "Read a key's concurrency limit and its use",
+    description: "Also for a key without a stored limit.",
     answers: &[AnswerDoc {
         status: 200,
         text: "The limit",

@@ -14,7 +14,7 @@ use store::concurrency::ConcurrencyLimit;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List concurrency limits, by key",
-    description: "Those that are stored. Of every other key one task runs at a time.",
+    description: "Stored limits only. Other keys have a limit of 1.",
     query: &PAGE,
     answers: &[AnswerDoc {
         status: 200,

@@ -15,7 +15,8 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a key's concurrency limit",
-    description: "It acts within a second, on tasks that wait too; what runs goes on. 0 pauses the key. A tenant may store 10000.",
+    description: "Takes effect within a second, also for waiting tasks; running tasks continue. 0 pauses the key. A tenant may store \
+                  10000.",
     request: Some("ConcurrencyLimitPut"),
     answers: &[AnswerDoc {
         status: 200,
@@ -26,12 +27,12 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// What a key allows.
+/// Limit of a key.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ConcurrencyLimitPut)]
 pub struct LimitSpec {
-    /// Tasks queued, running or cancelling at once; 0: none starts.
+    /// Tasks queued, running or cancelling; 0: none starts.
     #[schema(maximum = 1_000_000)]
     running: u32,
 }
@@ -53,7 +54,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         Put::Done(limit) => json(StatusCode::OK, &KeyLimitView::from(&limit)),
         Put::TooMany => {
             let detail = format!(
-                "There are {MOST} concurrency limits, as many as a tenant may store; delete one first."
+                "The tenant has {MOST} concurrency limits, which is the maximum; delete one first."
             );
             Err(Problem::new(Code::Conflict, detail))
         }

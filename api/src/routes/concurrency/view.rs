@@ -9,22 +9,22 @@ use serde::Serialize;
 use store::concurrency::ConcurrencyLimit;
 use utoipa::ToSchema;
 
-/// How many tasks of a key run at once.
+/// Concurrency limit of a key.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ConcurrencyLimit)]
 pub struct KeyLimitView<'a> {
     /// The key.
     key: &'a str,
-    /// Tasks queued, running or cancelling at once; 0: none starts.
+    /// Tasks queued, running or cancelling; 0: none starts.
     running: u32,
-    /// False where nothing was stored: then it is 1.
+    /// False: no limit is stored, so it is 1.
     stored: bool,
-    /// When it was changed last; null where nothing is stored.
+    /// When it was last changed; null if none is stored.
     #[schema(value_type = Option<String>, format = DateTime)]
     updated_at: Option<Timestamp>,
 }
 
-/// The same with what is used of it.
+/// Concurrency limit of a key and its use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ConcurrencyUse)]
 pub struct KeyUseView<'a> {

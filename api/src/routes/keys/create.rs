@@ -27,26 +27,26 @@ const LONGEST_LIFE: Duration = Duration::from_secs(3650 * 24 * 3600);
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Make an API key",
-    description: "Its text is shown once. You can only give what you hold: `read` needs `tasks.read` and `usage.read`, \
+    summary: "Create an API key",
+    description: "The key is shown once. You can only grant your own permissions: `read` needs `tasks.read` and `usage.read`, \
                   `submit` needs `tasks.submit`, `admin` needs the permissions on keys and users.",
     request: Some("ApiKeyCreate"),
-    answers: &[AnswerDoc { status: 201, text: "Made", content: Content::Json("NewApiKey") }],
+    answers: &[AnswerDoc { status: 201, text: "Created", content: Content::Json("NewApiKey") }],
     ..Doc::EMPTY
 };
 
-/// A key to make.
+/// A key to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ApiKeyCreate)]
 pub struct KeySpec {
-    /// What to call it; need not be unique.
+    /// Name; need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// What it may do; no scope includes another.
+    /// Scopes; none includes another.
     #[schema(value_type = Vec<super::super::super::openapi::words::Scope>, min_items = 1)]
     scopes: Vec<Scope>,
-    /// How long it lives, such as `"2160h"`, from 1 s to 87600 h. For ever when left out.
+    /// Lifetime, such as `"2160h"`, from 1 s to 87600 h. Default: no expiry.
     expires_in: Option<String>,
 }
 
@@ -102,8 +102,7 @@ fn check(spec: KeySpec) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Probl
 }
 
 pub(super) fn may_not_any_more() -> Problem {
-    let detail =
-        "The role of whoever makes this key has changed and does not give these scopes any more.";
+    let detail = "The role of the key's creator has changed and no longer allows these scopes.";
     Problem::new(Code::ScopeMissing, detail)
 }
 
@@ -113,7 +112,7 @@ pub(super) fn may_give(call: &Call, scopes: &[Scope]) -> Result<(), Problem> {
         None => Ok(()),
         Some(scope) => Err(Problem::new(
             Code::ScopeMissing,
-            format!("You cannot give the scope `{scope}`: you do not hold all that it allows."),
+            format!("You cannot grant the scope `{scope}`: you lack some of its permissions."),
         )),
     }
 }

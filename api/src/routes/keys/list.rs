@@ -14,7 +14,7 @@ use store::key::{KeyInfo, KeyPosition};
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List API keys, newest first",
-    description: "Expired ones too; revoked ones not. Without the permission `keys.all`: those you made.",
+    description: "With expired keys, without revoked ones. Without the permission `keys.all`: only keys you created.",
     query: &PAGE,
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("ApiKey") }],
     problems: &[Code::InvalidCursor],

@@ -14,10 +14,10 @@ use actix_web::http::StatusCode;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Revoke an API key",
-    description: "Refused by every process within 2 s. A key may revoke itself. There is no way back.",
+    description: "Every process refuses the key within 2 s. A key may revoke itself. Cannot be undone.",
     answers: &[AnswerDoc {
         status: 200,
-        text: "It was this one",
+        text: "The revoked object",
         content: Content::Json("ApiKey"),
     }],
     problems: &[Code::NotFound],

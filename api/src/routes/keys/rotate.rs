@@ -28,8 +28,8 @@ const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Replace an API key",
-    description: "The new key has the name, the scopes and the length of life of the old one, which ends after `overlap`. \
-                  It goes with whoever is handed it: the user who asks, where it is one. A key is replaced once.",
+    description: "The new key has the name, scopes and lifetime of the old one, which expires after `overlap`. It belongs to the \
+                  calling user, if any. A key can be replaced once.",
     request: Some("ApiKeyRotate"),
     answers: &[AnswerDoc {
         status: 201,
@@ -40,12 +40,12 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// How to replace it.
+/// Options of a rotation.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ApiKeyRotate)]
 pub struct RotateSpec {
-    /// How long the old key is good still, from `"0s"` to `"720h"`; `"24h"` when left out.
+    /// Time for which the old key stays valid, `"0s"` to `"720h"`. Default: `"24h"`.
     overlap: Option<String>,
 }
 
@@ -53,9 +53,9 @@ pub struct RotateSpec {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = RotatedApiKey)]
 pub struct RotatedView<'a> {
-    /// The key from now on.
+    /// The new key.
     new: NewKeyView<'a>,
-    /// The key until it expires.
+    /// The old key.
     old: KeyView<'a>,
 }
 
@@ -91,7 +91,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         }
         Once::Done(Rotated::Already) => Err(Problem::new(
             Code::AlreadyRotated,
-            "The key has been replaced before; replace the one that took its place.",
+            "The key was already replaced; rotate its replacement.",
         )),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),
         Once::Done(Rotated::MayNot) => Err(may_not_any_more()),

@@ -13,26 +13,26 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ApiKey)]
 pub struct KeyView<'a> {
-    /// The public part: the third part of the key's text.
+    /// Id: the third part of the key.
     id: &'a str,
     /// What it is called.
     name: &'a str,
-    /// What it may do; no scope includes another.
+    /// Scopes; none includes another.
     #[schema(value_type = Vec<super::super::super::openapi::words::Scope>)]
     scopes: &'a [Scope],
-    /// The user who made it, or made the key that did; null where there is none. It goes when the user goes.
+    /// The user who created it, directly or through a key; null if none. It is revoked with the user.
     #[schema(value_type = Option<String>)]
     user: Option<UserId>,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// When it ends by itself, or has ended; null when never.
+    /// Expiry; null: never.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
-    /// When it was last used, to within a minute; null when never.
+    /// Last use, to within a minute; null: never.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_used_at: Option<Timestamp>,
-    /// The key that was made in its place; until `expires_at` both are good.
+    /// The key that replaced it; both are valid until `expires_at`.
     replaced_by: Option<&'a str>,
 }
 
@@ -51,12 +51,11 @@ impl<'a> From<&'a KeyInfo> for KeyView<'a> {
     }
 }
 
-/// A key that was just made.
+/// A new key.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NewApiKey)]
 pub struct NewKeyView<'a> {
-    /// The whole key, shown this once. Null when a request is repeated: then the key was made before, and its text is lost
-    /// unless the first answer arrived.
+    /// The whole key, shown once. Null in a repeated response: the key exists, but its text is only in the first response.
     #[schema(required)]
     key: Option<&'a str>,
     /// The rest.

@@ -25,19 +25,19 @@ const RATES: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Fire the due times of a past range that made no task",
-    description: "Also while the schedule is paused, and whatever its overlap says. At most 10000 due times; one backfill of a schedule \
+    summary: "Fire the due times of a past range that created no task",
+    description: "Works for paused schedules and ignores the overlap policy. At most 10000 due times, and one backfill per schedule \
                   at a time.",
     request: Some("ScheduleBackfill"),
     answers: &[
         AnswerDoc {
             status: 202,
-            text: "It will be done so",
+            text: "The backfill that was started",
             content: Content::Json("ScheduleBackfillPlan"),
         },
         AnswerDoc {
             status: 200,
-            text: "It would be done so (`dry_run`)",
+            text: "The plan (`dry_run`)",
             content: Content::Json("ScheduleBackfillPlan"),
         },
     ],
@@ -50,26 +50,26 @@ pub const DOC: Doc = Doc {
 #[serde(deny_unknown_fields)]
 #[schema(as = ScheduleBackfill)]
 pub struct BackfillSpec {
-    /// Due times from this one on (RFC 3339).
+    /// Start, inclusive (RFC 3339).
     #[schema(required, nullable = false, format = DateTime)]
     from: Option<String>,
-    /// Up to this one, which is not included; not after now.
+    /// End, exclusive; not in the future.
     #[schema(required, nullable = false, format = DateTime)]
     to: Option<String>,
-    /// Only say what it would do. Default false.
+    /// Only return the plan. Default false.
     dry_run: Option<bool>,
-    /// Tasks made a second, 0.001 to 1000; 10 when left out.
+    /// Tasks created per second, 0.001 to 1000. Default: 10.
     #[schema(minimum = 0.001, maximum = 1000.0)]
     per_second: Option<f64>,
 }
 
-/// What a backfill does, or would do.
+/// Plan of a backfill.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ScheduleBackfillPlan)]
 pub struct BackfillView {
     /// Due times of the range.
     due: u32,
-    /// Those among them that have made no task, and will.
+    /// Due times without a task, which will fire.
     to_fire: u32,
     /// The first of these.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -77,9 +77,9 @@ pub struct BackfillView {
     /// The last of these.
     #[schema(value_type = Option<String>, format = DateTime)]
     last: Option<Timestamp>,
-    /// Tasks made a second.
+    /// Tasks created per second.
     per_second: f64,
-    /// Nothing was begun.
+    /// Whether only the plan was returned.
     dry_run: bool,
 }
 
@@ -121,13 +121,13 @@ async fn begin(
         }
         BackfillAnswer::TooMany => {
             let detail = format!(
-                "ends a range of more than {MOST_BACKFILLED} due times, or of such as take too long to find; take a shorter one"
+                "makes a range of more than {MOST_BACKFILLED} due times, or one that takes too long to compute; use a shorter \
+                 range"
             );
             Err(Problem::at(Code::ValidationFailed, "/to", detail))
         }
         BackfillAnswer::Busy => {
-            let detail =
-                "Another backfill of this schedule is not done yet; begin this one when it is.";
+            let detail = "Another backfill of this schedule is running; wait for its end.";
             Err(Problem::new(Code::Conflict, detail))
         }
         BackfillAnswer::NotFound => Err(no_such_schedule()),
@@ -147,7 +147,7 @@ fn checked(spec: BackfillSpec, now: Timestamp) -> Result<Backfill, Problem> {
     if from.zip(to).is_some_and(|(from, to)| from >= to) {
         found.wrong("/to", "must be after `from`");
     } else if to.is_some_and(|to| to > now) {
-        found.wrong("/to", "must not be after now: what comes later fires by itself");
+        found.wrong("/to", "must not be in the future");
     }
     let per_second = spec.per_second.unwrap_or(USUAL_RATE);
     if !RATES.contains(&per_second) {

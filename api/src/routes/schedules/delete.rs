@@ -16,18 +16,18 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Delete a schedule",
-    description: "Nothing of it fires after the answer. Its tasks go on. Another of its name is a new one.",
+    description: "Nothing fires after the response. Its tasks continue. The name can be used again for a new schedule.",
     headers: &[IF_MATCH],
     answers: &[AnswerDoc {
         status: 200,
-        text: "It is gone",
+        text: "Deleted",
         content: Content::Json("DeletedSchedule"),
     }],
     problems: &[Code::NotFound, Code::VersionMismatch],
     ..Doc::EMPTY
 };
 
-/// A schedule that is gone.
+/// A deleted schedule.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeletedSchedule)]
 pub struct DeletedView<'a> {

@@ -17,13 +17,13 @@ use store::schedule::{FireFilter, FireRecord};
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "List what became of a schedule's due times, newest first",
-    description: "Every due time is here once, whatever became of it, for as many days as history is kept. With outcomes a \
-                  page may be short or empty, and has a `next_cursor` as long as there may be more.",
+    summary: "List the outcomes of a schedule's due times, newest first",
+    description: "Each due time appears once, for as long as history is stored. A filtered page may be short or empty and still have \
+                  a `next_cursor`.",
     query: &[
         Param {
             name: "outcome",
-            text: "With this outcome; several with commas or given several times",
+            text: "Outcome; comma-separated or repeated",
             form: Form::Many(&Form::Schema("FireOutcome")),
         },
         PAGE[0],

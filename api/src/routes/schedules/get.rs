@@ -9,7 +9,7 @@ use actix_web::HttpResponse;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Read a schedule",
-    description: "`warnings` tells of one whose pool is none: its due times make no task.",
+    description: "`warnings` reports a missing pool: due times then create no task.",
     answers: &[AnswerDoc {
         status: 200,
         text: "The schedule, with its version as `ETag`",

@@ -14,7 +14,7 @@ use store::schedule::{ListLimit, ScheduleRecord};
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List schedules, by name",
-    description: "Those that are paused or over, too; deleted ones not.",
+    description: "With paused and finished schedules, without deleted ones.",
     query: &PAGE,
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Schedule") }],
     problems: &[Code::InvalidCursor],

@@ -20,10 +20,14 @@ const MAX_REASON: usize = 500;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Pause a schedule",
-    description: "Its due times have the outcome `paused` until it is resumed, and are not made up for. One that is paused stays as \
-                  it is, with its first reason.",
+    description: "Due times have the outcome `paused` until it is resumed and are not caught up. A paused schedule keeps its first \
+                  reason.",
     request: Some("SchedulePause"),
-    answers: &[AnswerDoc { status: 200, text: "It is paused", content: Content::Json("Schedule") }],
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The paused schedule",
+        content: Content::Json("Schedule"),
+    }],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
@@ -33,7 +37,7 @@ pub const DOC: Doc = Doc {
 #[serde(deny_unknown_fields)]
 #[schema(as = SchedulePause)]
 pub struct PauseSpec {
-    /// Why, for those who find it paused.
+    /// Reason, shown with the schedule.
     #[schema(min_length = 1, max_length = 500)]
     reason: Option<String>,
 }

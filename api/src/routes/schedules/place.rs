@@ -54,8 +54,8 @@ pub(crate) fn no_such_schedule() -> Problem {
 /// It is in another version than was asked for.
 pub(super) fn mismatch(version: Option<i64>) -> Problem {
     let detail = match version {
-        Some(version) => format!("The schedule is in version {version}."),
-        None => "There is no schedule of this name.".to_owned(),
+        Some(version) => format!("The schedule has version {version}."),
+        None => "The schedule does not exist.".to_owned(),
     };
     Problem::new(Code::VersionMismatch, detail)
 }
@@ -73,7 +73,7 @@ pub(super) async fn shown(call: &Call, schedule: &ScheduleRecord) -> Result<Http
 /// A schedule that is not fired now, because of its pool.
 pub(super) fn unavailable(pool: &PoolName) -> Problem {
     let detail = format!(
-        "`{pool}` is not a pool of this installation; name another in the schedule's `task`."
+        "`{pool}` is not a pool of this installation; change the pool of the schedule's `task`."
     );
     Problem::new(Code::Conflict, detail)
 }

@@ -30,18 +30,18 @@ const MOST: usize = MOST_PREVIEWED - 1;
 
 /// The document's words for a schedule that is stored.
 pub const STORED_DOC: Doc = Doc {
-    summary: "Say when a schedule will be due",
-    description: "As it is stored, paused or not. Where due times take long to find there may be fewer than `count`, and `more` is true: \
-                  ask for those after the last.",
+    summary: "Preview the due times of a schedule",
+    description: "As stored, whether paused or not. If due times take long to compute, there may be fewer than `count`, with `more` \
+                  true: continue after the last one.",
     query: &[
         Param {
             name: "count",
-            text: "Due times, 1 to 999; 10 when left out",
+            text: "Due times, 1 to 999; default 10",
             form: Form::Whole { least: 1, most: 999, usual: Some(10) },
         },
         Param {
             name: "from",
-            text: "After this time (RFC 3339); from the next one on, when left out",
+            text: "After this time (RFC 3339); default: from the next one",
             form: Form::Time,
         },
     ],
@@ -56,9 +56,9 @@ pub const STORED_DOC: Doc = Doc {
 
 /// The same for a timing that is not stored.
 pub const TIMING_DOC: Doc = Doc {
-    summary: "Say when a timing would be due",
-    description: "As if a schedule with it were made now. Nothing is stored. Where due times take long to find there may be fewer than \
-                  `count`, and `more` is true: ask for those after the last.",
+    summary: "Preview the due times of a timing",
+    description: "As if a schedule were created now; nothing is stored. If due times take long to compute, there may be fewer than \
+                  `count`, with `more` true: continue after the last one.",
     request: Some("SchedulePreviewAsk"),
     answers: &[AnswerDoc {
         status: 200,
@@ -68,18 +68,18 @@ pub const TIMING_DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A timing, and how much of it to show.
+/// A timing to preview.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SchedulePreviewAsk)]
 pub struct PreviewSpec {
-    /// When it is due.
+    /// Its timing.
     #[schema(required, nullable = false)]
     timing: Option<TimingSpec>,
-    /// Due times; 10 when left out.
+    /// Number of due times. Default: 10.
     #[schema(minimum = 1, maximum = 999)]
     count: Option<usize>,
-    /// After this time (RFC 3339); now when left out.
+    /// After this time (RFC 3339). Default: now.
     #[schema(format = DateTime)]
     from: Option<String>,
 }

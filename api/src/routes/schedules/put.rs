@@ -19,15 +19,15 @@ use store::schedule::{PutAnswer, PutSchedule};
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a schedule under its name",
-    description: "A schedule that is so already is not changed: no new version, no new due time. A change holds for every \
-                  fire after the answer. `warnings` tells of a task that fits none of its pool's executors as they are now.",
+    description: "Idempotent: an equal schedule keeps its version and due times. A change applies to every fire after the response. \
+                  `warnings` reports a task that fits no current executor of its pool.",
     headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("SchedulePut"),
     answers: &[
-        AnswerDoc { status: 201, text: "It is new", content: Content::Json("Schedule") },
+        AnswerDoc { status: 201, text: "Created", content: Content::Json("Schedule") },
         AnswerDoc {
             status: 200,
-            text: "It is changed, or was so before",
+            text: "Changed, or unchanged",
             content: Content::Json("Schedule"),
         },
     ],
@@ -69,8 +69,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         PutAnswer::NeverFires => {
             let whole = || FieldError {
                 pointer: "/timing".to_owned(),
-                detail: "has no due time from now on; give a later one, or delete the schedule"
-                    .to_owned(),
+                detail: "has no future due time; change it or delete the schedule".to_owned(),
             };
             let errors = vec![never.unwrap_or_else(whole)];
             Err(Problem::with_errors(Code::ValidationFailed, errors))

@@ -14,11 +14,11 @@ use bus::Topic;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Resume a paused schedule",
-    description: "From its next due time on. Those of the pause are not made up for: `/backfill` does that. One that is not paused \
-                  stays as it is.",
+    description: "From its next due time. Due times of the pause are not caught up; use `/backfill`. No effect on a schedule that is \
+                  not paused.",
     answers: &[AnswerDoc {
         status: 200,
-        text: "It is not paused",
+        text: "The active schedule",
         content: Content::Json("Schedule"),
     }],
     problems: &[Code::NotFound],

@@ -24,7 +24,7 @@ type Fired = Result<Once<TriggerAnswer>, Problem>;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Fire a schedule now",
-    description: "Whatever its times, its pause and its overlap say. Its due times stay as they are, and it does not count against \
+    description: "Ignores its timing, pause and overlap policy. Its due times do not change, and the fire does not count against \
                   `max_fires`.",
     answers: &[AnswerDoc {
         status: 201,
@@ -69,7 +69,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         }
         Once::Done(TriggerAnswer::Existing(task)) => {
             let detail = format!(
-                "The schedule's tasks have a `unique_key`, and `{task}` with it has not ended."
+                "The schedule's tasks have a `unique_key`, and `{task}` with this key is unfinished."
             );
             Err(Problem::new(Code::Conflict, detail))
         }

@@ -19,14 +19,14 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Accept an invitation",
-    description: "Sets the password; then sign in with it. A token is good once.",
+    description: "Sets the password for signing in. A token works once.",
     request: Some("InvitationAccept"),
     answers: &[AnswerDoc { status: 200, text: "Set", content: Content::Json("AcceptedUser") }],
     problems: &[Code::Unauthenticated, Code::NotAvailable],
     ..Doc::EMPTY
 };
 
-/// An invitation's token and what to sign in with from now on.
+/// Invitation token and new password.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = InvitationAccept)]
@@ -39,7 +39,7 @@ pub struct AcceptSpec {
     password: SecretString,
 }
 
-/// Who can sign in now.
+/// The user who can now sign in.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AcceptedUser)]
 pub struct AcceptedView<'a> {
@@ -49,7 +49,7 @@ pub struct AcceptedView<'a> {
     /// The user.
     #[schema(value_type = String)]
     user: UserId,
-    /// The address to sign in with.
+    /// E-mail address to sign in with.
     email: &'a str,
 }
 
@@ -83,5 +83,8 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
 }
 
 fn refused() -> Problem {
-    Problem::new(Code::Unauthenticated, "The invitation is not good, or was used; ask for another.")
+    Problem::new(
+        Code::Unauthenticated,
+        "The invitation is invalid or was already used; ask for a new one.",
+    )
 }

@@ -15,13 +15,13 @@ use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "List where you are signed in",
-    description: "Newest first, on one page: nobody is signed in more than 100 times.",
+    summary: "List your sign-ins",
+    description: "Newest first, on one page; at most 100.",
     answers: &[AnswerDoc { status: 200, text: "All", content: Content::Page("SignedIn") }],
     ..Doc::EMPTY
 };
 
-/// A sign-in that is not over.
+/// An active sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SignedIn)]
 pub struct SignedInView {
@@ -34,10 +34,10 @@ pub struct SignedInView {
     /// When it was last refreshed.
     #[schema(value_type = String, format = DateTime)]
     refreshed_at: Timestamp,
-    /// When it ends unless it is refreshed.
+    /// When it expires unless refreshed.
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
-    /// Whether it is the one that asks.
+    /// Whether it is the caller's.
     current: bool,
 }
 

@@ -19,8 +19,8 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Change your password",
-    description: "Asks for the present one; ten wrong ones within 15 minutes. You are signed out everywhere but here within 2 s. Your API \
-                  keys stay: revoke those that you no longer trust.",
+    description: "Needs the current password; at most ten wrong ones in 15 minutes. Your other sign-ins end within 2 s. Your API \
+                  keys stay valid: revoke those you no longer trust.",
     request: Some("PasswordChange"),
     answers: &[AnswerDoc {
         status: 200,
@@ -31,12 +31,12 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// The password until now and from now on.
+/// Old and new password.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PasswordChange)]
 pub struct PasswordSpec {
-    /// The present one.
+    /// Current password.
     #[schema(value_type = String)]
     old_password: SecretString,
     /// 12 to 256 characters, any of them.
@@ -44,11 +44,11 @@ pub struct PasswordSpec {
     password: SecretString,
 }
 
-/// What else a change of the password did.
+/// Result of a password change.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PasswordChanged)]
 pub struct PasswordView {
-    /// Sign-ins that it ended.
+    /// Sign-ins that were ended.
     ended_sessions: u64,
 }
 

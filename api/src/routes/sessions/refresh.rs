@@ -16,17 +16,16 @@ use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Stay signed in",
-    description: "A refresh token is good once. One that comes a second time ends the whole sign-in: somebody has copied it. So \
-                  send one at a time, and keep the new one before you use it. When no answer comes, the same one may be sent again \
-                  within 10 s.",
+    summary: "Refresh a sign-in",
+    description: "A refresh token works once. Its reuse ends the sign-in, since it may be stolen: send one at a time, and store the \
+                  new one before you use it. Without a response, the same token may be sent again within 10 s.",
     request: Some("SessionRefresh"),
     answers: &[AnswerDoc { status: 200, text: "New tokens", content: Content::Json("Session") }],
     problems: &[Code::Unauthenticated, Code::NotAvailable],
     ..Doc::EMPTY
 };
 
-/// What was given with the last access token.
+/// Refresh token.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SessionRefresh)]
@@ -64,5 +63,5 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
 }
 
 fn refused() -> Problem {
-    Problem::new(Code::Unauthenticated, "The refresh token is not good; sign in again.")
+    Problem::new(Code::Unauthenticated, "The refresh token is invalid; sign in again.")
 }

@@ -25,23 +25,23 @@ const MAX_TEXT: usize = 1024;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Sign in",
-    description: "Ten wrong tries for an account within 15 minutes, five of them from one address, and 100 within an hour from one \
-                  address; where its password was right within 30 days, five, whatever others try. 60 right ones for an account \
-                  within an hour. Whoever is signed in 100 times over is signed out where that was last used longest ago.",
+    description: "Limits on failed attempts: ten per account in 15 minutes, five of them from one address, and 100 per address in an \
+                  hour. An address that signed in to the account within 30 days always has five. At most 60 sign-ins per account in \
+                  an hour, and 100 active ones: a further one ends the least recently used.",
     request: Some("SignIn"),
     answers: &[AnswerDoc { status: 201, text: "Signed in", content: Content::Json("Session") }],
     problems: &[Code::Unauthenticated, Code::NotAvailable, Code::TooManyAttempts],
     ..Doc::EMPTY
 };
 
-/// Who wants to sign in.
+/// Credentials of a user.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SignIn)]
 pub struct SignInSpec {
     /// The tenant's name.
     tenant: String,
-    /// The address that the user was invited with; case does not matter.
+    /// E-mail address of the user, case-insensitive.
     email: String,
     /// The password.
     #[schema(value_type = String)]
@@ -95,5 +95,5 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
 }
 
 fn refused() -> Problem {
-    Problem::new(Code::Unauthenticated, "The tenant, the address or the password is wrong.")
+    Problem::new(Code::Unauthenticated, "Wrong tenant, address or password.")
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 const ENDED: [AnswerDoc; 1] =
-    [AnswerDoc { status: 200, text: "It is over", content: Content::Json("SignedOut") }];
+    [AnswerDoc { status: 200, text: "The ended sign-in", content: Content::Json("SignedOut") }];
 
 /// The document's words.
 pub const HERE_DOC: Doc = Doc {
@@ -33,7 +33,7 @@ pub const THERE_DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A sign-in that is over.
+/// An ended sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SignedOut)]
 pub struct SignedOutView {

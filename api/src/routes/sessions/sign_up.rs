@@ -28,8 +28,8 @@ const FIRST_VERSION: i32 = 1;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Sign up",
-    description: "Makes a tenant and its owner, and signs the owner in. Only where the installation has `auth.sign_up_plan`; ten tries \
-                  within an hour from one address. When the answer is lost and the name is taken the next time, try to sign in.",
+    description: "Creates a tenant and its owner and signs the owner in. Needs `auth.sign_up_plan`; at most ten attempts per address \
+                  in an hour. If the response was lost and the name is then taken, try to sign in.",
     request: Some("SignUp"),
     answers: &[AnswerDoc {
         status: 201,
@@ -40,16 +40,16 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Who wants to be a customer.
+/// A new customer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SignUp)]
 pub struct SignUpSpec {
-    /// The tenant's name, asked for on signing in. Kept in Unicode's form NFKC, with single spaces and none around it, and without
-    /// characters that cannot be seen. Unique, upper and lower case being the same.
+    /// Name of the tenant, needed to sign in. Stored in Unicode NFKC with single spaces and without invisible
+    /// characters. Unique, ignoring case.
     #[schema(min_length = 1, max_length = 200)]
     tenant: String,
-    /// The owner's address to sign in with. Kept in lower case.
+    /// E-mail address of the owner. Stored in lower case.
     #[schema(max_length = 254)]
     email: String,
     /// 12 to 256 characters, any of them.
@@ -96,7 +96,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     match store::sign_in::sign_up(&state.sign_in, new, call.by()).await? {
         Created::Yes => signed_in(&call, StatusCode::CREATED, bearer, &refresh.text),
         Created::NameTaken => {
-            let detail = "The name is taken, or looks like one that is; choose another one.";
+            let detail = "The name is taken or similar to a taken one; choose another.";
             Err(Problem::new(Code::Conflict, detail))
         }
         Created::NoSuchPlan => {
@@ -109,6 +109,6 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
 fn no_signing_up() -> Problem {
     Problem::new(
         Code::NotAvailable,
-        "Nobody can sign up to this installation; ask whoever runs it for an account.",
+        "Sign-up is disabled on this installation; ask its operator for an account.",
     )
 }

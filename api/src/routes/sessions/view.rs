@@ -12,11 +12,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Two tokens: one to work with, one to get the next two.
+/// An access token and a refresh token.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Session)]
 pub struct SessionView<'a> {
-    /// Names this sign-in in the list of them.
+    /// Id of the sign-in.
     #[schema(value_type = String)]
     id: SignInId,
     /// The tenant.
@@ -31,7 +31,7 @@ pub struct SessionView<'a> {
     token_type: &'static str,
     /// Seconds until the access token expires.
     expires_in: u64,
-    /// Good once, for `POST /v1/sessions/refresh`.
+    /// For `POST /v1/sessions/refresh`; works once.
     refresh_token: &'a str,
 }
 
@@ -62,6 +62,6 @@ pub(super) fn signed_in(
 pub(super) fn no_signing_in() -> Problem {
     Problem::new(
         Code::NotAvailable,
-        "Users cannot sign in to this installation: it has no `auth.jwt_key`. Use an API key.",
+        "Sign-in is disabled on this installation (no `auth.jwt_key`); use an API key.",
     )
 }

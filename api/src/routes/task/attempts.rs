@@ -21,19 +21,19 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// One try of a task.
+/// An attempt of a task.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Attempt)]
 pub struct AttemptView<'a> {
-    /// 1 upwards.
+    /// Number, from 1.
     attempt: u32,
     /// `running`, or how it ended.
     #[schema(value_type = super::super::super::openapi::words::AttemptState)]
     state: &'static str,
-    /// False where it was lost to infrastructure: it costs nothing and is not counted.
+    /// False: lost to infrastructure; free, and not counted against `max_attempts`.
     charged: bool,
     executor: Option<&'a str>,
-    /// When it got its place on an executor.
+    /// When it was placed on an executor.
     #[schema(value_type = String, format = DateTime)]
     placed_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]

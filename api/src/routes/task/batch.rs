@@ -37,11 +37,11 @@ const FULL: usize = 1024;
 /// So many times as many tasks as were admitted are looked at, where mistakes among them leave room.
 const LOOKS: usize = 3;
 
-/// What became of one task of a batch: `task` or `error`.
+/// Result of one task of a batch: `task` or `error`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = BatchItem)]
 pub struct ItemView<'a> {
-    /// Its place in the request, from 0.
+    /// Index in the request, from 0.
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<super::super::super::openapi::words::BatchTask>, nullable = false)]
@@ -49,7 +49,7 @@ pub struct ItemView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
     error: Option<ShownProblem<'a>>,
-    /// What its owner should know of a task that is new. Absent where there is nothing.
+    /// Warnings about a new task. Absent if none.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<Warning>, required = false)]
     warnings: &'a [Warning],

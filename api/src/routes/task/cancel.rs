@@ -20,17 +20,17 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Cancel a task",
-    description: "What has not started is cancelled at once. What runs is asked to stop: it ends `cancelled`, or \
-                  `succeeded` if it was faster. Repeating it is safe.",
+    description: "A waiting task is cancelled at once. A running task is asked to stop and ends `cancelled`, or `succeeded` if it \
+                  was faster. Idempotent.",
     answers: &[
         AnswerDoc {
             status: 200,
-            text: "It is cancelled, or there was nothing to do",
+            text: "Cancelled, or already finished",
             content: Content::Json("CancelledTask"),
         },
         AnswerDoc {
             status: 202,
-            text: "It runs, and is asked to stop",
+            text: "Running; a stop was requested",
             content: Content::Json("CancelledTask"),
         },
     ],
@@ -38,14 +38,14 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// The task, and what the cancel did.
+/// The task and the result of the cancel.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CancelledTask)]
 pub struct CancelView<'a> {
-    /// The task as it is now.
+    /// The task now.
     #[serde(flatten)]
     task: TaskView<'a>,
-    /// What was done.
+    /// The result.
     #[schema(value_type = super::super::super::openapi::words::Cancel)]
     cancel: &'static str,
 }

@@ -9,9 +9,9 @@ use actix_web::http::StatusCode;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Explain what a task waits for, and when it will probably start",
-    description: "Of every task, in every state. What it waits for is as of `at`, what is known of others' turns a second older at \
-                  most. The times are no promise: `basis` says what they rest on, or why there are none.",
+    summary: "Explain what a task waits for and its estimated start",
+    description: "Works in every state. Reasons are as of `at`; the position in the queue may be one second older. Times are \
+                  estimates: `basis` says how they were made, or why there are none.",
     answers: &[AnswerDoc {
         status: 200,
         text: "What it waits for",

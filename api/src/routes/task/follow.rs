@@ -40,7 +40,7 @@ static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FollowedState)]
 pub struct StateEvent<'a> {
-    /// The state the task is in now; in `end` the last one.
+    /// Current state; in `end` the final one.
     #[schema(value_type = super::super::super::openapi::words::State)]
     state: State,
     /// Its latest attempt; 0 before the first.
@@ -49,7 +49,7 @@ pub struct StateEvent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     exit_code: Option<i32>,
-    /// Why it ended as it did; in `end` only.
+    /// Reason of its end; in `end` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<&'a str>,
@@ -239,8 +239,7 @@ fn resumed(headers: &HeaderMap) -> Result<Option<OutputPosition>, Problem> {
         return Ok(None);
     }
     position(text).map(Some).ok_or_else(|| {
-        let detail =
-            "must be the id of an event of this stream; leave it out to begin at the start";
+        let detail = "must be the id of an event of this stream; omit it to start at the beginning";
         Problem::at(Code::InvalidParameter, "header:Last-Event-ID", detail)
     })
 }

@@ -26,19 +26,19 @@ pub const DOC: Doc = Doc {
     query: &[
         Param {
             name: "state",
-            text: "In this state; several with commas or given several times",
+            text: "State; comma-separated or repeated",
             form: Form::Many(&Form::Schema("State")),
         },
-        Param { name: "tier", text: "Of this tier", form: Form::Schema("Tier") },
-        Param { name: "name", text: "Of exactly this name", form: Form::Text },
+        Param { name: "tier", text: "Tier", form: Form::Schema("Tier") },
+        Param { name: "name", text: "Exact name", form: Form::Text },
         Param {
             name: "label",
-            text: "With this label, as `key=value`, or without it, as `key!=value`; given several times, all must hold",
+            text: "Label to have (`key=value`) or not to have (`key!=value`); repeatable, all must match",
             form: Form::Many(&Form::Pattern("=")),
         },
         Param {
             name: "schedule",
-            text: "Made by this schedule: its name, or its id, by which tasks of a deleted one are found too",
+            text: "Schedule that created the task, by name, or by id also for a deleted one",
             form: Form::Text,
         },
         Param {
@@ -53,7 +53,7 @@ pub const DOC: Doc = Doc {
         },
         Param {
             name: "include",
-            text: "`run`: each with what it runs, too; left out otherwise",
+            text: "`run`: include what each task runs",
             form: Form::OneOf(&["run"]),
         },
         PAGE[0],
@@ -150,7 +150,7 @@ async fn schedule_of(call: &Call, text: &str) -> Result<ScheduleId, Problem> {
 /// What labels must be, or must not be. A key holds no `!`, so what stands before `!=` is one.
 fn labels(texts: Vec<String>) -> Result<Vec<LabelFilter>, Problem> {
     if texts.len() > MOST_LABELS {
-        let detail = format!("must be given {MOST_LABELS} times at most");
+        let detail = format!("must be given at most {MOST_LABELS} times");
         return Err(wrong_parameter("label", &detail));
     }
     let read = |text: String| {

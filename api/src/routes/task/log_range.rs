@@ -11,7 +11,7 @@ use store::output::{OutputFilter, OutputPosition, Stream};
 /// Most lines that `tail` may ask for.
 pub(super) const MAX_TAIL: u32 = 10_000;
 
-const SINCE: &str = "must be a time such as 2030-01-31T12:00:00Z (RFC 3339) or a duration such as 10m, for so long ago";
+const SINCE: &str = "must be a time such as 2030-01-31T12:00:00Z (RFC 3339) or an age such as 10m";
 
 /// What the client wants to see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -26,44 +26,43 @@ const PAGE_BYTES: usize = 1024 * 1024;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Read the output of a task",
-    description: "By attempt, and within an attempt in the order in which its executor read both streams. A jump in `offset` of a \
-                  stream means bytes that were not kept. `tail` and `since` choose where it begins, in each form of the answer; a \
-                  cursor or a `Last-Event-ID` goes on from its own place. A page may be shorter than `limit`; the last one has no `next_cursor`.\n\n\
-                  With `Accept: text/event-stream` or `follow=true` the answer is a stream of server-sent events that lasts until \
-                  the task has ended: `output` (a LogChunk), `state` (a FollowedState, when it changes) and at last `end` (a \
-                  FollowedState). A stream that ends without \
-                  `end` was cut, by a restart for example: connect again with the id of the last event in `Last-Event-ID`, to any \
-                  process, and it goes on without a gap. `limit`, `cursor` and `format` are not for it.",
+    description: "By attempt, and within an attempt in the order in which the executor read both streams. A gap in `offset` of a \
+                  stream means bytes that were not stored. `tail` and `since` set the start; a cursor or a `Last-Event-ID` continues \
+                  from its position. A page may be shorter than `limit`; the last one has no `next_cursor`.\n\n\
+                  With `Accept: text/event-stream` or `follow=true` the response is a stream of server-sent events until the task \
+                  has finished: `output` (a LogChunk), `state` (a FollowedState, when it changes) and at last `end` (a \
+                  FollowedState). A stream that ends without `end` was interrupted, for example by a restart: reconnect with the id \
+                  of the last event in `Last-Event-ID`, and it continues without a gap. `limit`, `cursor` and `format` do not apply.",
     headers: &[Param {
         name: "Last-Event-ID",
-        text: "Of the last event seen: a live stream goes on after it",
+        text: "Id of the last received event; the stream continues after it",
         form: Form::Pattern("^([0-9]{1,10}([.][0-9]{1,10}){2}([.][0-9]{1,10}[.][0-9]{1,10})?)?$"),
     }],
     query: &[
         Param {
             name: "attempt",
-            text: "Of this attempt only",
+            text: "Attempt",
             form: Form::Whole { least: 0, most: u32::MAX, usual: None },
         },
         Param {
             name: "stream",
-            text: "`stdout` or `stderr` only",
+            text: "Only `stdout` or `stderr`",
             form: Form::Schema("LogStream"),
         },
         Param {
             name: "tail",
-            text: "The last lines only, so many: 0 to 10000, counted over both streams",
+            text: "Only the last N lines, 0 to 10000, over both streams",
             form: Form::Whole { least: 0, most: MAX_TAIL, usual: None },
         },
         Param {
             name: "since",
-            text: "What was stored from this time on (RFC 3339), or since so long ago, such as `10m`",
+            text: "Only output stored since this time (RFC 3339) or age, such as `10m`",
             form: Form::Text,
         },
         Param { name: "follow", text: "`true`: live, as server-sent events", form: Form::Flag },
         Param {
             name: "format",
-            text: "`raw`: the bytes themselves, without pages",
+            text: "`raw`: the bytes, without pages",
             form: Form::OneOf(&["json", "raw"]),
         },
         PAGE[0],

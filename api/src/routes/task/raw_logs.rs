@@ -75,7 +75,7 @@ async fn next(mut rest: Rest) -> Result<Option<(Bytes, Rest)>, io::Error> {
         Some(page) => page,
         None => store::output::read(&rest.db, &rest.scope, rest.task, rest.filter, STEP).await.map_err(|error| {
             tracing::warn!(task.id = %rest.task, "The output of `{}` was cut off: {error}", rest.task);
-            io::Error::other("the output cannot be read on")
+            io::Error::other("the output cannot be read further")
         })?,
     };
     if chunks.is_empty() {

@@ -17,10 +17,10 @@ use store::task::TaskRecord;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
-    summary: "Run a task again, as a new task",
-    description: "The new task is what the first one was when it was submitted, with what the body changes, and `rerun_of` names the first. \
-                  It is due at once unless the body says `delay` or `run_at`. The first task may be in any state and is not changed. \
-                  With a `unique_key` that a task of yours which has not ended holds, that task is the answer, with status 200.",
+    summary: "Run a task again as a new task",
+    description: "The new task equals the first one as submitted, with the changes of the body; `rerun_of` refers to the first. It \
+                  is due at once unless the body has `delay` or `run_at`. The first task may be in any state and does not change. If \
+                  an unfinished task of yours has the same `unique_key`, it is returned with status 200.",
     request: Some("TaskRerun"),
     answers: &[
         AnswerDoc { status: 201, text: "The new task", content: Content::Json("Task") },

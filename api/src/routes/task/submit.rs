@@ -21,9 +21,9 @@ use store::task::submit::NewTask;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Submit a task",
-    description: "The answer comes after the task is stored durably. With a `unique_key` that a task of yours \
-                  which has not ended holds, that task is the answer, with status 200. `warnings` tells of a task that fits none of \
-                  its pool's executors as they are now: it is stored, and waits until one comes.",
+    description: "The response is sent after the task is stored durably. If an unfinished task of yours has the same `unique_key`, \
+                  it is returned with status 200. `warnings` reports a task that fits no current executor of its pool: it is stored \
+                  and waits.",
     request: Some("TaskSubmit"),
     answers: &[
         AnswerDoc { status: 201, text: "The new task", content: Content::Json("Task") },
@@ -178,7 +178,7 @@ async fn read(call: &Call, id: TaskId) -> Result<TaskRecord, Problem> {
     let found = store::task::get(&call.state.api, &call.scope(), id).await?;
     // It was there a moment ago and can only have been dropped with its day's history.
     found.ok_or_else(|| {
-        Problem::new(Code::NotFound, "The task of this key has been dropped from history.")
+        Problem::new(Code::NotFound, "The task of this idempotency key was removed from history.")
     })
 }
 

@@ -18,25 +18,24 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Submit many tasks",
-    description: "Each task is judged by itself; those without mistakes are stored durably before they are answered. A JSON \
-                  document is stored in one transaction and answered as a whole. Where the plan's rate does not allow all of them, \
-                  the first are stored and the others refused one by one as `rate_limited`; the status is 429 only where none \
-                  was admitted.\n\n\
-                  With `Content-Type: application/x-ndjson` the body is a TaskSubmit a line, and the answer a BatchItem a line, in \
-                  order, while the body is still being read: each 500 lines are stored together and then answered. Pointers are \
-                  relative to the line. Blank lines are passed over but counted in `index`. The last line is a BatchSummary: \
-                  where it is missing, the answer was cut. What was answered is stored, whatever happens afterwards. With an \
-                  `Idempotency-Key` the same lines sent again get the same answers, and those that were not reached are stored now.",
+    description: "Tasks are validated independently; valid ones are stored durably before the response. A JSON document is stored in \
+                  one transaction. If the plan's rate does not allow all of them, the first are stored and the others get \
+                  `rate_limited`; the status is 429 only if none was admitted.\n\n\
+                  With `Content-Type: application/x-ndjson` the body has one TaskSubmit per line and the response one BatchItem per \
+                  line, in order, streamed: each 500 lines are stored together and then answered. Pointers are relative to the line. \
+                  Blank lines are skipped but counted in `index`. The last line is a BatchSummary; without it, the response was cut. \
+                  Answered tasks are stored in any case. With an `Idempotency-Key`, the same lines sent again get the same results, \
+                  and the remaining ones are stored.",
     query: &[Param {
         name: "return",
-        text: "`full`: whole tasks in the answer",
+        text: "`full`: return whole tasks",
         form: Form::OneOf(&["brief", "full"]),
     }],
     request: Some("TaskBatch"),
     request_lines: Some("TaskSubmit"),
     answers: &[AnswerDoc {
         status: 200,
-        text: "What became of each, in order",
+        text: "The result of each task, in order",
         content: Content::JsonOrLines("BatchResult", ["BatchItem", "BatchSummary"]),
     }],
     problems: &[
@@ -59,13 +58,13 @@ pub struct BatchSpec<'a> {
     tasks: Vec<&'a RawValue>,
 }
 
-/// What became of a batch.
+/// Result of a batch.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = BatchResult)]
 pub struct BatchView<'a> {
-    /// Tasks stored, or that existed under their `unique_key`.
+    /// Tasks stored or existing under their `unique_key`.
     accepted: usize,
-    /// Tasks with mistakes, and those over a rate limit (`rate_limited`).
+    /// Invalid tasks and tasks over a rate limit (`rate_limited`).
     rejected: usize,
     /// One for each task, in order.
     results: Vec<ItemView<'a>>,

@@ -29,19 +29,19 @@ use utoipa::ToSchema;
 /// Lines stored in one transaction. Also what an idempotency key stands for, so it is the same for every request.
 const SLICE: usize = 500;
 
-/// The last line of the answer to a batch of lines.
+/// The last line of the response to an NDJSON batch.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = BatchSummary)]
 pub struct Summary<'a> {
-    /// Tasks stored, or that existed under their `unique_key`.
+    /// Tasks stored or existing under their `unique_key`.
     accepted: usize,
-    /// Tasks with mistakes, and those over a rate limit (`rate_limited`).
+    /// Invalid tasks and tasks over a rate limit (`rate_limited`).
     rejected: usize,
-    /// Why it ended before the body did. Lines from `next` on were not answered.
+    /// Why processing stopped before the end. Lines from `next` on have no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<super::super::super::openapi::words::Problem>, nullable = false)]
     error: Option<ShownProblem<'a>>,
-    /// The first line without an answer, where there is an `error`.
+    /// The first line without a result, if there is an `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     next: Option<usize>,
@@ -161,7 +161,8 @@ impl Worker {
             if self.answers.is_closed() {
                 return Ok(());
             }
-            let late = |_| Problem::new(Code::Timeout, "The body did not go on in time.");
+            let late =
+                |_| Problem::new(Code::Timeout, "The rest of the body did not arrive in time.");
             let lines = timeout(self.patience, self.lines.take(SLICE)).await.map_err(late)??;
             if lines.is_empty() {
                 return Ok(());
@@ -234,7 +235,7 @@ fn within(most: usize, lines: &[Line]) -> Result<(), Problem> {
     if lines.last().is_none_or(|line| line.index < most) {
         return Ok(());
     }
-    let detail = format!("may have {most} lines at most");
+    let detail = format!("must have at most {most} lines");
     Err(Problem::at(Code::ValidationFailed, "", detail))
 }
 

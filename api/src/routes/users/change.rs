@@ -19,9 +19,9 @@ use utoipa::ToSchema;
 
 /// The document's words.
 pub const ROLE_DOC: Doc = Doc {
-    summary: "Give a user another role",
-    description: "API keys that the user made, and could not make with the new role, are revoked. You can only give a role whose \
-                  permissions you hold, and only owners change owners.",
+    summary: "Change a user's role",
+    description: "API keys of the user that the new role does not allow are revoked. You can only grant a role whose permissions you \
+                  hold, and only owners can change owners.",
     request: Some("UserChange"),
     answers: &[AnswerDoc { status: 200, text: "Changed", content: Content::Json("User") }],
     problems: &[Code::NotFound, Code::LastOwner],
@@ -31,18 +31,22 @@ pub const ROLE_DOC: Doc = Doc {
 /// The document's words.
 pub const REMOVE_DOC: Doc = Doc {
     summary: "Remove a user",
-    description: "The user is signed out everywhere, and API keys that the user made are revoked.",
-    answers: &[AnswerDoc { status: 200, text: "It was this one", content: Content::Json("User") }],
+    description: "The user's sign-ins end and the API keys created by the user are revoked.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The revoked object",
+        content: Content::Json("User"),
+    }],
     problems: &[Code::NotFound, Code::LastOwner],
     ..Doc::EMPTY
 };
 
-/// What may change of a user.
+/// Changes of a user.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = UserChange)]
 pub struct ChangeSpec {
-    /// What the user may do from now on.
+    /// The new role.
     #[schema(value_type = super::super::super::openapi::words::Role)]
     role: Role,
 }
@@ -74,10 +78,12 @@ async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
         Changed::Done(user) => answer(StatusCode::OK, &UserView::from(&user)),
         Changed::NotFound => Err(no_such_user()),
         Changed::ActorEnded => Err(ended()),
-        Changed::Mightier => Err(Problem::new(Code::ScopeMissing, "Only owners change owners.")),
+        Changed::Mightier => {
+            Err(Problem::new(Code::ScopeMissing, "Only owners can change owners."))
+        }
         Changed::LastOwner => Err(Problem::new(
             Code::LastOwner,
-            "This is the tenant's last owner; make another one first.",
+            "This is the tenant's last owner; add another first.",
         )),
     }
 }

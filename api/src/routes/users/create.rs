@@ -25,37 +25,37 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Invite a user",
-    description: "Without a password the answer has a one-time token, shown once: give it to the user, who sets a password with \
-                  `POST /v1/sessions/accept`. You can only give a role whose permissions you hold; no API key makes owners.",
+    description: "Without a password, the response has a one-time token, shown once. The user sets a password with it (`POST \
+                  /v1/sessions/accept`). You can only grant a role whose permissions you hold; API keys cannot create owners.",
     request: Some("UserCreate"),
     answers: &[AnswerDoc { status: 201, text: "Invited", content: Content::Json("NewUser") }],
     ..Doc::EMPTY
 };
 
-/// A user to make.
+/// A user to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = UserCreate)]
 pub struct UserSpec {
-    /// The address to sign in with; unique in the tenant. Kept in lower case.
+    /// E-mail address; unique in the tenant. Stored in lower case.
     #[schema(max_length = 254)]
     email: String,
-    /// What the user may do.
+    /// Role of the user.
     #[schema(value_type = super::super::super::openapi::words::Role)]
     role: Role,
-    /// A first password, 12 to 256 characters. Without one the user is invited to set one.
+    /// Password, 12 to 256 characters. Default: the user is invited to set one.
     #[schema(value_type = Option<String>, min_length = 12, max_length = 256)]
     password: Option<SecretString>,
 }
 
-/// A user who was just made.
+/// A new user.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NewUser)]
 pub struct NewUserView<'a> {
     /// The user.
     #[serde(flatten)]
     user: UserView<'a>,
-    /// With which the user sets a password; shown this once. Null where a password was given, and when a request is repeated.
+    /// Invitation token, shown once. Null if a password was given, and in a repeated response.
     #[schema(required)]
     invite_token: Option<&'a str>,
 }
@@ -92,7 +92,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             Ok(raw_json(StatusCode::CREATED, to_json(&NewUserView::new(&user, token))?))
         }
         Once::Done(Created::EmailTaken) => {
-            let detail = "is another user's of your tenant";
+            let detail = "belongs to another user of your tenant";
             Err(Problem::at(Code::ValidationFailed, "/email", detail))
         }
         Once::Done(Created::ActorEnded) => Err(ended()),
@@ -120,6 +120,6 @@ pub(super) fn may_give(call: &Call, role: Role) -> Result<(), Problem> {
     if call.caller.permissions().includes(role.permissions()) {
         return Ok(());
     }
-    let detail = format!("You cannot give the role `{role}`: you do not hold all that it allows.");
+    let detail = format!("You cannot grant the role `{role}`: you lack some of its permissions.");
     Err(Problem::new(Code::ScopeMissing, detail))
 }

@@ -23,7 +23,7 @@ pub struct UserView<'a> {
     id: UserId,
     /// Lower case; unique in the tenant.
     email: &'a str,
-    /// What the user may do.
+    /// Role of the user.
     #[schema(value_type = super::super::super::openapi::words::Role)]
     role: Role,
     /// `invited` until a password is set, then `active`.

@@ -16,19 +16,19 @@ use domain::time::Timestamp;
                   berth schedule backfill report --from 2027-01-01T00:00:00Z --to 2027-02-01T00:00:00Z --per-second 2"
 )]
 pub struct BackfillArguments {
-    /// The schedule's name.
+    /// Name of the schedule.
     #[arg(value_parser = name)]
     pub name: String,
-    /// Due times from this one on.
+    /// Start of the range, inclusive.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub from: Timestamp,
-    /// Up to this one, which is not included.
+    /// End of the range, exclusive.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub to: Timestamp,
-    /// Only say what it would do.
+    /// Only show the plan.
     #[arg(long)]
     pub dry_run: bool,
-    /// Tasks made a second, 0.001 to 1000; 10 when left out.
+    /// Tasks created per second, 0.001 to 1000. Default: 10.
     #[arg(long, value_name = "RATE")]
     pub per_second: Option<f64>,
 }
@@ -48,15 +48,15 @@ pub async fn run(connection: &Connection, arguments: &BackfillArguments) -> Resu
 fn said(plan: &BackfillPlan) -> String {
     let (will, due) = (if plan.dry_run { "would fire" } else { "will fire" }, plan.due);
     let times = if due == 1 { "due time" } else { "due times" };
-    let made = format!("{due} {times} in this range, {} of which made no task", plan.to_fire);
+    let made = format!("{due} {times} in this range, {} without a task", plan.to_fire);
     match (plan.first, plan.last) {
         (Some(first), Some(last)) => format!(
-            "{made} and {will}, {} a second: {} to {}",
+            "{made}; {will} {} per second: {} to {}",
             plan.per_second,
             exact(first),
             exact(last)
         ),
-        _ => format!("{made}: there is nothing to do"),
+        _ => format!("{made}: nothing to do"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::output::{self, Format};
 /// Which schedule.
 #[derive(Debug, clap::Args)]
 pub struct NameArguments {
-    /// Its name.
+    /// Name.
     #[arg(value_parser = name)]
     pub name: String,
 }
@@ -19,10 +19,10 @@ pub struct NameArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth schedule delete report")]
 pub struct DeleteArguments {
-    /// Its name.
+    /// Name.
     #[arg(value_parser = name)]
     pub name: String,
-    /// Only where it is in this version.
+    /// Only if the schedule has this version.
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..))]
     pub if_version: Option<i64>,
 }
@@ -31,10 +31,10 @@ pub struct DeleteArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth schedule pause report --because 'the database is moved'")]
 pub struct PauseArguments {
-    /// Its name.
+    /// Name.
     #[arg(value_parser = name)]
     pub name: String,
-    /// Why, for those who find it paused.
+    /// Reason, shown with the schedule.
     #[arg(long, value_name = "TEXT")]
     pub because: Option<String>,
 }
@@ -66,7 +66,7 @@ pub async fn delete(connection: &Connection, arguments: &DeleteArguments) -> Res
     let deleted = deleted.map_err(|error| failure(&error))?;
     match connection.format {
         Format::Json => output::document(deleted.json()),
-        Format::Table => output::line(&format!("{} deleted; its tasks go on", deleted.name)),
+        Format::Table => output::line(&format!("{} deleted; its tasks continue", deleted.name)),
     }
 }
 

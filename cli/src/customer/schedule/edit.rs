@@ -26,32 +26,32 @@ use serde_json::{Map, Value, json};
                   berth schedule edit report --env A=2 --unset env.B --label team=media\n  \
                   berth schedule edit report --cron '0 4 * * *' --unset timing.end_at\n  \
                   berth schedule edit report -- ./report.sh --full\n\n\
-                  What is not named stays as it is. What says when it is due (--cron, --every and so on) replaces all that said so before.\n\
+                  Omitted fields stay unchanged. Timing flags (--cron, --every and so on) replace the whole timing.\n\
                   The difference is written to standard error."
 )]
 pub struct EditArguments {
-    /// Its name.
+    /// Name.
     #[arg(value_name = "NAME", value_parser = name)]
     pub schedule: String,
-    /// When it is due.
+    /// The timing.
     #[command(flatten)]
     pub timing: TimingArguments,
-    /// While an earlier task of it has not ended: skip, buffer_one, buffer_all, cancel_other or allow.
+    /// Overlap policy, if an earlier task is unfinished: skip, buffer_one, buffer_all, cancel_other or allow.
     #[arg(long, help_heading = "Policies")]
     pub overlap: Option<Overlap>,
-    /// What becomes of overdue times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
+    /// Misfire policy for late due times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
     #[arg(long, value_parser = misfire, help_heading = "Policies")]
     pub misfire: Option<Misfire>,
-    /// Pause it when so many of its tasks in a row did not succeed; `--unset pause_after_failures`: never.
+    /// Pause after N consecutive tasks without success; `--unset pause_after_failures`: never.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Policies")]
     pub pause_after_failures: Option<u32>,
-    /// Another field of its task, such as retry.initial=3s; may be repeated.
+    /// Other field of the task, such as retry.initial=3s; repeatable.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = set::setting, help_heading = "Policies")]
     pub set: Vec<Setting>,
-    /// What has its default again, such as timing.end_at, pause_after_failures, env.A or labels.team; may be repeated.
+    /// Field to reset to its default, such as timing.end_at, pause_after_failures, env.A or labels.team; repeatable.
     #[arg(long = "unset", value_name = "FIELD", help_heading = "Policies")]
     pub unset: Vec<String>,
-    /// What each fire makes.
+    /// The task that each fire creates.
     #[command(flatten, next_help_heading = "Task")]
     pub task: TaskArguments,
 }
@@ -61,9 +61,7 @@ pub async fn run(connection: &Connection, arguments: EditArguments) -> Result<()
     let (client, name) = (&connection.client, arguments.schedule.clone());
     let change = change(arguments)?;
     if change.as_object().is_none_or(Map::is_empty) {
-        return Err(Failure::usage(
-            "nothing is named that would change; see `berth schedule edit --help`",
-        ));
+        return Err(Failure::usage("no change was given; see `berth schedule edit --help`"));
     }
     let before = client.schedule(&name).await.map_err(|error| failure(&error))?;
     let shown: Value = read(before.json())?;
@@ -72,9 +70,9 @@ pub async fn run(connection: &Connection, arguments: EditArguments) -> Result<()
     let stored = stored.map_err(|error| {
         let failed = failure(&error);
         match error.api() {
-            Some(problem) if problem.status == 412 => failed.adding(
-                " Somebody changed it in between; repeat the command to change what it is now.",
-            ),
+            Some(problem) if problem.status == 412 => {
+                failed.adding(" It was changed concurrently; repeat the command.")
+            }
             _ => failed,
         }
     })?;

@@ -12,10 +12,10 @@ use domain::schedule::Outcome;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth schedule fires report --outcome late,skipped_overlap")]
 pub struct FiresArguments {
-    /// The schedule's name.
+    /// Name of the schedule.
     #[arg(value_parser = name)]
     pub name: String,
-    /// With one of these outcomes, with commas or given several times.
+    /// Outcome; comma-separated or repeated.
     #[arg(long = "outcome", value_delimiter = ',', value_name = "OUTCOME")]
     pub outcomes: Vec<Outcome>,
     /// Which pages.

@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
                   berth schedule preview --cron '30 2 * * *' --zone America/New_York --from 2027-03-12T00:00:00Z"
 )]
 pub struct PreviewArguments {
-    /// The schedule's name; without one, a timing is previewed as if it were stored now.
+    /// Name of a schedule. Default: preview the timing flags as if stored now.
     #[arg(value_parser = name)]
     pub name: Option<String>,
-    /// Due times, 1 to 999; 10 when left out.
+    /// Number of due times, 1 to 999. Default: 10.
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999))]
     pub count: Option<u32>,
-    /// Those after this time.
+    /// Only due times after this time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub from: Option<Timestamp>,
     /// The timing.
@@ -44,7 +44,7 @@ pub async fn run(connection: &Connection, arguments: &PreviewArguments) -> Resul
         (None, false) => client.preview_timing(&arguments.timing.timing(), count, from).await,
         _ => {
             return Err(Failure::usage(
-                "give the name of a schedule, or when it is due (--cron, --every, --daily …), and not both",
+                "give either the name of a schedule or a timing (--cron, --every, --daily …)",
             ));
         }
     };
@@ -80,7 +80,7 @@ fn drawn(preview: &SchedulePreview) -> String {
     }
     text.push_str(&table.take());
     if preview.more {
-        text.push_str("… and more: --count shows up to 999\n");
+        text.push_str("… more: use --count, up to 999\n");
     }
     text
 }
@@ -95,11 +95,11 @@ fn marked(due: &ScheduleDue, mark: &str) -> bool {
 
 fn remark(due: &ScheduleDue) -> &'static str {
     if marked(due, "shifted") {
-        "its own time does not exist on this day"
+        "this time of day does not exist on this day"
     } else if marked(due, "again") {
-        "the second time that the clocks show this"
+        "second occurrence of this time of day"
     } else if marked(due, "repeated") {
-        "the first time that the clocks show this"
+        "first occurrence of this time of day"
     } else if marked(due, "change_day") {
         "the clocks change on this day"
     } else {
@@ -143,8 +143,8 @@ mod tests {
              < > the clocks change on this day\n\n\
              DUE                          UTC                   REMARK\n\
              Sat 2027-03-13 02:30:00 EST  2027-03-13T07:30:00Z\n\
-             Sun 2027-03-14 03:00:00 EDT  2027-03-14T07:00:00Z  its own time does not exist on this day\n\
-             … and more: --count shows up to 999\n"
+             Sun 2027-03-14 03:00:00 EDT  2027-03-14T07:00:00Z  this time of day does not exist on this day\n\
+             … more: use --count, up to 999\n"
         );
         assert_eq!(drawn(&SchedulePreview { due: Vec::new(), ..preview }), "never\n");
     }

@@ -26,39 +26,39 @@ use domain::schedule::{Misfire, Overlap};
                   berth schedule put poll --every 90s --overlap allow --http https://example.com/poll\n  \
                   berth schedule put month-end --monthly last@23:00 --misfire catch_up:3:72h -- /opt/close-books\n  \
                   berth schedule get report --output json > report.json && berth schedule put report --file report.json\n\n\
-                  It stores the whole schedule: what is not named has its default. To change a part, use `berth schedule edit`.\n\
-                  What differs from before is written to standard error",
+                  This replaces the whole schedule: omitted fields get their default. To change a part, use `berth schedule edit`.\n\
+                  The difference is written to standard error",
     group = clap::ArgGroup::new("when").args(WHEN).args(["file"]).required(true).multiple(true),
     group = clap::ArgGroup::new("what").args(["command", "http", "noop", "file"]),
     group = clap::ArgGroup::new("given").args(["command", "script", "http", "noop", "file"]).required(true).multiple(true)
 )]
 pub struct PutArguments {
-    /// Its name: 1 to 100 of a-z A-Z 0-9 _ . -
+    /// Name: 1 to 100 of a-z A-Z 0-9 _ . -
     #[arg(value_name = "NAME", value_parser = name)]
     pub schedule: String,
-    /// When it is due.
+    /// The timing.
     #[command(flatten)]
     pub timing: TimingArguments,
-    /// While an earlier task of it has not ended: skip (the default), buffer_one, buffer_all, cancel_other or allow.
+    /// Overlap policy, if an earlier task is unfinished: skip (default), buffer_one, buffer_all, cancel_other or allow.
     #[arg(long, help_heading = "Policies")]
     pub overlap: Option<Overlap>,
-    /// What becomes of overdue times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
+    /// Misfire policy for late due times: fire_now, fire_next_soon, skip, catch_up:COUNT:MAX_AGE or catch_up:COUNT:MAX_AGE:PER_SECOND.
     #[arg(long, value_parser = misfire, help_heading = "Policies")]
     pub misfire: Option<Misfire>,
-    /// Pause it when so many of its tasks in a row did not succeed.
+    /// Pause after N consecutive tasks without success.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Policies")]
     pub pause_after_failures: Option<u32>,
-    /// Paused from the start, or not: `--paused false` resumes it.
+    /// Store as paused; `--paused false` resumes.
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true", help_heading = "Policies")]
     pub paused: Option<bool>,
-    /// Only where it is in this version.
-    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..), help_heading = "How it is stored")]
+    /// Only if the schedule has this version.
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Storage")]
     pub if_version: Option<i64>,
-    /// Store the schedule in this file: as the API takes it, or as `berth schedule get --output json` shows it; `-` is standard input.
+    /// JSON file with the schedule, as in the API or from `berth schedule get --output json`; `-`: standard input.
     #[arg(long, alias = "json", value_name = "FILE", conflicts_with_all = WHEN, conflicts_with_all = FIELDS, conflicts_with_all = TASK_FIELDS,
-        conflicts_with_all = ["overlap", "misfire", "pause_after_failures", "paused"], help_heading = "How it is stored")]
+        conflicts_with_all = ["overlap", "misfire", "pause_after_failures", "paused"], help_heading = "Storage")]
     pub file: Option<String>,
-    /// What each fire makes.
+    /// The task that each fire creates.
     #[command(flatten, next_help_heading = "Task")]
     pub task: TaskArguments,
 }

@@ -5,7 +5,7 @@ use super::words::{plain, when};
 use crate::failure::Failure;
 use crate::output::{self, Details, Format, age};
 use chrono::SecondsFormat;
-use client::{Answer, Schedule};
+use client::{ApiResponse, Schedule};
 use domain::time::Timestamp;
 use runtime::clock;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(super) fn read(json: &[u8]) -> Result<Value, Failure> {
 }
 
 /// Shows a schedule as it is after a change.
-pub fn changed(format: Format, schedule: &Answer<Schedule>) -> Result<(), Failure> {
+pub fn changed(format: Format, schedule: &ApiResponse<Schedule>) -> Result<(), Failure> {
     match format {
         Format::Json => output::document(schedule.json()),
         Format::Table => output::text(&details(schedule, clock::wall())),
@@ -57,11 +57,11 @@ fn details(schedule: &Schedule, now: Timestamp) -> String {
     details.row("overlap", &schedule.overlap);
     details.row("misfire", misfire(schedule));
     let failures = schedule.failures_in_row;
-    let pauses = |enough| format!("after {enough} failures in a row; now {failures}");
+    let pauses = |enough| format!("after {enough} consecutive failures; now {failures}");
     details.some("pauses", schedule.pause_after_failures.map(pauses));
     details.some("next due", schedule.next_due_at.map(at));
     let waits = schedule.next_due_at.is_none() && schedule.ended_at.is_none();
-    details.some("next due", waits.then_some("counts from the end of its task"));
+    details.some("next due", waits.then_some("after the end of its task"));
     let put_off = schedule.next_fire_at.filter(|_| schedule.next_fire_at != schedule.next_due_at);
     details.some("fires then", put_off.map(at));
     details.some("over since", schedule.ended_at.map(at));
@@ -98,12 +98,8 @@ fn misfire(schedule: &Schedule) -> String {
         return plain(&schedule.misfire);
     }
     let pace = Some(&of["per_second"]).filter(|pace| !pace.is_null());
-    let pace = pace.map(|pace| format!(", {pace} a second")).unwrap_or_default();
-    format!(
-        "catch up with the newest {}, not older than {}{pace}",
-        of["count"],
-        plain(&of["max_age"])
-    )
+    let pace = pace.map(|pace| format!(", {pace} per second")).unwrap_or_default();
+    format!("catch up with the newest {}, at most {} old{pace}", of["count"], plain(&of["max_age"]))
 }
 
 /// A time in UTC, to the millisecond where it is not of a whole second.

@@ -32,62 +32,62 @@ pub const FIELDS: [&str; 10] = [
     "repeat",
 ];
 
-/// A timing. Several of the first eight go together: it is due when any of them is.
+/// A timing. The first eight flags combine: the schedule is due when any of them is.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "When")]
 pub struct TimingArguments {
-    /// A cron pattern of 5 fields, or of 6 with seconds first; may be repeated.
+    /// Cron expression of 5 fields, or 6 with seconds first; repeatable.
     #[arg(long, value_name = "PATTERN", value_parser = cron)]
     pub cron: Vec<String>,
-    /// Each so often, such as 90s, from when it is made or from --anchor on.
+    /// Interval, such as 90s, from creation or --anchor.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub every: Option<Duration>,
-    /// Once, at this time, such as 2030-01-31T12:00:00Z; may be repeated.
+    /// Fixed time, such as 2030-01-31T12:00:00Z; repeatable.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub at: Vec<Timestamp>,
-    /// Once, so long after it is made.
+    /// Once, this long after creation.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub after: Option<Duration>,
-    /// Each day at these times, such as 09:00,17:30; may be repeated.
+    /// Times of each day, such as 09:00,17:30; repeatable.
     #[arg(long, value_name = "TIMES", value_parser = daily)]
     pub daily: Vec<Spec>,
-    /// On days of the week, such as monday,friday@09:00; may be repeated.
+    /// Days of the week, such as monday,friday@09:00; repeatable.
     #[arg(long, value_name = "DAYS@TIMES", value_parser = weekly)]
     pub weekly: Vec<Spec>,
-    /// On days of the month, such as 1,15,last@09:00; may be repeated.
+    /// Days of the month, such as 1,15,last@09:00; repeatable.
     #[arg(long, value_name = "DAYS@TIMES", value_parser = monthly)]
     pub monthly: Vec<Spec>,
-    /// On dates of the year, such as 02-29,12-24@12:00; may be repeated.
+    /// Dates of the year, such as 02-29,12-24@12:00; repeatable.
     #[arg(long, value_name = "DATES@TIMES", value_parser = yearly)]
     pub yearly: Vec<Spec>,
-    /// A due time from which --every counts.
+    /// Start time of --every.
     #[arg(long, value_name = "TIME", value_parser = time, requires = "every")]
     pub anchor: Option<Timestamp>,
-    /// --every counts from the end of a task, and not from due time to due time.
+    /// Count --every from the end of a task, not from the last due time.
     #[arg(long, requires = "every")]
     pub fixed_delay: bool,
-    /// The time zone in which times of day and dates are meant, such as Europe/Berlin; UTC when left out.
+    /// Time zone of times of day and dates, such as Europe/Berlin. Default: UTC.
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
-    /// Not due before this.
+    /// Earliest due time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub start_at: Option<Timestamp>,
-    /// Not due after this.
+    /// Latest due time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub end_at: Option<Timestamp>,
-    /// Over once it has made so many tasks.
+    /// Finish after N tasks.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_fires: Option<u64>,
-    /// Not due on this date, or from one to another (2026-12-24..2027-01-01), or between two times; may be repeated.
+    /// Excluded date, or range of dates or times (2026-12-24..2027-01-01); repeatable.
     #[arg(long, value_name = "DATE|FROM..TO", value_parser = exclusion)]
     pub exclude: Vec<Exclusion>,
-    /// Each fire waits a part of this, by chance.
+    /// Random delay of each fire, up to this.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub jitter: Option<Duration>,
-    /// A fixed time of day that does not exist, because the clocks go forward: next_valid (the default) or skip.
+    /// Time of day that does not exist (clocks go forward): next_valid (default) or skip.
     #[arg(long, value_parser = word::<Gap>)]
     pub gap: Option<Gap>,
-    /// A fixed time of day that comes twice, because the clocks go back: first (the default), last or both.
+    /// Time of day that occurs twice (clocks go back): first (default), last or both.
     #[arg(long, value_parser = word::<Repeat>)]
     pub repeat: Option<Repeat>,
 }

@@ -27,7 +27,7 @@ pub fn maybe_become() {
         return;
     }
     let error = become_it(arguments);
-    output::remark(&format!("cannot be started: {error}"));
+    output::remark(&format!("cannot start: {error}"));
     std::process::exit(126);
 }
 
@@ -39,7 +39,7 @@ fn become_it(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
     let (Some(parent), Some(signal), Some(user), Some(program)) =
         (parent, signal, user, arguments.next())
     else {
-        return io::Error::other("this is how `berth up` calls itself, and not for people");
+        return io::Error::other("this is an internal call of `berth up`");
     };
     if let Err(error) = prepare(signal, &user) {
         return error;
@@ -59,7 +59,7 @@ fn prepare(signal: Signal, user: &str) -> io::Result<()> {
     // A ctrl-C in the terminal is for `berth up`, which ends its children in order.
     setsid()?;
     if user != SAME_USER {
-        let unknown = || io::Error::other(format!("there is no user `{user}`"));
+        let unknown = || io::Error::other(format!("no user `{user}`"));
         let user = User::from_name(user)?.ok_or_else(unknown)?;
         initgroups(&CString::new(user.name)?, user.gid)?;
         setgid(user.gid)?;

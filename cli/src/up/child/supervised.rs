@@ -84,7 +84,7 @@ impl Supervised {
         Self { name: name.to_owned(), status: seen, settled, stop, task }
     }
 
-    /// Its name.
+    /// Name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -116,7 +116,7 @@ impl Watch {
         loop {
             let began = clock::monotonic();
             let ended = match self.keeper.start_child(self.launch.clone()).await {
-                Err(error) => format!("it cannot be started: {error}"),
+                Err(error) => format!("cannot start: {error}"),
                 Ok(child) => match self.attend(child).await {
                     Some(ended) => ended,
                     None => return,
@@ -130,7 +130,7 @@ impl Watch {
             if began.elapsed() >= WELL {
                 backoff.reset();
             }
-            self.tell(&format!("{} has ended ({ended}) and is started again", self.name));
+            self.tell(&format!("{} has ended ({ended}) and is restarted", self.name));
             if !self.stopping.sleep(backoff.pause()).await {
                 return;
             }

@@ -1,12 +1,12 @@
 //! The tasks that are shown.
 
-use client::{Answer, Client, ClientError, IdempotencyKey, NewTask, Task};
+use client::{ApiResponse, Client, ClientError, IdempotencyKey, NewTask, Task};
 use domain::task::{Backoff, RetryPolicy};
 use serde_json::json;
 use std::time::Duration;
 
 /// Submits them, in the order in which they are shown.
-pub async fn submit(client: &Client, url: &str) -> Result<Vec<Answer<Task>>, ClientError> {
+pub async fn submit(client: &Client, url: &str) -> Result<Vec<ApiResponse<Task>>, ClientError> {
     let mut submitted = vec![client.submit(&hello()).await?];
     submitted.extend(calls_itself(client, url).await?);
     submitted.push(client.submit(&fails_once()).await?);
@@ -19,7 +19,10 @@ fn hello() -> NewTask {
 }
 
 /// None where this server has no such driver.
-async fn calls_itself(client: &Client, url: &str) -> Result<Option<Answer<Task>>, ClientError> {
+async fn calls_itself(
+    client: &Client,
+    url: &str,
+) -> Result<Option<ApiResponse<Task>>, ClientError> {
     let task = json!({
         "name": "calls-itself",
         "run": {"http": {"method": "GET", "url": format!("{url}/healthz")}},

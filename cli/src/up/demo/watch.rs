@@ -5,7 +5,7 @@ use super::tasks;
 use crate::customer::call_failure;
 use crate::failure::Failure;
 use crate::output;
-use client::{Answer, Client, ClientError, LogFilter, PageRequest, Task};
+use client::{ApiResponse, Client, ClientError, LogFilter, PageRequest, Task};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
     let failed = |error: ClientError| call_failure(&error);
     let submitted = tasks::submit(client, url).await.map_err(failed)?;
     let mut shown: Vec<Shown> = submitted.into_iter().map(Shown::new).collect();
-    output::text("\nBerth is ready. A few tasks, as they happen:\n")?;
+    output::text("\nBerth is ready. Demo tasks:\n")?;
     let mut screen = Screen::new();
     loop {
         for one in &mut shown {
@@ -38,7 +38,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
         }
         if began.elapsed() > LIMIT {
             return output::text(
-                "\nThey are not all at their end yet. Is there room? Each needs a quarter of a core and 512 MiB free.\n",
+                "\nSome have not finished yet. Is there room? Each needs a quarter of a core and 512 MiB.\n",
             );
         }
         clock::sleep(LOOK_EVERY).await;
@@ -46,7 +46,7 @@ pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
 }
 
 impl Shown {
-    fn new(task: Answer<Task>) -> Self {
+    fn new(task: ApiResponse<Task>) -> Self {
         let task = task.into_value();
         let row = Row {
             name: task.name.clone().unwrap_or_default(),

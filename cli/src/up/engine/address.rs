@@ -59,7 +59,7 @@ pub fn owner_of(address: SocketAddr) -> String {
             let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
             format!("`{}` (pid {pid})", name.trim())
         }
-        None => "a process of another user (as root, `ss -ltnp` tells which)".to_owned(),
+        None => "a process of another user (as root, see `ss -ltnp`)".to_owned(),
     }
 }
 

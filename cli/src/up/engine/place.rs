@@ -43,7 +43,7 @@ impl Places {
     pub fn of(data: &Folder, tasks_user: &str) -> Result<Self, Failure> {
         let base = base_of(data).map_err(|error| {
             Failure::failed(format!(
-                "the engines of {} have no place: {error}",
+                "cannot create the folder of the engines of {}: {error}",
                 data.path().display()
             ))
         })?;
@@ -54,7 +54,7 @@ impl Places {
     pub fn of_engine(&self, name: &str) -> Result<Place, Failure> {
         let failed = |error: io::Error| {
             let folder = self.base.join(name);
-            Failure::failed(format!("cannot make the folder {}: {error}", folder.display()))
+            Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
         };
         let user = if geteuid().is_root() { Some(self.user_for(name)?) } else { None };
         let owner = user.as_ref().map(|user| (user.uid, user.gid));
@@ -71,7 +71,7 @@ impl Places {
             .filter(|user| !user.uid.is_root());
         users.next().ok_or_else(|| {
             Failure::failed(format!(
-                "{engine} must not run as root, and there is no user `{engine}` for it; make one with `useradd --system {engine}`"
+                "{engine} must not run as root, and there is no user `{engine}`; create it with `useradd --system {engine}`"
             ))
         })
     }

@@ -69,7 +69,7 @@ impl Postgres {
             )));
         }
         let io_failed =
-            |error: io::Error| Failure::failed(format!("Postgres cannot be started: {error}"));
+            |error: io::Error| Failure::failed(format!("cannot start Postgres: {error}"));
         if made_with.is_none() {
             init(&place, &programs, keeper, (password, &log)).await?;
         }
@@ -147,7 +147,7 @@ async fn init(
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| {
         Failure::failed(format!(
-            "the database cannot be made in {}: {error}",
+            "cannot create the database in {}: {error}",
             place.folder.display()
         ))
     };

@@ -36,7 +36,7 @@ pub fn postgres(made_with: Option<u32>) -> Result<PostgresPrograms, Failure> {
     };
     Err(missing(match made_with {
         Some(major) => format!(
-            "the data folder was made with PostgreSQL {major}, and {there}. Install it (`apt-get install postgresql-{major}`)"
+            "the data folder needs PostgreSQL {major}, and {there}. Install it (`apt-get install postgresql-{major}`)"
         ),
         None => format!(
             "Berth keeps its data in PostgreSQL {OLDEST_POSTGRES} or newer, and {there}. Install it \

@@ -62,8 +62,7 @@ impl RabbitMq {
                 place.folder.display()
             )));
         }
-        let failed =
-            |error: io::Error| Failure::failed(format!("RabbitMQ cannot be started: {error}"));
+        let failed = |error: io::Error| Failure::failed(format!("cannot start RabbitMQ: {error}"));
         let (port, epmd_port, between) = (
             address::free_port().map_err(failed)?,
             address::free_port().map_err(failed)?,

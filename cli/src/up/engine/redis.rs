@@ -34,8 +34,7 @@ impl Redis {
         password: &str,
     ) -> Result<Option<Self>, Failure> {
         let Some(program) = programs::redis() else { return Ok(None) };
-        let failed =
-            |error: io::Error| Failure::failed(format!("Redis cannot be started: {error}"));
+        let failed = |error: io::Error| Failure::failed(format!("cannot start Redis: {error}"));
         let place = places.of_engine("redis")?;
         if !end_leftovers(&place.folder, &["redis-server", "redis-check-rdb"]).await {
             return Err(Failure::failed("another Redis runs in the data folder and does not end"));

@@ -203,7 +203,7 @@ impl Member {
             if clock::monotonic() > until {
                 let name = self.process.name();
                 return Err(Failure::failed(format!(
-                    "{name} has not started after {ADDRESS_LIMIT:?}"
+                    "{name} did not start within {ADDRESS_LIMIT:?}"
                 )));
             }
             clock::sleep(super::LOOK_EVERY).await;
@@ -283,16 +283,16 @@ fn probes(number: u16, name: &str, listen: SocketAddr) -> Option<(String, String
 
 fn taken(address: SocketAddr, error: &io::Error) -> Failure {
     let owner = match error.kind() {
-        io::ErrorKind::AddrInUse => format!("{address} is taken by {}", owner_of(address)),
+        io::ErrorKind::AddrInUse => format!("{address} is in use by {}", owner_of(address)),
         _ => format!("cannot listen on {address}: {error}"),
     };
     Failure::failed(format!(
-        "{owner}; stop that, or give another address in resource_manager.listen (BERTH_RESOURCE_MANAGER__LISTEN)"
+        "{owner}; stop it, or choose another address in resource_manager.listen (BERTH_RESOURCE_MANAGER__LISTEN)"
     ))
 }
 
 fn failed(error: io::Error) -> Failure {
-    Failure::failed(format!("the roles cannot be started: {error}"))
+    Failure::failed(format!("cannot start the roles: {error}"))
 }
 
 #[cfg(test)]
@@ -310,7 +310,7 @@ mod tests {
         let _taken = TcpListener::bind(asked).unwrap();
         let text = managers(asked, 1).unwrap_err().to_string();
         assert!(
-            text.contains("is taken by") && text.contains("RESOURCE_MANAGER__LISTEN"),
+            text.contains("is in use by") && text.contains("RESOURCE_MANAGER__LISTEN"),
             "{text}"
         );
     }

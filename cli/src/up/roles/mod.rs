@@ -31,7 +31,7 @@ async fn ready(
         }
         if clock::monotonic() > until {
             return Err(Failure::failed(format!(
-                "the {role} is not ready after {READY_LIMIT:?}: {why}"
+                "the {role} is not ready within {READY_LIMIT:?}: {why}"
             )));
         }
         clock::sleep(LOOK_EVERY).await;

@@ -1,4 +1,4 @@
-//! The due times that have come, and which of them are overdue.
+//! Past due times, and which of them are misfires.
 
 use super::Misfire;
 use super::situation::{MOST_ROWS, Situation};
@@ -8,45 +8,45 @@ use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::time::Duration;
 
-/// A due time that has come.
+/// A past due time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Due {
     pub at: Timestamp,
-    /// How long ago it should have fired.
+    /// Its lateness.
     pub age: Duration,
     pub overdue: Overdue,
 }
 
-/// What a due time's age means for it.
+/// Treatment of a due time by its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overdue {
-    /// It is not overdue.
+    /// Not a misfire.
     No,
-    /// It fires in place of those before it.
+    /// Fires for all misfires before it.
     Fires,
-    /// It is made up for, at the pace of its policy where that has one.
+    /// Caught up, at the rate of its policy.
     MadeUp,
-    /// It becomes one with the next.
+    /// Merged into the next.
     Collapses,
-    /// It is left out.
+    /// Skipped.
     Skipped,
 }
 
-/// The due times that have come, [`MOST_ROWS`] at most, and the first one behind them; `None`: there is none.
+/// Past due times, at most [`MOST_ROWS`], and the one after them, if any.
 pub(super) fn due_times(situation: &Situation<'_>) -> (Vec<Due>, Option<Coming>) {
     let ahead = match situation.misfire {
         Misfire::FireNow | Misfire::Skip => 0,
-        // Whether it is the last overdue one is seen at the next.
+        // Only the next one shows whether it is the last misfire.
         Misfire::FireNextSoon => 1,
         Misfire::CatchUp { count, .. } => count as usize,
     };
     let mut ahead_of = Ahead::new(situation);
     let mut due = Vec::new();
     while due.len() < MOST_ROWS {
-        ahead_of.look(ahead + 1);
+        ahead_of.read_ahead(ahead + 1);
         let Some((coming, age)) = ahead_of.seen.pop_front() else { break };
         let overdue = ahead_of.judge(age);
-        // What is caught up is decided at once, so that its pace has one beginning.
+        // A catch-up is decided at once, so that its rate has one start.
         if overdue == Overdue::MadeUp && ahead > 0 {
             let first = due.last().is_none_or(|due: &Due| due.overdue != Overdue::MadeUp);
             let is_overdue = |age: Duration| age > situation.misfire_after;
@@ -61,11 +61,11 @@ pub(super) fn due_times(situation: &Situation<'_>) -> (Vec<Due>, Option<Coming>)
     (due, next.or_else(|| ahead_of.rest.peek().copied()))
 }
 
-/// Due times in order, some of them looked at before their turn.
+/// Due times in order, with look-ahead.
 struct Ahead<'a> {
     situation: &'a Situation<'a>,
     rest: Peekable<Box<dyn Iterator<Item = Coming> + 'a>>,
-    /// Those that have come, each with its age.
+    /// Past due times with their ages.
     seen: VecDeque<(Coming, Duration)>,
 }
 
@@ -73,14 +73,14 @@ impl<'a> Ahead<'a> {
     fn new(situation: &'a Situation<'a>) -> Self {
         let next = situation.next;
         let timeline = Timeline::new(situation.schedule, &situation.sources, next);
-        // What it is due at next stands, also where other rules would not have it so any more.
+        // The stored next due time stays, even if the rules have changed.
         let all = std::iter::once(next)
             .chain(timeline.filter(move |coming| coming.due_at != next.due_at));
         let rest: Box<dyn Iterator<Item = Coming>> = Box::new(all);
         Self { situation, rest: rest.peekable(), seen: VecDeque::new() }
     }
 
-    fn look(&mut self, count: usize) {
+    fn read_ahead(&mut self, count: usize) {
         let Situation { now, until, .. } = *self.situation;
         let until = until.map_or(now, |until| until.min(now));
         while self.seen.len() < count {
@@ -90,7 +90,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Judges one of this age, which has just been taken from the front.
+    /// Treatment of the due time at the front, by its age.
     fn judge(&self, age: Duration) -> Overdue {
         let is_overdue = |age: Duration| age > self.situation.misfire_after;
         if !is_overdue(age) {

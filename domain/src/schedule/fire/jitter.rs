@@ -1,12 +1,12 @@
-//! How long after its due time a fire comes, where it may wait.
+//! Jitter of fires.
 
 use crate::id::ScheduleId;
 use crate::time::{Timestamp, millis};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
-/// The part of `window` that the fire of `schedule` at `at` waits, in whole milliseconds: always the same, and evenly spread over
-/// schedules and due times.
+/// Jitter of the fire of `schedule` at `at` within `window`, in whole milliseconds: deterministic and evenly
+/// distributed.
 #[must_use]
 pub fn jitter(schedule: ScheduleId, at: Timestamp, window: Duration) -> Duration {
     let millis = u64::try_from(millis(window)).unwrap_or(0);

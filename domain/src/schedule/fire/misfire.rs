@@ -1,38 +1,38 @@
-//! What becomes of due times that nobody fired in time.
+//! Misfire policies.
 
 use crate::schedule::Timing;
 use crate::time::text;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What becomes of overdue times: those that passed longer ago than a due time may take to be fired.
+/// Misfire policy: treatment of due times that were not fired in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Misfire {
     /// Each of them fires now.
     FireNow,
-    /// They become one, which fires now.
+    /// They become one that fires now.
     FireNextSoon,
     /// None of them fires.
     Skip,
     /// The newest of them fire.
     CatchUp {
-        /// So many, 1 to [`Misfire::MOST_CAUGHT_UP`].
+        /// Number, 1 to [`Misfire::MOST_CAUGHT_UP`].
         count: u32,
-        /// None that was due longer ago than this.
+        /// Largest age.
         #[serde(with = "text")]
         max_age: Duration,
-        /// Tasks a second, at most; without it, all at once.
+        /// Tasks per second; `None`: all at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         per_second: Option<u32>,
     },
 }
 
 impl Misfire {
-    /// The most that are caught up.
+    /// Maximum of a catch-up.
     pub const MOST_CAUGHT_UP: u32 = 1000;
 
-    /// What holds where its owner says nothing.
+    /// The default for a timing.
     #[must_use]
     pub fn usual(timing: &Timing) -> Self {
         if timing.is_one_shot() { Self::FireNow } else { Self::FireNextSoon }

@@ -1,4 +1,4 @@
-//! What becomes of a due time: one outcome each, and for some a task.
+//! Fires: one outcome per due time, and for some a task.
 
 mod decide;
 mod due;

@@ -1,9 +1,9 @@
-//! What became of one due time.
+//! Outcomes of due times.
 
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// What became of a due time. The first two made a task.
+/// Outcome of a due time. The first two create a task.
 #[derive(
     Debug,
     Clone,
@@ -20,27 +20,27 @@ use std::str::FromStr;
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It made a task in time.
+    /// It created a task in time.
     Fired,
-    /// It made a task more than a second after it was due.
+    /// It created a task more than a second late.
     Late,
-    /// The task before had not ended, or a newer due time took its place.
+    /// The previous task was unfinished, or a newer due time replaced it.
     SkippedOverlap,
-    /// It was overdue and became one with a newer overdue time.
+    /// It was a misfire and merged into a newer one.
     CollapsedMisfire,
-    /// It was overdue, and such ones are left out.
+    /// It was a misfire and skipped.
     SkippedMisfire,
     /// The schedule was paused.
     Paused,
     /// The tenant was suspended.
     Suspended,
-    /// The tenant had no room for another task.
+    /// A quota of the tenant was used up.
     ShedQuota,
-    /// The pool of its task is none, or not granted to its tenant.
+    /// The pool of its task does not exist or is not granted to its tenant.
     PoolUnavailable,
 }
 
-/// A text names no outcome.
+/// A text is not an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected fired, late, skipped_overlap, collapsed_misfire, skipped_misfire, paused, suspended, shed_quota or pool_unavailable"
@@ -57,7 +57,7 @@ impl Outcome {
         self.into()
     }
 
-    /// Whether a task came of it.
+    /// Whether it created a task.
     #[must_use]
     pub const fn makes_task(self) -> bool {
         matches!(self, Self::Fired | Self::Late)
@@ -68,10 +68,6 @@ impl FromStr for Outcome {
     type Err = ParseFireOutcomeError;
 
     fn from_str(text: &str) -> Result<Self, ParseFireOutcomeError> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|outcome| outcome.as_str() == text)
-            .ok_or(ParseFireOutcomeError)
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or(ParseFireOutcomeError)
     }
 }

@@ -1,9 +1,9 @@
-//! What a schedule does when it is due while tasks of its own still live.
+//! Overlap policies.
 
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// What a due time does while an earlier task of the schedule has not ended.
+/// Overlap policy: what a due time does while an earlier task of the schedule is unfinished.
 #[derive(
     Debug,
     Clone,
@@ -19,20 +19,20 @@ use std::str::FromStr;
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
-    /// It makes no task.
+    /// It creates no task.
     #[default]
     Skip,
-    /// It makes a task that waits for the one before, unless one waits already.
+    /// It creates a task that waits for the previous one, unless one already waits.
     BufferOne,
-    /// It makes a task that waits for all before.
+    /// It creates a task that waits for all previous ones.
     BufferAll,
-    /// It cancels them and makes a task.
+    /// It cancels them and creates a task.
     CancelOther,
-    /// It makes a task that runs beside them.
+    /// It creates a task that runs in parallel.
     Allow,
 }
 
-/// A text names no overlap policy.
+/// A text is not an overlap policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected skip, buffer_one, buffer_all, cancel_other or allow")]
 pub struct ParseOverlapError;
@@ -48,7 +48,7 @@ impl Overlap {
         self.into()
     }
 
-    /// Whether its tasks run one after the other, by a concurrency key of the schedule's own.
+    /// Whether its tasks are serialized, by a concurrency key of the schedule.
     #[must_use]
     pub const fn is_buffered(self) -> bool {
         matches!(self, Self::BufferOne | Self::BufferAll)

@@ -1,22 +1,22 @@
-//! Failures in a row, and when they are enough to pause a schedule.
+//! Consecutive failures of a schedule's tasks.
 
 use crate::task::State;
 
-/// How many tasks of a schedule in a row have ended without success, in the order in which they ended.
+/// Consecutive tasks of a schedule without success, by their ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailureStreak {
-    /// So many.
+    /// The number.
     pub failures: u32,
-    /// From so many on its schedule is paused; `None`: never.
+    /// Number at which the schedule is paused; `None`: never.
     pub pause_after: Option<u32>,
 }
 
 impl FailureStreak {
-    /// The most that a schedule may be told to bear.
+    /// Largest setting.
     pub const MOST: u32 = 1000;
 
-    /// A task has ended in `state`; true where there are enough failures in a row now. What its owner cancelled, and what was never
-    /// to run, says nothing of the work.
+    /// Records the end of a task in `state`; returns whether the limit is reached. Cancelled and skipped tasks do not
+    /// count.
     pub fn ended(&mut self, state: State) -> bool {
         match state {
             State::Succeeded => self.failures = 0,

@@ -1,4 +1,4 @@
-//! What a fire makes: a task without the things that only a single task has.
+//! Template of the tasks that a schedule creates.
 
 use crate::batch::Priority;
 use crate::id::PoolName;
@@ -9,35 +9,35 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The task that each fire makes, as it was validated; its id, tenant, time and key come with the fire.
+/// The validated task that each fire creates; id, tenant, time and key come from the fire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskTemplate {
-    /// What its owner calls it.
+    /// Name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where it runs.
+    /// Pool.
     pub pool: PoolName,
-    /// `None` where resources were given instead.
+    /// `None` if resources were given instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// What it needs.
     pub resources: Resources,
     /// What it runs.
     pub run: Run,
-    /// How long after it is due it may start.
+    /// Delay tolerance.
     #[serde(with = "text")]
     pub delay_tolerance: Duration,
-    /// How long an attempt may run.
+    /// Execution cap.
     #[serde(with = "text")]
     pub execution_cap: Duration,
-    /// Ends `expired` when it cannot start in time.
+    /// Whether it ends as `expired` if not started in time.
     pub expire_if_late: bool,
-    /// Before or after others of its tenant.
+    /// Its priority within its tenant.
     pub priority: Priority,
-    /// Runs where room is spare, until its tolerance is nearly used up.
+    /// Whether it runs only in spare room until its tolerance is nearly used up.
     pub flexible: bool,
-    /// What it shares a limit on running tasks with; see [`crate::batch::ConcurrencyKey`].
+    /// Concurrency key; see [`crate::batch::ConcurrencyKey`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency_key: Option<String>,
     /// Limit on charged attempts.
@@ -45,9 +45,9 @@ pub struct TaskTemplate {
     /// `None` is the default policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryPolicy>,
-    /// What a lost attempt means.
+    /// What happens after a lost attempt.
     pub delivery: Delivery,
-    /// Unique among the tenant's tasks that have not ended.
+    /// Unique among the tenant's unfinished tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unique_key: Option<String>,
     /// To find it by.

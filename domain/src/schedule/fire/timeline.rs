@@ -1,8 +1,7 @@
-//! Due times in the order in which they are to be fired.
+//! Due times in fire order.
 //!
-//! Each due time waits its own part of the jitter, whatever the others do: where due times are nearer to each other than the jitter
-//! is wide, a later one may be fired before an earlier one. What was fired last says what has been settled: all before it, and
-//! nothing after it.
+//! Each due time has its own jitter, so with a jitter larger than the interval a later due time may fire first. The
+//! last fire divides settled due times (before) from open ones (after), in fire order.
 
 use super::jitter;
 use crate::id::ScheduleId;
@@ -12,16 +11,16 @@ use chrono::TimeDelta;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A due time, and when it is to be fired. In the order in which due times are fired.
+/// A due time and its fire time, ordered by fire time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Coming {
-    /// When it is to be fired: the due time and its part of the jitter.
+    /// Fire time: the due time plus its jitter.
     pub fire_at: Timestamp,
     /// The due time.
     pub due_at: Timestamp,
 }
 
-/// The due times that one timing gives while it holds.
+/// Due times of one timing while it is valid.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The timing.
@@ -33,26 +32,26 @@ pub struct Source<'a> {
 }
 
 impl Coming {
-    /// The due time `due_at` of `schedule`, by a timing that is read.
+    /// The due time `due_at` of `schedule`.
     #[must_use]
     pub fn of(schedule: ScheduleId, reckoner: &Reckoner, due_at: Timestamp) -> Self {
         Self { fire_at: due_at + jitter(schedule, due_at, reckoner.jitter()), due_at }
     }
 
-    /// Before all that is to be fired after `at`.
+    /// The position before all fire times after `at`.
     #[must_use]
     pub const fn after(at: Timestamp) -> Self {
         Self { fire_at: at, due_at: Timestamp::MAX_UTC }
     }
 }
 
-/// The first due time of `sources` that is to be fired after `after`.
+/// First due time of `sources` with a fire time after `after`.
 #[must_use]
 pub fn first_coming(schedule: ScheduleId, sources: &[Source<'_>], after: Coming) -> Option<Coming> {
     Timeline::new(schedule, sources, after).next()
 }
 
-/// The next `count` due times to be fired, `next` being the first of them, in the order in which they are; fewer where `steps` are out.
+/// The next `count` due times from `next`, in fire order; fewer if `steps` run out.
 #[must_use]
 pub fn upcoming(
     (schedule, source): (ScheduleId, Source<'_>),
@@ -74,15 +73,15 @@ pub fn upcoming(
     Previewed { due, is_cut: timeline.steps.is_out() }
 }
 
-/// The due times of some sources, in the order in which they are to be fired.
+/// Due times of several sources, in fire order.
 #[derive(Debug)]
 pub(super) struct Timeline<'a> {
     schedule: ScheduleId,
     after: Coming,
     cursors: Vec<Cursor<'a>>,
-    /// Those that were found and are to be fired after others that were not.
+    /// Due times that fire after others not found yet.
     waiting: BinaryHeap<Reverse<Coming>>,
-    /// How far it goes.
+    /// Step limit.
     steps: Steps,
 }
 
@@ -91,9 +90,9 @@ pub(super) struct Timeline<'a> {
 struct Cursor<'a> {
     source: Source<'a>,
     walk: Walk<'a>,
-    /// All up to here were taken.
+    /// Last due time read.
     reached: Timestamp,
-    /// The one after it: `None` while nobody has looked.
+    /// The one after it; `None`: not computed yet.
     next: Option<Option<Timestamp>>,
 }
 
@@ -137,7 +136,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Whether nothing behind is due before `at`, as far as can be told without looking.
+    /// Whether no later due time is before `at`, without computing it.
     fn is_past(&self, at: Timestamp) -> bool {
         match self.next {
             Some(Some(next)) => next >= at,

@@ -23,7 +23,7 @@ pub(in crate::schedule) struct Civil {
 
 /// An instant, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct CivilInstant {
     pub at: i64,
     /// It stands for what fell into a gap.
     pub shifted: bool,
@@ -31,17 +31,17 @@ pub(super) struct Found {
 
 impl Civil {
     /// The first instant from `from` on, as far as `steps` go.
-    pub fn first_from(&self, zone: &Zone, from: i64, steps: &Steps) -> Option<Found> {
+    pub fn first_from(&self, zone: &Zone, from: i64, steps: &Steps) -> Option<CivilInstant> {
         let horizon = from.saturating_add(HORIZON);
         let (mut from, mut stretch) = (from, zone.stretch_at(from));
         while from < horizon {
             steps.take(OF_STRETCH)?;
             if from == stretch.start && self.falls_into_gap_before(zone, stretch, steps) {
-                return Some(Found { at: from, shifted: true });
+                return Some(CivilInstant { at: from, shifted: true });
             }
             let civil = self.pattern.first_from(from + stretch.offset, steps)?;
             if let Some(civil) = self.first_within(zone, stretch, (civil, steps)) {
-                return Some(Found { at: civil - stretch.offset, shifted: false });
+                return Some(CivilInstant { at: civil - stretch.offset, shifted: false });
             }
             // What comes years later is not walked to change by change. But the clock may go back to what it has shown, so all of
             // the time in which it could show something before `civil` must have been looked at.

@@ -1,4 +1,4 @@
-//! The times in which a schedule is not due.
+//! Excluded times of a schedule.
 
 use super::zone::Zone;
 use super::{DAY, MICROS, midnight_of};

@@ -1,4 +1,4 @@
-//! Due times, reckoned from a timing.
+//! Computes due times from a timing.
 //!
 //! A zone's clock is walked from one change of its offset to the next: within such a stretch the clock on the wall and real time run
 //! alike, so that what is found there is found in order. Only its two ends need the rules of gaps and repeats.

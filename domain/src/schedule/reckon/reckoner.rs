@@ -1,4 +1,4 @@
-//! Finds the due times of one timing, which it has read once.
+//! Computes the due times of one parsed timing.
 
 use super::closed::Closed;
 use super::rule::Rule;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Ends of exclusions that are looked at for a time that is not excluded.
 const MOST_TRIES: usize = 10_000;
 
-/// A timing, ready to be asked.
+/// A parsed timing.
 #[derive(Debug, Clone)]
 pub struct Reckoner {
     pub(super) zone: Zone,
@@ -135,7 +135,7 @@ impl Reckoner {
         self.jitter
     }
 
-    /// Tasks after which it is over.
+    /// Number of tasks after which it is finished.
     #[must_use]
     pub const fn max_fires(&self) -> Option<u64> {
         self.max_fires

@@ -1,4 +1,4 @@
-//! One spec, ready to be asked.
+//! One parsed spec.
 
 use super::civil::Civil;
 use super::days::Days;

@@ -1,11 +1,11 @@
-//! How much may be done to find due times.
+//! A work limit for the computation of due times.
 //!
-//! A step is one day, month or change of clocks that is looked at, some tens of nanoseconds; what costs as much as several counts as
-//! several. Steps and not time, so that a timing is judged alike on every machine.
+//! A step is one day, month or clock change, some tens of nanoseconds; expensive operations count as several. Steps
+//! instead of time, so that the result is the same on every machine.
 
 use std::cell::Cell;
 
-/// What is left to be done; shared by all that look for the same thing.
+/// Remaining steps, shared within one computation.
 #[derive(Debug, Clone)]
 pub struct Steps {
     left: Cell<u64>,
@@ -22,7 +22,7 @@ impl Steps {
     /// For a page of due times: some 100 ms.
     pub const OF_A_PREVIEW: u64 = 3_000_000;
 
-    /// So many.
+    /// The number.
     #[must_use]
     pub const fn new(most: u64) -> Self {
         Self { left: Cell::new(most), is_out: Cell::new(false) }
@@ -34,13 +34,13 @@ impl Steps {
         Self::new(u64::MAX)
     }
 
-    /// Whether more was to be done than might be: then what was found is not all, and that nothing was found means nothing.
+    /// Whether the limit was reached: then the result is incomplete.
     #[must_use]
     pub const fn is_out(&self) -> bool {
         self.is_out.get()
     }
 
-    /// Takes `steps`; `None` where there are not as many.
+    /// Subtracts `steps`; `None` if fewer remain.
     pub(super) fn take(&self, steps: u64) -> Option<()> {
         let left = self.left.get().checked_sub(steps);
         match left {

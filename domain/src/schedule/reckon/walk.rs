@@ -1,4 +1,4 @@
-//! Due times one after the other: of several rules only those that were due are asked again.
+//! Due times in sequence: only rules that were due are computed again.
 
 use super::rule::Due;
 use super::steps::{OF_STRETCH, Steps};

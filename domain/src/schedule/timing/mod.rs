@@ -1,4 +1,4 @@
-//! What decides when a schedule is due, as its owner says it and as it is stored.
+//! The timing of a schedule, as given and stored.
 
 mod check;
 mod error;
@@ -16,34 +16,34 @@ use crate::time::{Timestamp, text};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// All that decides when a schedule is due. The API shows it in the form in which it is stored.
+/// The timing of a schedule. The API returns it as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
-    /// Due whenever one of these says so; at the same instant once.
+    /// Due when any of these is due; equal times count once.
     pub specs: Vec<Spec>,
-    /// The IANA time zone in which clock times and dates are meant.
+    /// IANA time zone of times of day and dates.
     #[serde(default = "utc")]
     pub zone: String,
-    /// Not due before this.
+    /// Earliest due time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Timestamp>,
-    /// Not due after this.
+    /// Latest due time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_at: Option<Timestamp>,
-    /// Over once it has made so many tasks.
+    /// Finish after this many tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_fires: Option<u64>,
-    /// Not due in any of these.
+    /// Excluded times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<Exclusion>,
-    /// Each fire waits a part of this, always the same part for the same due time.
+    /// Jitter of fires, deterministic per due time.
     #[serde(default, with = "text", skip_serializing_if = "Duration::is_zero")]
     pub jitter: Duration,
-    /// What becomes of a clock time that does not exist on a day.
+    /// Handling of a time of day that does not exist.
     #[serde(default)]
     pub gap: Gap,
-    /// What becomes of a clock time that comes twice on a day.
+    /// Handling of a time of day that occurs twice.
     #[serde(default)]
     pub repeat: Repeat,
 }
@@ -52,18 +52,18 @@ fn utc() -> String {
     "UTC".to_owned()
 }
 
-/// What becomes of a clock time that does not exist because the clocks go forward.
+/// Handling of a time of day that does not exist (clocks go forward).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gap {
     /// It is due at the first instant after the gap; all of one gap together once.
     #[default]
     NextValid,
-    /// It is left out on that day.
+    /// Skipped on that day.
     Skip,
 }
 
-/// What becomes of a clock time that comes twice because the clocks go back.
+/// Handling of a time of day that occurs twice (clocks go back).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repeat {

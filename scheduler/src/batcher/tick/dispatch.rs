@@ -1,7 +1,6 @@
-//! One pool's part of a tick: how much may go, which tasks go, marks them `queued` and publishes their hints.
+//! One pool's part of a tick: picks tasks for the free room, marks them `queued` and publishes their hints.
 //!
-//! The choice is pure code in `domain`. The rule: what was picked is charged at once, and what then
-//! does not go gets its charge back.
+//! The choice is pure code in `domain`. The rule: a pick is charged at once; a pick that is not marked is refunded.
 
 use super::Batcher;
 use crate::batcher::load::PoolView;
@@ -21,43 +20,43 @@ use store::leadership::LeaderEpoch;
 use store::task::{select_ready, transition};
 use store::turn::PoolTurn;
 
-/// What a tick did in one pool.
+/// Result of a tick in one pool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dispatched {
     pub tasks: u64,
     pub waits_for: WaitsFor,
 }
 
-/// What was picked in a pool.
+/// Picks of one pool.
 struct Choice {
     /// By the database's clock.
     now: Timestamp,
     picked: Vec<Pick>,
-    /// Of each task that was read.
+    /// Resources of each read task.
     resources: HashMap<TaskId, Resources>,
-    /// Not all that may wait was read, and it is worth reading at once.
+    /// More tasks may be waiting than were read, and reading on at once is useful.
     unread: bool,
-    /// Something finds no room for its size.
+    /// A task has no room for its size.
     lack: bool,
-    /// Something needs more slots than were left.
+    /// A task needs more slots than were left.
     short: bool,
 }
 
-/// The tasks that were marked, and what to do with them.
+/// Marked tasks and their messages.
 struct Batch {
     dispatched: Dispatched,
-    /// In the order of their turns: that is how they are placed.
+    /// In dispatch order, which is the order of placement.
     hints: Vec<Hint>,
     per_message: usize,
-    /// Sizes that were passed by because an estimate of the room had none for them.
+    /// Sizes that were skipped because the estimate had no room for them.
     lacks: Option<Shapes>,
 }
 
-/// The dispatch epoch of each task that was marked.
+/// Dispatch epoch of each marked task.
 type Epochs = HashMap<TaskId, i32>;
 
 impl Batcher {
-    /// Dispatches what may go now.
+    /// Dispatches what has room now.
     pub(super) async fn dispatch(
         &mut self,
         epoch: LeaderEpoch,
@@ -66,7 +65,7 @@ impl Batcher {
         let started = clock::monotonic();
         let leader = Arc::clone(&self.leader);
         let batch = leader.under(epoch, self.mark_batch(epoch, pool, started)).await?;
-        // These are marked: from here on nothing cuts it short.
+        // Marked: from here on the dispatch is not interrupted.
         if !batch.hints.is_empty() {
             DISPATCHED.with(&[pool.as_str()]).inc_by(batch.hints.len() as u64);
             BATCH.with(&[pool.as_str()]).observe(batch.hints.len() as f64);
@@ -74,7 +73,7 @@ impl Batcher {
             LAG.with(&["whole"]).observe_duration(started.elapsed());
         }
         if let Some(lacks) = batch.lacks {
-            // The wake-up of this tick may have been for room of that size, and no other follows.
+            // This tick's wake-up may have been for room of that size, and no other follows.
             let state = self.per_pool.entry(pool.clone()).or_default();
             let view = state.read_room(&self.db, pool, self.settings.horizon).await?;
             if view.lacks != lacks {
@@ -84,7 +83,7 @@ impl Batcher {
         Ok(batch.dispatched)
     }
 
-    /// Picks what may go now, and marks it.
+    /// Picks and marks tasks.
     async fn mark_batch(
         &mut self,
         epoch: LeaderEpoch,
@@ -107,7 +106,7 @@ impl Batcher {
         let marked = self.mark(epoch, &picked).await;
         let state = self.per_pool.entry(pool.clone()).or_default();
         if marked.is_err() {
-            // What a mark without an answer has dispatched counts in `running` until the next count.
+            // A mark without a response counts in `running` until the next count.
             picked.iter().for_each(|pick| state.turns.undo(pick));
             state.room = None;
         }
@@ -133,7 +132,7 @@ impl Batcher {
         } else if used >= most || (short && most < slots) {
             StopReason::BatchFull
         } else if short {
-            // Some slots are left, and too few for the next: it waits for room as if none were.
+            // Too few slots are left for the next task: it waits for room.
             StopReason::RoomUsed
         } else if self.running.holds_back() {
             StopReason::Limits
@@ -146,11 +145,11 @@ impl Batcher {
         let tasks = hints.len() as u64;
         let per_message = per_message(hints.len(), &view, self.settings.hint_batch);
         let waits_for = match reason {
-            // There may be more by now than was estimated.
+            // There may be more room than estimated.
             StopReason::RoomUsed if is_estimate => WaitsFor::Nothing,
             StopReason::RoomUsed => WaitsFor::Room,
             StopReason::BatchFull => WaitsFor::Nothing,
-            // Some tenant has more than was read, or may have.
+            // A tenant may have more tasks than were read.
             _ if unread && tasks > 0 => WaitsFor::Nothing,
             _ if unread => WaitsFor::Room,
             _ => WaitsFor::WakeUp,
@@ -159,7 +158,7 @@ impl Batcher {
         Ok(Batch { dispatched: Dispatched { tasks, waits_for }, hints, per_message, lacks })
     }
 
-    /// Reads the first tasks of those whose turn it may be, and picks `most` slots of them.
+    /// Reads the first tasks of the next tenants and picks up to `most` slots.
     async fn choose(
         &mut self,
         pool: &PoolName,
@@ -201,7 +200,7 @@ impl Batcher {
         self.per_pool.entry(pool.clone()).or_default().standing.set_pool(turn);
     }
 
-    /// Marks what was picked as `queued`; returns the dispatch epochs. `None`: another batcher leads.
+    /// Marks picks as `queued`; returns dispatch epochs. `None`: another batcher leads.
     async fn mark(
         &self,
         epoch: LeaderEpoch,
@@ -215,7 +214,7 @@ impl Batcher {
         let (node, age) = (self.leader.node(), self.settings.sweep_age);
         let marked = transition::dispatched(&self.db, node, epoch, &keys, age).await;
         if marked.as_ref().is_err_and(StoreError::outcome_unknown) {
-            // It may take effect even after the next count, which would miss it.
+            // It may take effect after the next count, which would miss it.
             self.leader.renounce();
         }
         let epochs = |row: transition::DispatchedRow| (row.task, row.dispatch_epoch);
@@ -230,7 +229,7 @@ impl Batch {
     }
 }
 
-/// One hint for each that was marked.
+/// One hint per marked task.
 fn hints(picked: &[Pick], epochs: &Epochs, resources: &HashMap<TaskId, Resources>) -> Vec<Hint> {
     let hint = |pick: &Pick| {
         let candidate = &pick.candidate;
@@ -245,9 +244,8 @@ fn hints(picked: &[Pick], epochs: &Epochs, resources: &HashMap<TaskId, Resources
     picked.iter().filter_map(hint).collect()
 }
 
-/// Two messages for each resource manager with room, so that each gets its part, and one where it
-/// is alone, which claims them all at once; never more in one than the one with least room can
-/// place at once, and never more than `most`.
+/// Hints per message: two messages for each resource manager with room, so that each gets a share, and one message for
+/// a single resource manager. Never more than the one with least room can place at once, and never more than `most`.
 fn per_message(hints: usize, view: &PoolView, most: usize) -> usize {
     let messages = if view.owners <= 1 { 1 } else { view.owners * 2 };
     let even = hints.div_ceil(messages);

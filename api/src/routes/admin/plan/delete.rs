@@ -15,17 +15,13 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Delete a plan",
-    description: "Only one that no tenant is on; a deleted one counts until it is purged. The plan `default` stays.",
-    answers: &[AnswerDoc {
-        status: 200,
-        text: "It is gone",
-        content: Content::Json("DeletedPlan"),
-    }],
+    description: "Only a plan without tenants; a deleted tenant counts until it is purged. The plan `default` cannot be deleted.",
+    answers: &[AnswerDoc { status: 200, text: "Deleted", content: Content::Json("DeletedPlan") }],
     problems: &[Code::NotFound, Code::Conflict],
     ..Doc::EMPTY
 };
 
-/// A plan that is gone.
+/// A deleted plan.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeletedPlan)]
 pub struct DeletedPlanView {
@@ -47,7 +43,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         Deleted::Yes => json(StatusCode::OK, &DeletedPlanView { name, deleted: true }),
         Deleted::InUse => {
             let detail = format!(
-                "Tenants are on the plan `{name}`, or begin with it; move them to another one first."
+                "The plan `{name}` is in use, or is the plan of new tenants; move its tenants first."
             );
             Err(Problem::new(Code::Conflict, detail))
         }

@@ -12,7 +12,7 @@ use actix_web::http::StatusCode;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List plans",
-    description: "All of them, by name.",
+    description: "All, by name.",
     answers: &[AnswerDoc { status: 200, text: "The plans", content: Content::Page("Plan") }],
     ..Doc::EMPTY
 };

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a plan",
-    description: "All limits are given; tenants on it feel a change within two seconds, and keep what they have.",
+    description: "All limits must be given. A change takes effect within two seconds; tenants keep what they have.",
     request: Some("PlanLimits"),
     answers: &[
         AnswerDoc { status: 201, text: "The new plan", content: Content::Json("Plan") },
@@ -24,32 +24,32 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// What a plan allows.
+/// Limits of a plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PlanLimits)]
 pub struct PlanSpec {
     /// Tasks submitted per second, 1 to 1 000 000.
     submits_per_second: u32,
-    /// Tasks that may be submitted at once after a pause, 1 to 10 000 000.
+    /// Burst of submitted tasks, 1 to 10 000 000.
     submit_burst: u32,
-    /// Tasks submitted per hour; 0 is no limit.
+    /// Tasks submitted per hour; 0: no limit.
     submits_per_hour: u32,
-    /// Tasks queued, running or cancelling at once, 1 to 10 000 000.
+    /// Tasks queued, running or cancelling, 1 to 10 000 000.
     running_tasks: u32,
-    /// Tasks that have not ended, at once, 1 to 100 000 000.
+    /// Unfinished tasks, 1 to 100 000 000.
     backlog: u32,
-    /// Live schedules at once, up to 10 000 000.
+    /// Schedules that are not finished, up to 10 000 000.
     schedules: u32,
     /// Largest body of one task, bytes, 1024 to 16 777 216.
     payload_bytes: u32,
-    /// Output kept, bytes, up to 2^50.
+    /// Stored output, bytes, up to 2^50.
     stored_output_bytes: u64,
-    /// Days that ended tasks are shown, 1 to 3650; no more than `limits.history_retention_days`.
+    /// Days for which finished tasks are shown, 1 to 3650, at most `limits.history_retention_days`.
     retention_days: u16,
-    /// Share where tenants compete, above 0, up to 1000.
+    /// Scheduling weight, above 0, up to 1000.
     weight: f64,
-    /// Tasks are flexible unless they say otherwise. Default false.
+    /// Whether tasks are flexible by default. Default false.
     #[serde(default)]
     flexible: bool,
 }

@@ -16,30 +16,30 @@ pub struct PlanView {
     name: String,
     /// Tasks submitted per second.
     submits_per_second: u32,
-    /// Tasks that may be submitted at once after a pause.
+    /// Burst of submitted tasks.
     submit_burst: u32,
-    /// Tasks submitted per hour; 0 is no limit.
+    /// Tasks submitted per hour; 0: no limit.
     submits_per_hour: u32,
-    /// Tasks queued, running or cancelling at once.
+    /// Tasks queued, running or cancelling.
     running_tasks: u32,
-    /// Tasks that have not ended, at once.
+    /// Unfinished tasks.
     backlog: u32,
-    /// Live schedules at once.
+    /// Schedules that are not finished.
     schedules: u32,
     /// Largest body of one task, bytes.
     payload_bytes: u32,
-    /// Output kept, bytes.
+    /// Stored output, bytes.
     stored_output_bytes: u64,
-    /// Days that ended tasks are shown.
+    /// Days for which finished tasks are shown.
     retention_days: u16,
-    /// Share where tenants compete.
+    /// Scheduling weight.
     weight: f64,
-    /// Tasks are flexible unless they say otherwise.
+    /// Whether tasks are flexible by default.
     flexible: bool,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
 }

@@ -14,10 +14,10 @@ use store::pool::PoolDeleted;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Delete a pool",
-    description: "Only one without live executors and without tasks that have not ended. Due times of schedules into it make no task. The \
-                  pool `default` stays.",
+    description: "Only a pool without connected executors and unfinished tasks. Due times of its schedules then create no task. The \
+                  pool `default` cannot be deleted.",
     headers: &[IF_MATCH],
-    answers: &[AnswerDoc { status: 200, text: "It is gone", content: Content::AnyJson }],
+    answers: &[AnswerDoc { status: 200, text: "Deleted", content: Content::AnyJson }],
     problems: &[Code::NotFound, Code::Conflict, Code::VersionMismatch],
     ..Doc::EMPTY
 };
@@ -34,7 +34,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         PoolDeleted::Yes => json(StatusCode::OK, &object!({"name": name, "deleted": true})),
         PoolDeleted::InUse => {
             let detail = format!(
-                "Executors, or tasks that have not ended, are in the pool `{name}`, or it is the usual one; stop and end them first."
+                "The pool `{name}` has executors or unfinished tasks, or is the default pool."
             );
             Err(Problem::new(Code::Conflict, detail))
         }

@@ -12,7 +12,7 @@ use actix_web::http::StatusCode;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "List pools",
-    description: "All of them, by name.",
+    description: "All, by name.",
     answers: &[AnswerDoc { status: 200, text: "The pools", content: Content::Page("Pool") }],
     ..Doc::EMPTY
 };

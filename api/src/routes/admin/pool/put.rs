@@ -17,49 +17,45 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a pool",
-    description: "What is left out is off, and a pool is granted to nobody unless it says to whom. A grant, and its end, takes effect within two \
-                  seconds: what was submitted before it ended runs on, and due times of schedules from then on make no task. Executors \
-                  receive a change of what attempts may do, and of the largest executor, when they connect next.",
+    description: "Omitted permissions are off, and an omitted grant means no tenant. Grants and revocations take effect within two \
+                  seconds: tasks submitted before continue, later due times of schedules create no task. Executors get changes of \
+                  permissions and of the largest executor at their next connection.",
     headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("PoolPut"),
     answers: &[
         AnswerDoc { status: 201, text: "The new pool", content: Content::Json("Pool") },
-        AnswerDoc {
-            status: 200,
-            text: "It is changed, or was so before",
-            content: Content::Json("Pool"),
-        },
+        AnswerDoc { status: 200, text: "Changed, or unchanged", content: Content::Json("Pool") },
     ],
     answer_headers: &[AnswerHeader::ETag],
     problems: &[Code::VersionMismatch],
     ..Doc::EMPTY
 };
 
-/// What a pool allows, and to whom it is granted.
+/// Permissions and grants of a pool.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PoolPut)]
 pub struct PoolSpec {
-    /// Commands reach the network of their executor. Default false.
+    /// Whether commands can use the network. Default false.
     #[serde(default)]
     command_network: bool,
-    /// HTTP tasks reach private, loopback and link-local addresses. Default false.
+    /// Whether HTTP tasks can call private, loopback and link-local addresses. Default false.
     #[serde(default)]
     private_targets: bool,
-    /// The most that one executor may offer. Default no limit.
+    /// Largest capacity of one executor. Default: no limit.
     #[serde(default)]
     max_executor: MaxExecutorSpec,
-    /// Who may use it. Default nobody.
+    /// Who may use it. Default: no tenant.
     #[serde(default)]
     granted_to: GrantsSpec,
 }
 
-/// The most that one executor of a pool may offer in each dimension: 0 to 2147483647; null: no limit, the default.
+/// Largest capacity of one executor of a pool in each dimension: 0 to 2147483647; null (default): no limit.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = MaxExecutorPut)]
 pub struct MaxExecutorSpec {
-    /// Thousandths of a processor.
+    /// Thousandths of a core.
     #[schema(maximum = 2_147_483_647_u32)]
     cpu_millis: Option<u32>,
     /// MiB of memory.
@@ -86,7 +82,7 @@ impl MaxExecutorSpec {
             .filter(|(_, most)| too_large(*most))
             .map(|(dimension, _)| FieldError {
                 pointer: format!("/max_executor/{}", dimension.as_str()),
-                detail: format!("must be {} at most; null is no limit", MaxExecutor::MOST),
+                detail: format!("must be at most {}; null: no limit", MaxExecutor::MOST),
             })
             .collect();
         if errors.is_empty() {
@@ -102,10 +98,10 @@ impl MaxExecutorSpec {
 #[serde(deny_unknown_fields)]
 #[schema(as = PoolGrantsPut)]
 pub struct GrantsSpec {
-    /// Every tenant, now and later. Default false.
+    /// Every tenant, also future ones. Default false.
     #[serde(default)]
     everyone: bool,
-    /// The tenants on these plans. Default none; with `tenants` 300 at most.
+    /// The tenants on these plans. Default: none; with `tenants` at most 300.
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     plans: Vec<PlanName>,
@@ -130,8 +126,10 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         return Err(Problem::at(Code::ValidationFailed, "/granted_to/everyone", detail));
     }
     if plans.len() + tenants.len() > PoolGrants::MOST {
-        let detail =
-            format!("must have {} plans and tenants at most; grant it to a plan", PoolGrants::MOST);
+        let detail = format!(
+            "must have at most {} plans and tenants; grant it to a plan instead",
+            PoolGrants::MOST
+        );
         return Err(Problem::at(Code::ValidationFailed, "/granted_to", detail));
     }
     let (command_network, private_targets) = (spec.command_network, spec.private_targets);
@@ -167,7 +165,7 @@ fn wrong<'a, T: PartialEq + ToString>(
 ) -> impl Iterator<Item = FieldError> + 'a {
     let at = move |(place, one): (usize, &T)| FieldError {
         pointer: format!("/granted_to/{field}/{place}"),
-        detail: format!("`{}` is no {kind} of this installation", one.to_string()),
+        detail: format!("`{}` is not a {kind} of this installation", one.to_string()),
     };
     given.iter().enumerate().filter(move |(_, one)| unknown.contains(*one)).map(at)
 }

@@ -19,25 +19,25 @@ use utoipa::ToSchema;
 pub struct PoolView {
     /// Its name.
     name: String,
-    /// Counts the changes of what follows up to `granted_to`, from 1.
+    /// Version, from 1; counts changes of the fields below up to `granted_to`.
     version: i64,
-    /// Commands reach the network of their executor.
+    /// Whether commands can use the network.
     command_network: bool,
-    /// HTTP tasks reach private, loopback and link-local addresses.
+    /// Whether HTTP tasks can call private, loopback and link-local addresses.
     private_targets: bool,
-    /// The most that one executor may offer.
+    /// Largest capacity of one executor.
     max_executor: MaxExecutorView,
     /// Who may use it.
     granted_to: PoolGrantsView,
-    /// Why nothing of it is handed out; null where it is not paused.
+    /// The pause; null if not paused.
     paused: Option<PoolPauseView>,
 }
 
-/// The most that one executor of a pool may offer in each dimension; null: no limit.
+/// Largest capacity of one executor of a pool in each dimension; null: no limit.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = MaxExecutor)]
 pub struct MaxExecutorView {
-    /// Thousandths of a processor.
+    /// Thousandths of a core.
     cpu_millis: Option<u32>,
     /// MiB of memory.
     memory_mib: Option<u32>,
@@ -68,7 +68,7 @@ pub struct PoolGrantsView {
     tenants: Vec<String>,
 }
 
-/// That a pool is paused.
+/// Pause of a pool.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PoolPaused)]
 pub struct PoolPauseView {
@@ -111,8 +111,8 @@ pub(super) fn shown(status: StatusCode, pool: PoolRecord) -> Result<HttpResponse
 /// It is in another version than was asked for.
 pub(super) fn mismatch(version: Option<i64>) -> Problem {
     let detail = match version {
-        Some(version) => format!("The pool is in version {version}."),
-        None => "There is no pool of this name.".to_owned(),
+        Some(version) => format!("The pool has version {version}."),
+        None => "The pool does not exist.".to_owned(),
     };
     Problem::new(Code::VersionMismatch, detail)
 }

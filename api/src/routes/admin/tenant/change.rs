@@ -15,14 +15,15 @@ use utoipa::ToSchema;
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Change a tenant's plan or weight",
-    description: "Acts within two seconds, on tasks that wait too. A tenant over a smaller plan's quotas keeps what it has.",
+    description: "Takes effect within two seconds, also for waiting tasks. A tenant over the quotas of a smaller plan keeps what it \
+                  has.",
     request: Some("TenantChange"),
     answers: &[AnswerDoc { status: 200, text: "The tenant", content: Content::Json("Tenant") }],
     problems: &[Code::NotFound],
     ..Doc::EMPTY
 };
 
-/// What to change; what is left out stays.
+/// Changes; omitted fields stay.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = TenantChange)]
@@ -31,7 +32,7 @@ pub struct ChangeSpec {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     plan: Option<PlanName>,
-    /// Its share where tenants compete; null: its plan's.
+    /// Scheduling weight; null: the plan's.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<f64>)]
     weight: Option<Option<f64>>,

@@ -27,14 +27,13 @@ pub const DOC: Doc = Doc {
 #[serde(deny_unknown_fields)]
 #[schema(as = TenantCreate)]
 pub struct TenantSpec {
-    /// 1 to 200 characters that can be seen, kept in Unicode's form NFKC with single spaces. Unique, upper and lower case being the
-    /// same.
+    /// 1 to 200 visible characters, stored in Unicode NFKC with single spaces. Unique, ignoring case.
     name: String,
-    /// `default` when left out.
+    /// Default: `default`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     plan: PlanName,
-    /// Its share where tenants compete: more than 0, up to 1000. Its plan's when left out.
+    /// Scheduling weight, more than 0, up to 1000. Default: the plan's.
     #[serde(default)]
     weight: Option<f64>,
 }
@@ -56,7 +55,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         Created::Yes => answer(&call, StatusCode::CREATED, new.id).await,
         Created::NameTaken => Err(Problem::new(
             Code::Conflict,
-            "A tenant has this name already, or one that looks like it.",
+            "A tenant with this or a similar name already exists.",
         )),
         Created::NoSuchPlan => Err(no_such_plan()),
     }

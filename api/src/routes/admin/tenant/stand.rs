@@ -20,7 +20,7 @@ const TENANT: [AnswerDoc; 1] =
 /// The words of `suspend`.
 pub const SUSPEND: Doc = Doc {
     summary: "Suspend a tenant",
-    description: "It can submit nothing, and nothing of it starts; what runs may end, and reads still work.",
+    description: "No submits and no new starts; running tasks finish, and reads still work.",
     answers: &TENANT,
     problems: &[Code::NotFound, Code::Conflict],
     ..Doc::EMPTY
@@ -29,7 +29,7 @@ pub const SUSPEND: Doc = Doc {
 /// The words of `resume`.
 pub const RESUME: Doc = Doc {
     summary: "Resume a suspended tenant",
-    description: "What waits goes on within two seconds.",
+    description: "Waiting tasks continue within two seconds.",
     answers: &TENANT,
     problems: &[Code::NotFound, Code::Conflict],
     ..Doc::EMPTY
@@ -38,7 +38,7 @@ pub const RESUME: Doc = Doc {
 /// The words of `delete`.
 pub const DELETE: Doc = Doc {
     summary: "Delete a tenant",
-    description: "There is no way back. Its keys stop working and its tasks are cancelled at once; its data is purged after \
+    description: "Cannot be undone. Its keys stop working and its tasks are cancelled at once; its data is purged after \
                   `limits.deleted_tenant_grace`. Its row stays, without its name.",
     answers: &TENANT,
     problems: &[Code::NotFound],
@@ -97,7 +97,7 @@ async fn stood(
         Stood::Yes => answer(call, StatusCode::OK, id).await,
         Stood::Not(state) => Err(Problem::new(
             Code::Conflict,
-            format!("The tenant is {state}; this does not apply."),
+            format!("The tenant is {state}, so this is not possible."),
         )),
         Stood::NotFound => Err(unknown()),
     }

@@ -17,24 +17,24 @@ use utoipa::ToSchema;
 pub struct TenantView {
     /// `tenant_` and 32 hex digits.
     id: String,
-    /// Its name; null once it is purged.
+    /// Its name; null after the purge.
     name: Option<String>,
-    /// The plan it is on.
+    /// Its plan.
     plan: String,
-    /// Its share where tenants compete; null: its plan's.
+    /// Scheduling weight; null: the plan's.
     weight: Option<f64>,
     #[schema(value_type = super::super::super::super::openapi::words::TenantState)]
     state: &'static str,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// Since when it is suspended, where it is.
+    /// When it was suspended; null if it is not.
     #[schema(value_type = Option<String>, format = DateTime)]
     suspended_at: Option<Timestamp>,
     /// When it was deleted.
     #[schema(value_type = Option<String>, format = DateTime)]
     deleted_at: Option<Timestamp>,
-    /// When the last of its data was gone.
+    /// When its data was purged.
     #[schema(value_type = Option<String>, format = DateTime)]
     purged_at: Option<Timestamp>,
 }
@@ -77,7 +77,7 @@ pub(super) fn unknown() -> Problem {
 
 /// The named plan does not exist.
 pub(super) fn no_such_plan() -> Problem {
-    Problem::at(Code::ValidationFailed, "/plan", "is no plan of this installation")
+    Problem::at(Code::ValidationFailed, "/plan", "is not a plan of this installation")
 }
 
 /// Refuses a weight out of its range.

@@ -1,7 +1,7 @@
-//! One connected executor: its capacity, its leases, and the way to it.
+//! One connected executor: capacity, leases and stream.
 //!
-//! Free capacity is capacity less the live leases and the placements on their way to the database: `domain`'s
-//! [`Occupancy`] keeps their sum, and nothing else ever changes it.
+//! Free capacity is capacity less live leases and pending placements. [`Occupancy`] of `domain` keeps the sum, and
+//! nothing else changes it.
 
 use super::lease::{HeldKey, HeldLease};
 use domain::id::{ExecutorId, PoolName, SessionId};
@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The way to one executor: its newest stream.
+/// The newest stream of an executor.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
-    /// Which stream, as they follow one another.
+    /// Number of the stream.
     pub id: u64,
     /// The executor's session.
     pub session: SessionId,
@@ -24,8 +24,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Sends without waiting. A stream that cannot take more is as good as broken: it is closed, and what
-    /// was not said is said again after the executor has connected anew.
+    /// Sends without waiting. A full stream counts as broken and is closed; the state is sent again after the executor
+    /// reconnects.
     pub(crate) fn send(&self, message: impl Into<ToExecutor>) -> bool {
         self.outbox.try_send(message.into()).is_ok()
     }
@@ -33,7 +33,7 @@ impl Stream {
 
 /// One connected executor.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct ExecutorConnection {
     pub stream: Stream,
     pub epoch: i64,
     pub executor: ExecutorId,
@@ -45,8 +45,8 @@ pub(crate) struct Seat {
     pub leases: HashMap<HeldKey, HeldLease>,
 }
 
-impl Seat {
-    /// A seat with nothing on it.
+impl ExecutorConnection {
+    /// A connection without leases.
     pub(crate) fn empty(
         stream: Stream,
         epoch: i64,
@@ -68,12 +68,12 @@ impl Seat {
         }
     }
 
-    /// What it may be given now.
+    /// Resources that it may be given now.
     pub(crate) fn admission(&self, now: Duration) -> Admission {
         if self.accepting { self.conduct.admission(now) } else { Admission::Nothing }
     }
 
-    /// Room for basic tasks that it may be given now, counted over what it has.
+    /// Free room in basic tasks.
     pub(crate) fn slots(&self, now: Duration) -> u32 {
         let free = self.room.free().free_slots(self.room.capacity());
         match self.admission(now) {
@@ -92,23 +92,23 @@ impl Seat {
         }
     }
 
-    /// Puts a lease on it that the database says is live.
+    /// Adds a lease that is live in the database.
     pub(crate) fn hold(&mut self, key: HeldKey, lease: HeldLease) {
         self.room.hold(lease.resources, lease.port_first);
         self.next_assignment = self.next_assignment.max(lease.assignment + 1);
         self.leases.insert(key, lease);
     }
 
-    /// Takes room for a placement; `None` where there is none after all.
+    /// Reserves room for a placement; `None` if there is none.
     pub(crate) fn reserve(&mut self, need: Resources, now: Duration) -> Option<(u64, u32)> {
-        let port_first = self.room.take(need)?;
+        let port_first = self.room.acquire(need)?;
         self.conduct.given(now);
         let assignment = self.next_assignment;
         self.next_assignment += 1;
         Some((assignment, port_first))
     }
 
-    /// Gives room back.
+    /// Releases room.
     pub(crate) fn give_back(&mut self, resources: Resources, port_first: u32) {
         self.room.release(resources, port_first);
     }

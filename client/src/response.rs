@@ -1,20 +1,19 @@
-//! An answer of the API: the value, and the JSON it came as.
+//! A response of the API: the value and its JSON.
 //!
-//! The JSON is kept because whoever prints it for programs must print what the API said, fields that this version does
-//! not know included.
+//! The JSON is kept so that it can be printed for programs, with fields that this version does not know.
 
 use bytes::Bytes;
 use std::ops::Deref;
 
-/// A value from the API. Use it like the value itself.
+/// A value from the API; dereferences to it.
 #[derive(Debug, Clone)]
-pub struct Answer<T> {
+pub struct ApiResponse<T> {
     value: T,
     json: Bytes,
     replayed: bool,
 }
 
-impl<T> Answer<T> {
+impl<T> ApiResponse<T> {
     pub(crate) fn new(value: T, json: Bytes, replayed: bool) -> Self {
         Self { value, json, replayed }
     }
@@ -31,14 +30,14 @@ impl<T> Answer<T> {
         &self.json
     }
 
-    /// True when this is the answer to an earlier write with the same idempotency key: nothing new was done.
+    /// Whether this repeats the response to an earlier write with the same idempotency key.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         self.replayed
     }
 }
 
-impl<T> Deref for Answer<T> {
+impl<T> Deref for ApiResponse<T> {
     type Target = T;
 
     fn deref(&self) -> &T {

@@ -1,29 +1,29 @@
-//! Of one tenant's tasks, where those may be that were not looked at.
+//! Where the unread tasks of a tenant may be in its order.
 
 use super::{ConcurrencyKey, Turn, Window};
 
-/// Whether something that has its turn is unseen.
+/// Whether the next task may be an unread one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unknown {
     Not,
-    /// Something waits; whether it may start is not known.
+    /// Tasks wait; whether they may start is unknown.
     Perhaps,
-    /// More like what was seen.
+    /// More tasks like those that were read.
     Surely,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unseen {
-    /// Somewhere there is something.
+pub(super) struct Unread {
+    /// Unread tasks at any position.
     anywhere: bool,
-    /// Strands with more after these turns.
+    /// Strands with more tasks after these positions.
     after: Vec<(Turn, Option<ConcurrencyKey>)>,
-    /// Strands with more that is late.
+    /// Strands with more late tasks.
     late: Vec<Option<ConcurrencyKey>>,
 }
 
-impl Unseen {
-    /// Something waits, and nothing more is known.
+impl Unread {
+    /// Tasks wait at unknown positions.
     pub(super) fn something() -> Self {
         Self { anywhere: true, ..Self::default() }
     }
@@ -42,7 +42,7 @@ impl Unseen {
         self.late.retain(|of| of.as_ref() != Some(key));
     }
 
-    /// Something that is on time and unseen may have its turn before `turn`.
+    /// Whether an unread on-time task may be ahead of `turn`.
     pub(super) fn may_be_before(&self, turn: &Turn) -> bool {
         self.after.iter().any(|(after, _)| after < turn)
     }

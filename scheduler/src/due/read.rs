@@ -1,7 +1,7 @@
-//! Reads which tasks are due in the next moment.
+//! Reads which tasks are due soon.
 //!
-//! Again and again, and on wake-ups: a task that is due so soon that it would be missed in between wakes. Only where the batcher is:
-//! who releases a task then knows whom to tell, and no two do the same.
+//! Runs on a timer, and on wake-ups for tasks that are due before the next read. Runs only in the batcher's process: so
+//! the release can wake the batcher locally, and no other process does the same work.
 
 use super::HeldTasks;
 use crate::fire::DbClock;
@@ -15,12 +15,12 @@ use store::StoreError;
 use store::connect::SchedulerDb;
 use store::task::due_within;
 
-/// A look by itself is due this often, at the latest.
-pub(crate) const LOOK: Duration = Duration::from_millis(200);
-/// The shortest time from one look to the next, however many wake-ups come.
-const REST: Duration = Duration::from_millis(5);
+/// Longest interval between two reads.
+pub(crate) const READ_INTERVAL: Duration = Duration::from_millis(200);
+/// Shortest interval between two reads (debounce of wake-ups).
+const MIN_INTERVAL: Duration = Duration::from_millis(5);
 
-pub(crate) struct LookTick {
+pub(crate) struct ReadDueTick {
     pub(crate) db: SchedulerDb,
     pub(crate) leader: Arc<Leader>,
     pub(crate) clock: Arc<DbClock>,
@@ -29,27 +29,31 @@ pub(crate) struct LookTick {
     pub(crate) window: Duration,
     /// Tasks read at once.
     pub(crate) limit: i64,
-    pub(crate) looked: Option<Instant>,
+    pub(crate) last_read: Option<Instant>,
 }
 
-impl LookTick {
+impl ReadDueTick {
     pub(crate) async fn tick(&mut self) -> Result<TickOutcome, StoreError> {
-        if let Some(left) = self.looked.and_then(|at| REST.checked_sub(at.elapsed())) {
+        if let Some(left) = self.last_read.and_then(|at| MIN_INTERVAL.checked_sub(at.elapsed())) {
             clock::sleep(left).await;
         }
-        self.looked = Some(monotonic());
+        self.last_read = Some(monotonic());
         let now = self.clock.now().filter(|_| self.leader.epoch().is_some());
         let Some(now) = now else {
-            self.held.forget();
+            self.held.clear();
             HELD_TASKS.set(0.0);
             return Ok(TickOutcome::idle(0));
         };
         let due = due_within(&self.db, self.window, self.limit).await?;
-        self.held.found(now, &due);
+        self.held.insert(now, &due);
         HELD_TASKS.set(self.held.len() as f64);
         let found = due.len() as u64;
         let full = i64::try_from(due.len()).is_ok_and(|found| found >= self.limit);
-        // What comes after a full answer is read when some of it has gone.
-        Ok(if full { TickOutcome::after(LOOK / 10, found) } else { TickOutcome::idle(found) })
+        // A full page: read on when some of its tasks were released.
+        Ok(if full {
+            TickOutcome::after(READ_INTERVAL / 10, found)
+        } else {
+            TickOutcome::idle(found)
+        })
     }
 }
