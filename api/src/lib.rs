@@ -19,6 +19,5 @@ pub mod schedule;
 mod server;
 mod submit;
 pub mod task;
-mod unguarded;
 
 pub use server::{Handle, StartError, start};

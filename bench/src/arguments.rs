@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 pub struct Arguments {
-    /// Measure only this. May be repeated. `layout` runs only when asked for: it takes some minutes.
+    /// Measure only this. May be repeated.
     #[arg(long, value_enum, value_name = "NAME")]
     pub only: Vec<Name>,
     /// One short round of each, about a minute: to see that all of it works, not to quote.
@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Rounds of each figure. Where this is left out three, and one of what is a ratio by itself or of schedules.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub rounds: Option<u32>,
-    /// Tasks that wait in each round of `drain`, and that live in each of `layout`.
+    /// Tasks that wait in each round of `drain`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     pub tasks: Option<u32>,
     /// Connections of `end-to-end`, each with one submit at a time: the more, the larger are the groups that are stored together.
@@ -55,9 +55,6 @@ pub struct Arguments {
     /// Tasks that have ended before, in `flat`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub ended: u32,
-    /// Ended tasks that `layout` puts into the tables beforehand.
-    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
-    pub history: u32,
 }
 
 /// What can be measured.
@@ -77,8 +74,6 @@ pub enum Name {
     Keys,
     /// One task a request, as fast as answers come.
     SingleSubmit,
-    /// The same with limits, authentication and row-level security, and without, in turn.
-    Guards,
     /// Single submits while everything runs.
     EndToEnd,
     /// From the moment a submit was meant to be sent to its placement and to the end of a task of no length, at 200 a second.
@@ -103,8 +98,6 @@ pub enum Name {
     /// What a task costs where few wait and where `--waiting` do beside `--ended` that have ended, and what reads take there. With
     /// `--scale`, or when asked for.
     Flat,
-    /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
-    Layout,
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -117,7 +110,6 @@ impl Arguments {
     pub fn wants(&self, name: Name) -> bool {
         if self.only.is_empty() {
             match name {
-                Name::Layout => false,
                 Name::Fires | Name::FireRate | Name::FireScale | Name::Flat => self.scale,
                 _ => true,
             }
@@ -142,7 +134,6 @@ impl Arguments {
             | Name::Flat
             | Name::RawHop
             | Name::Keys
-            | Name::Guards
             | Name::Steps
             | Name::Commands => self.rounds.unwrap_or(1),
             _ => self.rounds(),
@@ -172,10 +163,5 @@ impl Arguments {
     /// Tasks in a round of `drain`.
     pub fn drain_tasks(&self) -> u64 {
         u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 200_000 }))
-    }
-
-    /// Tasks in a round of `layout`.
-    pub fn layout_tasks(&self) -> u32 {
-        self.tasks.unwrap_or(if self.quick { 20_000 } else { 200_000 })
     }
 }

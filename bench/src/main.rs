@@ -11,7 +11,6 @@ mod ended;
 mod fine_timer;
 mod gate;
 mod http;
-mod layout;
 mod phase;
 mod programs;
 mod progress;

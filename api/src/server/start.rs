@@ -11,7 +11,6 @@ use crate::auth::token::TokenError;
 use crate::auth::{PasswordError, UsedKeys};
 use crate::limit::{NotRedis, keep_up};
 use crate::submit::{Writer, queue};
-use crate::unguarded;
 use actix_web::{App, HttpServer};
 use bus::Bus;
 use runtime::config::{Config, ConfigError};
@@ -71,11 +70,6 @@ pub enum StartError {
         #[source]
         source: io::Error,
     },
-    /// It was asked to serve without guards, and is no build for measuring.
-    #[error(
-        "BERTH_UNGUARDED is set, but this build cannot serve without guards (feature `unguarded`)"
-    )]
-    Guarded,
     /// The OpenAPI document cannot be written: a bug.
     #[error("the OpenAPI document cannot be written")]
     Document,
@@ -109,7 +103,6 @@ impl Handle {
 /// When settings are not usable or the address is taken. An absent database is no error: the API starts,
 /// is not ready, and answers 503.
 pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Handle, StartError> {
-    unguarded::announce()?;
     let (api, submit) = (ApiDb::connect(&config.database)?, SubmitDb::connect(&config.database)?);
     let admin = AdminDb::connect(&config.database)?;
     let sign_in = SubmitDb::connect_for_sign_in(&config.database)?;

@@ -26,9 +26,6 @@ pub(super) fn print(results: &Results) -> io::Result<()> {
     )?;
     figures(&mut out, results)?;
     cpu(&mut out, results)?;
-    if let Some(layout) = &results.layout {
-        layout.print(&mut out)?;
-    }
     for problem in &results.problems {
         writeln!(out, "VOID {problem}")?;
     }
