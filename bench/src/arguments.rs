@@ -19,6 +19,16 @@ pub struct Arguments {
     /// The same minute; and what it measures is kept in `bench/ratios.json`. With debug builds, as `make check` compares.
     #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
     pub keep: bool,
+    /// Measure other task systems in turn with Berth: all, or those named, as in `--peers=bullmq,apalis`. About 25 minutes.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        num_args = 0..,
+        require_equals = true,
+        value_delimiter = ',',
+        conflicts_with_all = ["only", "gate", "keep", "scale"]
+    )]
+    pub peers: Option<Vec<String>>,
     /// Measure millions of schedules and of tasks too: many minutes more, and more than ten gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
@@ -158,6 +168,11 @@ impl Arguments {
     /// Tasks in a round of what counts some thousands of them.
     pub fn tasks(&self) -> u64 {
         u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 100_000 }))
+    }
+
+    /// Tasks of a drain beside peers, in whole batches: the slowest runs some thousand per second.
+    pub fn peer_tasks(&self) -> u64 {
+        u64::from(self.tasks.unwrap_or(if self.quick { 2_000 } else { 20_000 }) / 1000 * 1000)
     }
 
     /// Tasks in a round of `drain`.

@@ -151,7 +151,8 @@ const fn describe(name: Name) -> &'static str {
     }
 }
 
-async fn told(
+/// What the figures of a run depend on, but for the machine.
+pub async fn told(
     arguments: &Arguments,
     admin_url: &str,
 ) -> anyhow::Result<BTreeMap<&'static str, String>> {

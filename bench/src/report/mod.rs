@@ -6,8 +6,10 @@ mod machine;
 mod results;
 mod table;
 
+pub use file::write_json;
 pub use machine::{Machine, Versions};
 pub use results::{Measured, Results};
+pub use table::{print_machine, shown};
 
 /// Prints the table and writes the file. Fails when a figure is void, after both were written.
 pub fn publish(results: &Results) -> anyhow::Result<()> {
