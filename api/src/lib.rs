@@ -27,7 +27,6 @@ mod start_error;
 mod state;
 mod submit;
 pub mod task;
-mod unguarded;
 
 pub use server::{Handle, start};
 pub use start_error::StartError;

@@ -4,7 +4,6 @@ use crate::auth::PasswordError;
 use crate::auth::key::KeyError;
 use crate::auth::token::TokenError;
 use crate::limit::NotRedis;
-use crate::unguarded::Guarded;
 use runtime::config::ConfigError;
 use std::io;
 use std::net::SocketAddr;
@@ -40,9 +39,6 @@ pub enum StartError {
         #[source]
         source: io::Error,
     },
-    /// It was asked to serve without guards, and is no build for measuring.
-    #[error(transparent)]
-    Guarded(#[from] Guarded),
     /// The OpenAPI document cannot be written: a bug.
     #[error("the OpenAPI document cannot be written")]
     Document,

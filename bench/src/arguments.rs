@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "bench", max_term_width = 100)]
 pub struct Arguments {
-    /// Measure only this; repeatable. `layout` runs only on request: it takes some minutes.
+    /// Measure only this; repeatable.
     #[arg(long, value_enum, value_name = "NAME")]
     pub only: Vec<Name>,
     /// One short round of each, about a minute: a smoke test, not for publication.
@@ -19,6 +19,16 @@ pub struct Arguments {
     /// As the gate, but store the result in `bench/ratios.json`. With debug builds, as `make check` compares.
     #[arg(long, conflicts_with_all = ["only", "quick", "scale", "seconds", "rounds", "tasks"])]
     pub keep: bool,
+    /// Measure other task systems in turn with Berth: all, or those named, as in `--peers=bullmq,apalis`. About 25 minutes.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        num_args = 0..,
+        require_equals = true,
+        value_delimiter = ',',
+        conflicts_with_all = ["only", "gate", "keep", "scale"]
+    )]
+    pub peers: Option<Vec<String>>,
     /// Also measure millions of schedules and tasks: many minutes, and more than ten gigabytes of disk.
     #[arg(long)]
     pub scale: bool,
@@ -28,7 +38,7 @@ pub struct Arguments {
     /// Rounds of each figure. Default: three; one for ratios and schedules.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub rounds: Option<u32>,
-    /// Waiting tasks in each round of `drain`; tasks in each round of `layout`.
+    /// Waiting tasks in each round of `drain`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=2_000_000))]
     pub tasks: Option<u32>,
     /// Connections of `end-to-end`, each with one submit at a time; more means larger groups.
@@ -55,9 +65,6 @@ pub struct Arguments {
     /// Finished tasks in `flat`.
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub ended: u32,
-    /// Finished tasks in the tables of `layout`.
-    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
-    pub history: u32,
 }
 
 /// What can be measured.
@@ -77,8 +84,6 @@ pub enum Name {
     Keys,
     /// Single submits, closed loop.
     SingleSubmit,
-    /// Single submits with and without limits, authentication and row-level security, in turn.
-    Guards,
     /// Single submits with running executors.
     EndToEnd,
     /// Latency from the intended submit to placement and end of a noop, at 200 per second.
@@ -102,8 +107,6 @@ pub enum Name {
     /// Cost of a task with a small backlog and with `--waiting` and `--ended` tasks, and latency of reads. With
     /// `--scale` or on request.
     Flat,
-    /// The task tables against one wide table; see docs/adr/0001-table-layout.md.
-    Layout,
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -116,7 +119,6 @@ impl Arguments {
     pub fn wants(&self, name: Name) -> bool {
         if self.only.is_empty() {
             match name {
-                Name::Layout => false,
                 Name::Fires | Name::FireRate | Name::FireScale | Name::Flat => self.scale,
                 _ => true,
             }
@@ -141,7 +143,6 @@ impl Arguments {
             | Name::Flat
             | Name::RawHop
             | Name::Keys
-            | Name::Guards
             | Name::Steps
             | Name::Commands => self.rounds.unwrap_or(1),
             _ => self.rounds(),
@@ -168,13 +169,13 @@ impl Arguments {
         u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 100_000 }))
     }
 
+    /// Tasks of a drain beside peers, in whole batches: the slowest runs some thousand per second.
+    pub fn peer_tasks(&self) -> u64 {
+        u64::from(self.tasks.unwrap_or(if self.quick { 2_000 } else { 20_000 }) / 1000 * 1000)
+    }
+
     /// Tasks in a round of `drain`.
     pub fn drain_tasks(&self) -> u64 {
         u64::from(self.tasks.unwrap_or(if self.quick { 20_000 } else { 200_000 }))
-    }
-
-    /// Tasks in a round of `layout`.
-    pub fn layout_tasks(&self) -> u32 {
-        self.tasks.unwrap_or(if self.quick { 20_000 } else { 200_000 })
     }
 }

@@ -11,7 +11,7 @@ mod ended;
 mod fine_timer;
 mod gate;
 mod http;
-mod layout;
+mod peers;
 mod phase;
 mod programs;
 mod progress;
@@ -29,6 +29,9 @@ fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if arguments.gate || arguments.keep {
         return runtime.block_on(gate::run(arguments.keep));
+    }
+    if let Some(names) = &arguments.peers {
+        return runtime.block_on(peers::run(&arguments, names));
     }
     let results = runtime.block_on(suite::run(&arguments))?;
     report::publish(&results)

@@ -5,7 +5,6 @@
 
 use anyhow::{Context, bail};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::Command;
 use testkit::settings;
 
@@ -28,12 +27,4 @@ pub fn ensure_built() -> anyhow::Result<()> {
     let mut again = Command::new(&this);
     again.args(std::env::args_os().skip(1)).env("BERTH_TEST_BIN_DIR", target.join("dist"));
     Err(again.exec()).context("starting anew")
-}
-
-/// The `berth` that can serve without guards. Only `make bench` builds it, and puts it where nobody takes it for the usual one.
-pub fn unguarded() -> anyhow::Result<PathBuf> {
-    let folder = settings::program_folder().context("the folder of programs is unknown")?;
-    let path = folder.join("unguarded/berth");
-    anyhow::ensure!(path.is_file(), "there is no {}; use `make bench`", path.display());
-    Ok(path)
 }

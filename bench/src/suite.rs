@@ -4,7 +4,6 @@
 //! them, and the median drops it.
 
 use crate::arguments::{Arguments, Name};
-use crate::layout;
 use crate::phase;
 use crate::progress::say;
 use crate::report::{Machine, Measured, Results, Versions};
@@ -23,7 +22,6 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
         versions: Versions::ask(&admin_url, &amqp_url).await?,
         settings: settings_used(arguments, &admin_url).await?,
         figures: BTreeMap::new(),
-        layout: None,
         problems: Vec::new(),
     };
     for round in 1..=arguments.rounds() {
@@ -47,15 +45,11 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<Results> {
             }
         }
     }
-    results.problems.extend(phase::what_guards_miss(&results));
-    if arguments.wants(Name::Layout) {
-        results.layout = Some(layout::compare(arguments).await?);
-    }
     Ok(results)
 }
 
 /// In this order.
-const ALL: [Name; 19] = [
+const ALL: [Name; 18] = [
     Name::Fdatasync,
     Name::RawPostgres,
     Name::RawHop,
@@ -63,7 +57,6 @@ const ALL: [Name; 19] = [
     Name::Drain,
     Name::Keys,
     Name::SingleSubmit,
-    Name::Guards,
     Name::EndToEnd,
     Name::SubmitToStart,
     Name::Steps,
@@ -105,7 +98,6 @@ async fn one(
             phase::keys(arguments.tasks(), before % 2 == 1).await
         }
         Name::SingleSubmit => phase::single_submit(length).await,
-        Name::Guards => phase::guards(length).await,
         Name::EndToEnd => phase::end_to_end(length, arguments.connections).await,
         Name::SubmitToStart => {
             let mut all = phase::submit_to_start(arguments.long_length()).await?;
@@ -133,7 +125,6 @@ async fn one(
         Name::FireRate => phase::fire_rate(length).await,
         Name::FireScale => phase::fire_scale(arguments.schedules).await,
         Name::Flat => phase::flat(arguments.waiting, arguments.ended, length).await,
-        Name::Layout => Ok(Vec::new()),
     }
 }
 
@@ -146,7 +137,6 @@ const fn describe(name: Name) -> &'static str {
         Name::Drain => "batches in, then all of it run",
         Name::Keys => "all of it run, with concurrency keys and without",
         Name::SingleSubmit => "single submits",
-        Name::Guards => "single submits with guards and without",
         Name::EndToEnd => "single submits while everything runs",
         Name::SubmitToStart => "from submit to start",
         Name::Steps => "from submit to start, by its steps",
@@ -158,11 +148,11 @@ const fn describe(name: Name) -> &'static str {
         Name::FireRate => "as many due times a second as hold",
         Name::FireScale => "millions of schedules",
         Name::Flat => "all of it run where few wait and where millions do",
-        Name::Layout => "layout of the tables",
     }
 }
 
-async fn settings_used(
+/// The settings that a run's figures depend on, besides the machine.
+pub async fn settings_used(
     arguments: &Arguments,
     admin_url: &str,
 ) -> anyhow::Result<BTreeMap<&'static str, String>> {

@@ -97,16 +97,3 @@ fn an_executor_without_its_secret_says_which_setting_is_missing() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("BERTH_AUTH__EXECUTOR_SECRET"));
 }
-
-#[test]
-fn a_build_with_guards_does_not_start_where_it_is_asked_to_serve_without_them() {
-    let settings = [
-        ("BERTH_UNGUARDED", "1"),
-        ("BERTH_API__LISTEN", "127.0.0.1:0"),
-        ("BERTH_BUS__KIND", "in_process"),
-        ("BERTH_AUTH__KEY_HASH_SECRET", "0123456789abcdef0123456789ABCDEF"),
-    ];
-    let output = berth(&["api"], &settings);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && text.contains("BERTH_UNGUARDED"), "{text}");
-}

@@ -57,8 +57,6 @@ pub struct Shape {
     pub own: BTreeMap<Role, BTreeMap<String, String>>,
     /// Settings for the commands of operators, over the cluster's.
     pub operators: BTreeMap<String, String>,
-    /// Another build of `berth`; none: the usual one.
-    pub program: Option<PathBuf>,
 }
 
 impl Default for Shape {
@@ -84,7 +82,6 @@ impl Default for Shape {
             settings,
             own: BTreeMap::new(),
             operators: BTreeMap::new(),
-            program: None,
         }
     }
 }
@@ -202,12 +199,7 @@ impl Cluster {
 
     fn add(&mut self, role: Role, number: usize, port: u16) -> anyhow::Result<()> {
         let name = format!("{}-{number}", role.command());
-        let program = match &self.shape.program {
-            Some(program) => program.clone(),
-            None => testkit::program::find("cli", "berth")?,
-        };
-        let mut command = RoleCommand::of_program(program, &name, self.folder.path())
-            .arg(role.command())
+        let mut command = RoleCommand::new(role.command(), &name, self.folder.path())?
             .env("BERTH_DATABASE__URL", self.database.owner_url())
             .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
             .env("BERTH_BUS__URL", self.broker.url())

@@ -26,7 +26,7 @@ pub use oracle::Oracle;
 pub use pace::Pace;
 pub use ports::{PortsSeen, watch_ports};
 pub use promise::{Promise, Violation, by_promise};
-pub use rabbitmqctl::rabbitmqctl;
+pub use rabbitmqctl::{rabbitmqctl, rabbitmqctl_of};
 pub use schedules::{Lateness, Schedules};
 pub use steady::{Answer, Seen, Steady};
 pub use up::{Up, UpCommand};

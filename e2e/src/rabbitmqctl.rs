@@ -10,7 +10,11 @@ use testkit::services::PrivateRabbit;
 
 /// Runs `rabbitmqctl` (about 1 s) and gives its standard output.
 pub async fn rabbitmqctl(rabbit: &PrivateRabbit, arguments: &[&str]) -> anyhow::Result<String> {
-    let pid = rabbit.pid().context("the broker is not running")?;
+    rabbitmqctl_of(rabbit.pid().context("the broker is not running")?, arguments).await
+}
+
+/// The same for a private broker that another program has started.
+pub async fn rabbitmqctl_of(pid: u32, arguments: &[&str]) -> anyhow::Result<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ"))?;
     let variables = environment.split(|byte| *byte == 0).filter_map(|entry| {
         let at = entry.iter().position(|byte| *byte == b'=')?;

@@ -11,7 +11,6 @@ use crate::limit::keep_up;
 use crate::start_error::StartError;
 use crate::state::{Parts, State};
 use crate::submit::{Writer, queue};
-use crate::unguarded;
 use actix_web::{App, HttpServer};
 use bus::Bus;
 use runtime::config::Config;
@@ -67,7 +66,6 @@ impl Handle {
 /// When settings are not usable or the address is taken. An absent database is no error: the API starts,
 /// is not ready, and answers 503.
 pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Handle, StartError> {
-    unguarded::announce()?;
     let (api, submit) = (ApiDb::connect(&config.database)?, SubmitDb::connect(&config.database)?);
     let admin = AdminDb::connect(&config.database)?;
     let sign_in = SubmitDb::connect_for_sign_in(&config.database)?;

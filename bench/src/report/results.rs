@@ -2,7 +2,6 @@
 
 use super::{Machine, Versions};
 use crate::cpu::Cpu;
-use crate::layout::LayoutResult;
 use crate::statistics::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -67,10 +66,7 @@ pub struct Results {
     pub settings: BTreeMap<&'static str, String>,
     /// Measured, by key.
     pub figures: BTreeMap<&'static str, Figure>,
-    /// The comparison of table layouts, where it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layout: Option<LayoutResult>,
-    /// Rounds that failed or whose tasks did not all end well, their values being in no figure; and figures that miss what they must reach.
+    /// Rounds that failed or whose tasks did not all end well, their values being in no figure.
     pub problems: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! The table on standard output.
 
-use super::Results;
+use super::{Machine, Results, Versions};
 use crate::cpu::Cpu;
 use crate::statistics::median;
 use std::collections::BTreeMap;
@@ -12,27 +12,31 @@ const PROCESSES: [&str; 7] =
 
 pub(super) fn print(results: &Results) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let machine = &results.machine;
+    print_machine(&mut out, &results.machine, &results.versions)?;
+    figures(&mut out, results)?;
+    cpu(&mut out, results)?;
+    for problem in &results.problems {
+        writeln!(out, "VOID {problem}")?;
+    }
+    Ok(())
+}
+
+/// What was measured on and with.
+pub fn print_machine(
+    out: &mut impl Write,
+    machine: &Machine,
+    versions: &Versions,
+) -> io::Result<()> {
     writeln!(
         out,
         "\n{}, {} cores, {} MiB, Linux {}",
         machine.cpu, machine.cores, machine.memory_mib, machine.kernel
     )?;
-    let versions = &results.versions;
     writeln!(
         out,
         "Postgres {}, RabbitMQ {}, {}, {}\n",
         versions.postgres, versions.rabbitmq, versions.rust, versions.berth
-    )?;
-    figures(&mut out, results)?;
-    cpu(&mut out, results)?;
-    if let Some(layout) = &results.layout {
-        layout.print(&mut out)?;
-    }
-    for problem in &results.problems {
-        writeln!(out, "VOID {problem}")?;
-    }
-    Ok(())
+    )
 }
 
 fn figures(out: &mut impl Write, results: &Results) -> io::Result<()> {
@@ -90,7 +94,7 @@ fn cpu(out: &mut impl Write, results: &Results) -> io::Result<()> {
 }
 
 /// Three digits that count, or all before the point.
-fn shown(value: f64) -> String {
+pub fn shown(value: f64) -> String {
     match value.abs() {
         big if big >= 1000.0 => format!("{value:.0}"),
         middle if middle >= 10.0 => format!("{value:.1}"),

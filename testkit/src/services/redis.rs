@@ -150,17 +150,6 @@ impl TestRedis {
         &self.url
     }
 
-    /// Commands it has carried out for anybody, those within scripts and this question included. Needs `redis-cli`.
-    pub async fn commands(&self) -> anyhow::Result<u64> {
-        let asked = ["-u", &self.url, "--no-auth-warning", "info", "commandstats"];
-        let output = Command::new("redis-cli").args(asked).output().await?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        let calls = |line: &str| line.split_once("calls=")?.1.split(',').next()?.parse().ok();
-        let counts: Vec<u64> = said.lines().filter_map(calls).collect();
-        anyhow::ensure!(!counts.is_empty(), "redis-cli: {said}");
-        Ok(counts.iter().sum())
-    }
-
     /// A key prefix for this test alone.
     pub fn key_prefix(&self) -> &str {
         &self.key_prefix
