@@ -16,7 +16,7 @@ use crate::repeats::REPEATS;
 use crate::request::Peer;
 use actix_web::http::header::HeaderMap;
 use domain::access::{Permission, PermissionSet, Role, Scope};
-use domain::id::{PlanName, SignInId, TenantId, UserId};
+use domain::id::{SignInId, TenantId, UserId};
 use domain::plan::PlanLimits;
 use domain::pool::PoolUser;
 use domain::tenant::TenantState;

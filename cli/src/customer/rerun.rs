@@ -4,7 +4,7 @@
 
 use super::connection::Connection;
 use super::follow::follow;
-use super::logs::Reader;
+use super::log_reader::Reader;
 use super::set::{Setting, command, patch, setting, unset};
 use super::submit::{not_submitted, show};
 use super::warned::warned;

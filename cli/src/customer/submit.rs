@@ -7,7 +7,7 @@
 use super::connection::Connection;
 use super::failure::failure;
 use super::follow::follow;
-use super::logs::Reader;
+use super::log_reader::Reader;
 use super::task_arguments::{FIELDS, TaskArguments};
 use super::warned::warned;
 use super::{size, submit_file};

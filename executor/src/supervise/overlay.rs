@@ -5,7 +5,7 @@
 //! option (Linux 5.10) leaves out the sync of the whole disk at its end, and makes `fsync` inside free: nothing in a
 //! work folder outlives its attempt.
 
-use super::job::Identity;
+use crate::identity::Identity;
 use nix::mount::MsFlags;
 use std::fs::{self, DirBuilder};
 use std::io;

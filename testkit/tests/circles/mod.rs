@@ -17,4 +17,4 @@ mod graph;
 mod source;
 mod tests;
 
-pub use graph::{Circle, circles};
+pub use graph::circles;

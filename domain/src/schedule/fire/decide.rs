@@ -1,104 +1,57 @@
-//! Decides the outcome of each due time.
+//! Decides about every due time that has come.
 //!
-//! Called under the lock of the schedule's row. Pure: the same situation gives the same decision. Each due time gets
-//! one row with one outcome, in order, and none is skipped.
+//! Called by whoever holds the schedule's row. It sees one schedule at one moment and says what to write; the same situation gives the
+//! same decision. Each due time gets one row with one outcome, in order, and none is passed over.
 
 use super::due::{Due, Overdue, due_times};
-use super::timeline::{Coming, Source, first_coming};
+use super::situation::Situation;
+use super::timeline::{Coming, first_coming};
 use super::{Misfire, Outcome, Overlap};
-use crate::id::{ScheduleId, TaskId};
-use crate::schedule::Reckoner;
+use crate::id::TaskId;
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// Maximum of rows in one decision; the rest is decided next time.
-pub const MOST_ROWS: usize = 1000;
-
-/// Lateness from which a task counts as late.
+/// A task that is made longer after it should have been is late.
 pub(super) const LATE: Duration = Duration::from_secs(1);
-
-/// The state of a schedule at one time.
-///
-/// The state at a fire time decides that due time, so a situation ends at a change of its schedule or tenant; later due
-/// times are another situation.
-#[derive(Debug, Clone)]
-pub struct Situation<'a> {
-    /// Which.
-    pub schedule: ScheduleId,
-    /// Sources of its due times, in order and disjoint.
-    pub sources: Vec<Source<'a>>,
-    /// First due time without a row, in fire order.
-    pub next: Coming,
-    /// End of the situation; `None`: now.
-    pub until: Option<Timestamp>,
-    /// The reckoner of a fixed delay, if any.
-    pub fixed_delay: Option<&'a Reckoner>,
-    /// Number of tasks after which it is finished.
-    pub max_fires: Option<u64>,
-    /// Tasks created, counted against `max_fires`.
-    pub fires: u64,
-    /// Its owner has paused it.
-    pub paused: bool,
-    /// Its tenant is suspended.
-    pub suspended: bool,
-    /// Whether its tenant may use the pool of its task now; the earlier state is unknown.
-    pub pool_granted: bool,
-    /// Misfire policy.
-    pub misfire: Misfire,
-    /// Age from which a due time is a misfire.
-    pub misfire_after: Duration,
-    /// Overlap policy.
-    pub overlap: Overlap,
-    /// Whether its tasks may be serialized.
-    pub can_queue: bool,
-    /// Its unfinished tasks, oldest first.
-    pub live: &'a [TaskId],
-    /// Number of serialized tasks among them.
-    pub queued: usize,
-    /// Free quota of its tenant, tasks.
-    pub room: u64,
-    /// The time of the database.
-    pub now: Timestamp,
-}
 
 /// What is to be written in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// A row for each due time, in fire order.
+    /// A row for each due time that has come, in the order in which they are fired.
     pub rows: Vec<FireRow>,
-    /// Tasks to cancel before new ones are created.
+    /// Tasks to cancel before the new ones are made.
     pub cancel: Vec<TaskId>,
-    /// Next due time.
+    /// When it is due next.
     pub next: Next,
-    /// Tasks created, with the new ones.
+    /// Tasks that it has made, the new ones included.
     pub fires: u64,
 }
 
-/// Outcome of one due time.
+/// What becomes of one due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FireRow {
     /// The due time, without jitter.
     pub due_at: Timestamp,
-    /// Its outcome; [`Outcome::makes_task`]: whether it creates a task.
+    /// What becomes of it; [`Outcome::makes_task`] says whether a task is made.
     pub outcome: Outcome,
-    /// Delay of the task from now, to pace a catch-up.
+    /// How long the task waits, counted from now, so that what is caught up comes at a pace.
     pub delay: Duration,
-    /// Whether the task is serialized, by a concurrency key of the schedule.
+    /// The task runs after all others of its schedule that were made so, by a concurrency key of the schedule's own.
     pub queued: bool,
 }
 
 /// When a schedule is due after a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// At this time, which may be in the past after a full decision.
+    /// At this time, which may have come already where there was more than one decision holds.
     At(Coming),
-    /// After the end of its task; see [`Reckoner::after_end`].
+    /// So long after its task has ended; see [`Reckoner::after_end`].
     AfterEnd,
     /// Never again.
     Over,
 }
 
-/// Decides each past due time of `situation`, at most [`MOST_ROWS`].
+/// Decides about every due time of `situation` that has come, [`MOST_ROWS`](super::MOST_ROWS) at most.
 #[must_use]
 pub fn decide(situation: &Situation<'_>) -> Decision {
     let (due, next) = due_times(situation);
@@ -110,7 +63,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         ledger.settle(due);
     }
     let next = if ledger.is_spent() {
-        // A later due time may have been allowed more.
+        // What came after it may have been allowed more.
         situation.until.and_then(|until| {
             first_coming(situation.schedule, &situation.sources, Coming::after(until))
         })
@@ -119,7 +72,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     };
     let next = match (next, situation.fixed_delay) {
         (Some(next), _) => Next::At(next),
-        // The delay counts from the end of its task; without a task, from now.
+        // The delay counts from the end of its task; where none was made, from now.
         (None, Some(_)) if ledger.made > 0 && !ledger.is_spent() => Next::AfterEnd,
         (None, Some(reckoner)) if !ledger.is_spent() => {
             let due = reckoner.after_end(situation.now);
@@ -131,16 +84,16 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     Decision { rows: ledger.rows, cancel: ledger.cancel, next, fires }
 }
 
-/// Decisions so far.
+/// What has been decided so far.
 struct Ledger<'a> {
     situation: &'a Situation<'a>,
     rows: Vec<FireRow>,
     cancel: Vec<TaskId>,
-    /// Tasks created by `rows`.
+    /// Tasks made by `rows`.
     made: u64,
     /// The newest of them.
     newest: Option<usize>,
-    /// Tasks of a catch-up.
+    /// Those of them that are made up for.
     made_up: u32,
 }
 
@@ -150,7 +103,7 @@ impl<'a> Ledger<'a> {
         Self { situation, rows, cancel, made: 0, newest: None, made_up: 0 }
     }
 
-    /// Whether `max_fires` is reached.
+    /// Whether it has made all the tasks that it may make.
     fn is_spent(&self) -> bool {
         let most = self.situation.max_fires.unwrap_or(u64::MAX);
         self.situation.fires.saturating_add(self.made) >= most
@@ -174,13 +127,13 @@ impl<'a> Ledger<'a> {
         self.rows.push(FireRow { due_at: due.at, outcome, delay, queued });
     }
 
-    /// Whether a catch-up is serialized, so that its tasks do not block each other.
+    /// Whether what is made up for runs one after the other, so that none of it stands in the way of the rest.
     fn queues(&self) -> bool {
         let one_at_a_time = matches!(self.situation.overlap, Overlap::Skip | Overlap::BufferOne);
         one_at_a_time && self.situation.can_queue
     }
 
-    /// Outcome of a due time that fires, by earlier tasks and the quota of its tenant.
+    /// What becomes of a due time that is to fire: the tasks before it and its tenant's room decide.
     fn fire(&mut self, due: &Due) -> Outcome {
         if !self.situation.pool_granted {
             return Outcome::PoolUnavailable;
@@ -210,7 +163,7 @@ impl<'a> Ledger<'a> {
         if on_time { Outcome::Fired } else { Outcome::Late }
     }
 
-    /// Skips a task that the next due time would cancel at once.
+    /// A task that the next due time would cancel in the same moment is not made at all.
     fn take_back_newest(&mut self) {
         if let Some(row) = self.newest.take().and_then(|newest| self.rows.get_mut(newest)) {
             (row.outcome, row.delay) = (Outcome::SkippedOverlap, Duration::ZERO);
@@ -219,7 +172,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Delay of the next task of a catch-up.
+    /// How long the next task waits that is made up for.
     fn pace(&mut self) -> Duration {
         let before = self.made_up;
         self.made_up += 1;
