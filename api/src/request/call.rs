@@ -2,7 +2,7 @@
 
 use super::{Hold, Lines, Peer, Query, RequestId, json};
 use crate::auth::{Caller, Operator};
-use crate::limit::Meter;
+use crate::limit::TenantBucket;
 use crate::problem::Problem;
 use crate::server::State;
 use actix_web::HttpRequest;
@@ -92,7 +92,7 @@ pub struct Call {
     /// Who asks; the route's permission has been checked.
     pub caller: Caller,
     /// What its tenant may still submit.
-    pub(crate) meter: Arc<Meter>,
+    pub(crate) bucket: Arc<TenantBucket>,
     /// What it holds of the memory for requests: the body, and what a handler is about to answer.
     pub(crate) hold: Hold,
     /// Path, query and headers.
