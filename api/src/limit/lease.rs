@@ -220,7 +220,7 @@ impl Lease {
         }
     }
 
-    /// What to tell Redis where no submission will do it soon.
+    /// What to report to Redis where no submission will do it soon.
     pub(super) fn unreported(&mut self, mode: Mode, now: &Moment) -> Option<LeaseRequest> {
         self.enter(mode, now);
         self.expire(now);

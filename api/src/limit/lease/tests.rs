@@ -266,3 +266,12 @@ fn an_idle_lease_with_nothing_to_report_may_be_forgotten() {
     owing.admitted(1, AWAY, 0);
     assert!(!idle(&owing, 700_000), "Redis does not know of its task");
 }
+
+#[test]
+fn a_small_bucket_is_asked_for_before_it_runs_over() {
+    let pause = |rates, wanted| Tenant::new(rates, Mode::Shared).0.pause_after(wanted).as_millis();
+    assert_eq!(pause((10, 20, 0), 1), 100);
+    assert_eq!(pause((1000, 50, 0), 100), 25);
+    assert_eq!(pause((1_000_000, 1, 0), 100_000), 2);
+    assert_eq!(pause((1_000_000, 1_000_000, 0), 12_500), 12, "when as many have come");
+}

@@ -37,7 +37,7 @@ impl Shared {
         let server = TestRedis::new().await.unwrap();
         let redis = open(&server, server.url(), "5s");
         let shared = Self { redis, tenant: TenantId::fresh(), _server: server };
-        shared.set_epoch(LONG, Duration::ZERO).await;
+        shared.set_epoch(LONG * 1000, Duration::ZERO).await;
         shared
     }
 
