@@ -112,9 +112,7 @@ mod own_engines {
         let (client_cert_file, client_key_file) = none();
         let line = refused(BusConfig { client_cert_file, client_key_file, ..good.clone() }).await;
         assert!(line.contains("`bus.client_cert_file`"), "{line}");
-        assert!(
-            !LOG.lock().windows(password.len()).any(|part| part == password.as_bytes())
-        );
+        assert!(!LOG.lock().windows(password.len()).any(|part| part == password.as_bytes()));
     }
 }
 

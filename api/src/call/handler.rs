@@ -1,7 +1,7 @@
 //! What handlers take, by the kind of their route.
 
 use crate::auth::{Caller, Operator};
-use crate::limit::Meter;
+use crate::limit::TenantBucket;
 use crate::problem::Problem;
 use crate::request::{Hold, Lines, Peer, Query, RequestId, json};
 use crate::state::State;
@@ -92,7 +92,7 @@ pub struct Call {
     /// Who asks; the route's permission has been checked.
     pub caller: Caller,
     /// What its tenant may still submit.
-    pub(crate) meter: Arc<Meter>,
+    pub(crate) bucket: Arc<TenantBucket>,
     /// What it holds of the memory for requests: the body, and what a handler is about to answer.
     pub(crate) hold: Hold,
     /// Path, query and headers.

@@ -1,91 +1,86 @@
-//! Admits requests of peers and submissions of tenants. One a process, shared by all requests.
+//! Admits requests of peers and submissions of tenants. One per process.
 //!
-//! Called by `dispatch` for each request, and by the handlers that submit. The rule: what a tenant is admitted over all processes stays
-//! within its plan's rates, and nobody is refused, or waits longer than for one answer of Redis, because Redis is away.
+//! Called by `dispatch` for each request, and by the handlers that submit. The rule: over all processes a tenant is admitted no more
+//! than its plan's rates, and no request is refused, or waits longer than for one call to Redis, because Redis is away.
 
-use super::admission::{Admission, Limit, Rates, Shortage};
-use super::counting::{Counting, Way};
-use super::figures::Figures;
-use super::headers::{RATE_LIMIT, RATE_LIMIT_POLICY, rate_limit};
-use super::meter::Meter;
-use super::meters::Meters;
-use super::moment::Moment;
-use super::peers::Peers;
+use super::bucket::TenantBucket;
+use super::decision::{Decision, Limit, Moment, Rates, Shortage};
+use super::headers::{RATE_LIMIT, RATE_LIMIT_POLICY, policy, rate_limit};
+use super::keyed::KeyedLimit;
+use super::lease::RateUse;
+use super::metrics::Metrics;
+use super::mode::{Mode, ModeSwitch};
 use super::plans::Plans;
 use super::refusal;
-use super::shared::{Answer, Ask, Away, NotRedis, Redis};
-use super::state::Take;
-use super::trouble::Trouble;
+use super::shared::{Failure, Grant, LeaseRequest, NotRedis, Redis};
 use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::request::Peer;
 use actix_web::http::header::HeaderMap;
-use runtime::clock::{Instant, monotonic};
+use domain::id::TenantId;
+use parking_lot::RwLock;
+use runtime::clock::monotonic;
 use runtime::config::Config;
 use runtime::error_chain::ErrorChain;
 use runtime::metrics::Counter;
-use std::sync::{Arc, Mutex, PoisonError};
-use store::TenantScope;
+use std::collections::HashMap;
+use std::sync::Arc;
 use store::connect::SubmitDb;
+use store::idempotency::IdempotencyKey;
+use store::{StoreError, TenantScope};
 use tokio::sync::Notify;
 
-/// Requests a second, and at once, from one peer to sign in or up: a password is compared in some 20 ms of a core.
+/// Requests per second, and at once, from one peer to sign in or up: comparing a password takes some 20 ms of a core.
 const SIGN_INS: (u32, u32) = (20, 200);
-/// Leases for one submission: after these it takes what there is.
-const LEASES: usize = 4;
+/// Look-ups of idempotency keys at an exhausted limit, per second and at once, per tenant.
+const LOOK_UPS: (u32, u32) = (100, 200);
 
 /// The limiter.
 pub(crate) struct Limiter {
-    pub(super) peers: Peers,
-    pub(super) sign_ins: Peers,
-    pub(super) meters: Meters,
-    pub(super) counting: Counting,
+    pub(super) peers: KeyedLimit<Peer>,
+    pub(super) sign_ins: KeyedLimit<Peer>,
+    pub(super) look_ups: KeyedLimit<TenantId>,
+    buckets: RwLock<HashMap<TenantId, Arc<TenantBucket>>>,
+    pub(super) switch: ModeSwitch,
     pub(super) redis: Option<Redis>,
-    trouble: Mutex<Trouble>,
     pub(super) plans: Plans,
     pub(super) db: SubmitDb,
-    pub(super) figures: Figures,
-    /// Wakes the probe.
-    pub(super) probe_now: Arc<Notify>,
-    lease_calls: Counter,
-    origin: Instant,
+    pub(super) metrics: Metrics,
+    /// Wakes the periodic call to Redis.
+    pub(super) retry: Arc<Notify>,
+    leases: Counter,
+    reads: Counter,
 }
 
 impl Limiter {
     /// # Errors
-    /// When `redis.url` is not usable. A Redis that is away is no error.
+    /// When the settings of Redis are not usable. A Redis that is away is no error.
     pub(crate) fn new(config: &Config, db: SubmitDb) -> Result<Self, NotRedis> {
         let redis = config.redis.is_used().then(|| Redis::open(&config.redis)).transpose()?;
-        let (origin, figures) = (monotonic(), Figures::new());
-        let (per_second, burst) =
-            (config.api.peer_requests_per_second, config.api.peer_request_burst);
-        figures.local.set(f64::from(u8::from(redis.is_some())));
+        let (api, metrics) = (&config.api, Metrics::new());
+        metrics.local.set(f64::from(u8::from(redis.is_some())));
         Ok(Self {
-            peers: Peers::new(Limit::Peer, per_second, burst),
-            sign_ins: Peers::new(Limit::PeerSignIns, SIGN_INS.0, SIGN_INS.1),
-            meters: Meters::new(),
-            counting: Counting::new(redis.is_none(), origin),
+            peers: KeyedLimit::new((api.peer_requests_per_second, api.peer_request_burst)),
+            sign_ins: KeyedLimit::new(SIGN_INS),
+            look_ups: KeyedLimit::new(LOOK_UPS),
+            buckets: RwLock::default(),
+            switch: ModeSwitch::new(redis.is_some(), monotonic()),
             redis,
-            trouble: Mutex::default(),
             plans: Plans::default(),
             db,
-            lease_calls: figures.calls("lease"),
-            figures,
-            probe_now: Arc::default(),
-            origin,
+            leases: metrics.calls.with(&["lease"]),
+            reads: metrics.calls.with(&["look"]),
+            metrics,
+            retry: Arc::default(),
         })
     }
 
-    pub(super) fn now(&self) -> Moment {
-        Moment::now(self.origin)
-    }
-
-    /// One request of a peer; one without is not counted.
+    /// One request of a peer; one without an address is not counted.
     ///
     /// # Errors
-    /// `rate_limited` when that has sent too many.
+    /// `rate_limited` when it has sent too many.
     pub(crate) fn pass(&self, peer: Option<Peer>) -> Result<(), Problem> {
-        self.pass_one_of(&self.peers, peer)
+        self.pass_one_of((&self.peers, Limit::Peer), peer)
     }
 
     /// A peer's request to sign in or up, or with an invitation.
@@ -93,94 +88,126 @@ impl Limiter {
     /// # Errors
     /// As [`Self::pass`].
     pub(crate) fn pass_sign_in(&self, peer: Option<Peer>) -> Result<(), Problem> {
-        self.pass_one_of(&self.sign_ins, peer)
+        self.pass_one_of((&self.sign_ins, Limit::PeerSignIns), peer)
     }
 
-    fn pass_one_of(&self, peers: &Peers, peer: Option<Peer>) -> Result<(), Problem> {
+    fn pass_one_of(
+        &self,
+        (peers, limit): (&KeyedLimit<Peer>, Limit),
+        peer: Option<Peer>,
+    ) -> Result<(), Problem> {
         let Some(peer) = peer else { return Ok(()) };
-        peers.pass(peer).map_err(|shortage| {
-            self.figures.limited(shortage.limit, 1);
-            refusal::whole(shortage, Rates { per_second: 1, burst: 1, per_hour: 0 }, None)
+        peers.check(&peer).map_err(|wait| {
+            self.metrics.limited(limit, 1);
+            let rates = Rates { per_second: 1, burst: 1, per_hour: 0 };
+            refusal::whole(Shortage { limit, wait }, rates, None)
         })
     }
 
-    /// The meter of the caller's tenant, with its plan as of now.
-    pub(crate) fn meter(&self, caller: &Caller) -> Arc<Meter> {
-        let rates = Rates::from(caller.limits());
-        let meter = self.meters.of(caller.tenant(), rates, self.counting.now(), || self.now());
-        meter.set_rates(rates, || self.now());
-        meter
+    /// The bucket of the caller's tenant, with its plan as of now.
+    pub(crate) fn bucket(&self, caller: &Caller) -> Arc<TenantBucket> {
+        let (tenant, rates) = (caller.tenant(), Rates::from(caller.limits()));
+        let known = self.buckets.read().get(&tenant).map(Arc::clone);
+        let bucket = known.unwrap_or_else(|| {
+            let fresh = || Arc::new(TenantBucket::new(tenant, rates, self.switch.mode()));
+            Arc::clone(self.buckets.write().entry(tenant).or_insert_with(fresh))
+        });
+        bucket.set_rates(rates);
+        bucket
     }
 
-    /// Admits up to `tasks`, the first ones; 0 of 0 costs nothing.
-    pub(crate) async fn admit(&self, meter: &Meter, tasks: u64) -> Admission {
+    /// All tenants' buckets.
+    pub(super) fn buckets(&self) -> Vec<Arc<TenantBucket>> {
+        self.buckets.read().values().map(Arc::clone).collect()
+    }
+
+    /// Forgets buckets without which nothing is lost; returns how many remain.
+    pub(super) fn forget_idle(&self) -> usize {
+        let (mut buckets, now) = (self.buckets.write(), Moment::now());
+        // A request may be about to use one that it holds.
+        buckets.retain(|_, bucket| Arc::strong_count(bucket) > 1 || !bucket.lease().is_idle(&now));
+        buckets.len()
+    }
+
+    /// Admits the first of `tasks`; none of none costs nothing.
+    pub(crate) async fn admit(&self, bucket: &TenantBucket, tasks: u64) -> Decision {
         if tasks == 0 {
-            return Admission { admitted: 0, shortage: None };
+            return Decision { admitted: 0, shortage: None };
         }
-        let mut now = self.now();
-        meter.wants(tasks, &now);
-        if meter.is_to_restore() {
-            self.restore(meter).await;
-            now = self.now();
-        }
-        let admission = match meter.take(tasks, self.counting.now(), &now) {
-            Take::Done(admission) => admission,
-            Take::Lease => self.admit_by_lease(meter, tasks).await,
+        self.restore(bucket).await;
+        let at_hand = bucket.lease().admit(tasks, self.switch.mode(), &Moment::now());
+        let decision = match at_hand {
+            Some(decision) => decision,
+            None => self.admit_by_call(bucket, tasks).await,
         };
-        self.figures.admitted.inc_by(admission.admitted);
-        if let Some(shortage) = admission.shortage {
-            self.figures.limited(shortage.limit, tasks - admission.admitted);
+        self.metrics.admitted.inc_by(decision.admitted);
+        if let Some(shortage) = decision.shortage {
+            self.metrics.limited(shortage.limit, tasks - decision.admitted);
         }
-        admission
+        decision
     }
 
-    async fn admit_by_lease(&self, meter: &Meter, tasks: u64) -> Admission {
-        let (_turn, _waiting) = meter.turn(tasks).await;
-        // Whoever had the turn before may have leased for this one, too; and whoever needs no lease may take from it.
-        for _ in 0..LEASES {
-            match meter.take(tasks, self.counting.now(), &self.now()) {
-                Take::Done(admission) => return admission,
-                Take::Lease => {
-                    let ask = meter.ask(&self.now());
-                    self.lease(meter, &ask, &self.lease_calls).await;
-                }
+    async fn admit_by_call(&self, bucket: &TenantBucket, tasks: u64) -> Decision {
+        let waiting = bucket.wait(tasks);
+        let _permit = bucket.calls.acquire().await;
+        // The call before may have leased for this submission, too, or have failed.
+        let request = {
+            let (mut lease, now) = (bucket.lease(), Moment::now());
+            if let Some(decision) = lease.admit(tasks, self.switch.mode(), &now) {
+                return decision;
             }
-        }
-        match meter.take(tasks, self.counting.now(), &self.now()) {
-            Take::Done(admission) => admission,
-            Take::Lease => {
-                let wait = std::time::Duration::from_millis(100);
-                let shortage = Some(Shortage { limit: Limit::PerSecond, wait });
-                Admission { admitted: 0, shortage }
-            }
+            lease.request(waiting.all(), &now)
+        };
+        let grant = self.call(bucket, &request, &self.leases).await;
+        let (mut lease, now) = (bucket.lease(), Moment::now());
+        match grant {
+            Some(grant) => lease.granted((&request, &grant), tasks, &now),
+            None => lease.admit_without_call(tasks, self.switch.fallback(), &now),
         }
     }
 
-    /// Asks Redis, and tells the meter; where it does not answer this process goes on without it.
-    pub(super) async fn lease(&self, meter: &Meter, ask: &Ask, calls: &Counter) {
-        let Some(redis) = &self.redis else { return };
+    /// Calls Redis; where it does not answer this process goes on without it.
+    async fn call(
+        &self,
+        bucket: &TenantBucket,
+        request: &LeaseRequest,
+        calls: &Counter,
+    ) -> Option<Grant> {
+        let redis = self.redis.as_ref()?;
         calls.inc();
-        match redis.lease(meter.tenant(), ask).await {
-            Ok(Answer::Leased(lease)) => meter.leased(ask, &lease, &self.now()),
-            Ok(Answer::NotYet) => {
-                meter.unanswered(ask);
-                self.wait_for_counts();
-            }
-            Err(away) => {
-                meter.unanswered(ask);
-                self.leave(&away);
+        match redis.lease(bucket.tenant, request).await {
+            Ok(grant) => Some(grant),
+            Err(failure) => {
+                bucket.lease().not_answered(request);
+                self.failed(&failure);
+                None
             }
         }
     }
 
-    /// Goes on without Redis, until the probe says otherwise; the log says why.
-    pub(super) fn leave(&self, away: &Away) {
-        self.figures.failures.inc();
-        let (has_served, cause) = (self.go_alone(), away.cause());
-        self.figures.away_by(Some(cause));
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        if trouble.failed(cause, has_served, monotonic()) {
-            let reason = away.explained();
+    /// Reports what is in `request`, which wants nothing.
+    pub(super) async fn report(
+        &self,
+        bucket: &TenantBucket,
+        request: &LeaseRequest,
+        calls: &Counter,
+    ) {
+        if let Some(grant) = self.call(bucket, request, calls).await {
+            bucket.lease().granted((request, &grant), 0, &Moment::now());
+        }
+    }
+
+    /// Goes on without Redis until a periodic call succeeds; the log says why.
+    pub(super) fn failed(&self, failure: &Failure) {
+        let cause = failure.cause();
+        self.metrics.failures.inc();
+        self.metrics.away_by(Some(cause));
+        self.metrics.local.set(1.0);
+        if self.switch.mode() == Mode::Shared {
+            self.retry.notify_one();
+        }
+        if self.switch.failed(monotonic()) {
+            let reason = failure.explained();
             tracing::warn!(
                 cause = cause.as_str(),
                 reason,
@@ -189,36 +216,10 @@ impl Limiter {
         }
     }
 
-    /// Goes on without Redis until its counts begin anew, all at one moment.
-    pub(super) fn wait_for_counts(&self) {
-        self.redis_answers();
-        if self.go_alone() {
-            tracing::warn!(
-                "Rate limits are held without Redis, by this process's share: its counts begin anew"
-            );
-        }
-    }
-
-    /// Redis does what it is asked to.
-    pub(super) fn redis_answers(&self) {
-        self.figures.away_by(None);
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).is_over();
-    }
-
-    /// True where it is news.
-    fn go_alone(&self) -> bool {
-        let is_news = self.counting.leave(monotonic());
-        if is_news {
-            self.figures.local.set(1.0);
-            self.probe_now.notify_one();
-        }
-        is_news
-    }
-
-    /// Takes back tasks that were admitted for nothing: a repeated request, or one that was not stored.
-    pub(crate) fn give_back(&self, meter: &Meter, tasks: u64) {
+    /// Returns tasks that were admitted for nothing: those of a repeated request, or not stored.
+    pub(crate) fn give_back(&self, bucket: &TenantBucket, tasks: u64) {
         if tasks > 0 {
-            meter.give_back(tasks, self.counting.now(), &self.now());
+            bucket.lease().give_back(tasks, self.switch.mode(), &Moment::now());
         }
     }
 
@@ -229,37 +230,64 @@ impl Limiter {
         refusal::whole(shortage, rates, lifted_by.as_ref())
     }
 
-    /// Says what the tenant may still do.
-    pub(crate) fn tell(&self, meter: &Meter, headers: &mut HeaderMap) {
-        let counted = self.counting.now();
-        let is_local = match counted.way {
-            Way::Shared => false,
-            Way::Alone { replicas } => replicas > 1,
-            Way::Local { .. } => true,
+    /// Adds the headers that say what the tenant may still do.
+    pub(crate) fn add_headers(&self, bucket: &TenantBucket, headers: &mut HeaderMap) {
+        let (mode, now) = (self.switch.mode(), Moment::now());
+        let (rates, uses) = {
+            let mut lease = bucket.lease();
+            (lease.rates(), lease.uses(mode, &now))
         };
-        let left = meter.left(counted, &self.now());
-        headers.insert(RATE_LIMIT_POLICY.clone(), meter.policy(left.rates, is_local).value);
-        headers.insert(RATE_LIMIT.clone(), rate_limit(&left));
+        headers.insert(RATE_LIMIT_POLICY.clone(), policy(rates, mode.is_local()));
+        headers.insert(RATE_LIMIT.clone(), rate_limit(uses));
     }
 
-    /// Reads what was written down of the hour, once in a meter's life. Where the database does not answer the next submission asks.
-    pub(super) async fn restore(&self, meter: &Meter) {
-        let (_turn, _waiting) = meter.turn(0).await;
-        if !meter.is_to_restore() {
+    /// Whether the tenant used `key` before: such a request costs nothing, and is answered at an exhausted limit or quota, too. Not
+    /// more often than `LOOK_UPS`, or it would be a way round the limit.
+    ///
+    /// # Errors
+    /// What the database said.
+    pub(crate) async fn is_repeated(
+        &self,
+        bucket: &TenantBucket,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<bool, StoreError> {
+        match key.filter(|_| self.look_ups.check(&bucket.tenant).is_ok()) {
+            Some(key) => {
+                store::idempotency::stands(&self.db, &TenantScope::new(bucket.tenant), key).await
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The use of each rate of the plan, by all processes; without Redis as this process knows.
+    pub(crate) async fn rate_uses(&self, bucket: &TenantBucket) -> (RateUse, Option<RateUse>) {
+        self.restore(bucket).await;
+        if self.switch.mode() == Mode::Shared {
+            let request = bucket.lease().request(0, &Moment::now());
+            self.report(bucket, &request, &self.reads).await;
+        }
+        bucket.lease().uses(self.switch.mode(), &Moment::now())
+    }
+
+    /// Reads the checkpoint of the hour, once for a bucket. Where the database does not answer the next submission reads it.
+    async fn restore(&self, bucket: &TenantBucket) {
+        if bucket.restored.initialized() || bucket.lease().rates().per_hour == 0 {
             return;
         }
-        let hour = self.now().hour();
-        match store::rate::read(&self.db, &TenantScope::new(meter.tenant()), hour).await {
-            Ok(used) => meter.restore(hour, used),
-            Err(error) => {
-                tracing::debug!(error = %ErrorChain(&error), "An hour's use cannot be read: {error}");
-            }
+        let read = bucket.restored.get_or_try_init(|| async {
+            let hour = Moment::now().hour();
+            let used = store::rate::read(&self.db, &TenantScope::new(bucket.tenant), hour).await?;
+            bucket.lease().restore(hour, used);
+            Ok::<_, StoreError>(())
+        });
+        if let Err(error) = read.await {
+            tracing::debug!(error = %ErrorChain(&error), "An hour's use cannot be read: {error}");
         }
     }
 }
 
 impl std::fmt::Debug for Limiter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Limiter").field("counting", &self.counting).finish_non_exhaustive()
+        f.debug_struct("Limiter").field("switch", &self.switch).finish_non_exhaustive()
     }
 }

@@ -2,29 +2,28 @@
 //!
 //! Read by a tick, never for a request: a tenant over its limit must not cost a look-up each time.
 
-use super::admission::{Limit, Rates};
+use super::decision::{Limit, Rates};
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 use store::StoreError;
 use store::connect::SubmitDb;
 
-/// The plans, as of a minute ago.
+/// The plans, as last read.
 #[derive(Debug, Default)]
 pub(super) struct Plans(RwLock<Arc<[(PlanName, PlanLimits)]>>);
 
 impl Plans {
-    /// Reads them; says how many there are.
-    pub(super) async fn read(&self, db: &SubmitDb) -> Result<u64, StoreError> {
-        let plans = store::plan::list_for_customers(db).await?;
-        let count = plans.len() as u64;
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = plans.into();
-        Ok(count)
+    /// Reads them.
+    pub(super) async fn read(&self, db: &SubmitDb) -> Result<(), StoreError> {
+        *self.0.write() = store::plan::list_for_customers(db).await?.into();
+        Ok(())
     }
 
     /// The plan that allows more of `limit` than `rates`, and of these the least.
     pub(super) fn that_lifts(&self, limit: Limit, rates: Rates) -> Option<PlanName> {
-        let plans = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        let plans = Arc::clone(&self.0.read());
         next(&plans, limit, rates).cloned()
     }
 }

@@ -1,6 +1,6 @@
-//! What is told of a submission that a limit refused: which limit, when to come back, which plan allows more.
+//! The answer to a request that a limit refused: which limit, when to come back, which plan allows more.
 
-use super::admission::{Limit, Rates, Shortage};
+use super::decision::{Limit, Rates, Shortage};
 use super::headers::seconds;
 use crate::problem::{Code, Limited, Problem};
 use domain::id::PlanName;
@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use runtime::clock::wall;
 use std::time::Duration;
 
-/// What every task is told that the rest of its batch was admitted without.
+/// Of each refused task of a batch that was admitted in part.
 const ITEM: &str = "The rate limit of your plan admitted a part of the batch; submit this task again at `retry_at`.";
 
 /// Refuses a whole request.

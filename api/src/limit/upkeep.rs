@@ -1,12 +1,13 @@
-//! What limits need beside requests: probing Redis, giving back what nobody used, heartbeats, checkpoints, forgetting.
+//! The periodic work of rate limits: Redis, heartbeats, checkpoints, idle buckets.
 //!
-//! Each is a tick. At the end of the process what is in hand goes back, the hours are written down and the process counts no more.
+//! At the end of the process the hours are written down and its heartbeat ends.
 
-use super::counting::Way;
+use super::decision::Moment;
 use super::limiter::Limiter;
-use super::peers::Peers;
+use super::mode::Mode;
 use super::shared::Redis;
 use domain::id::NodeId;
+use runtime::clock::monotonic;
 use runtime::error_chain::ErrorChain;
 use runtime::health::Health;
 use runtime::metrics::Counter;
@@ -18,21 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 
-/// How often a Redis that answers is asked whether it still knows.
-const PROBE: Duration = Duration::from_secs(1);
-/// How often one that is away is.
-const PROBE_AWAY: Duration = Duration::from_millis(200);
-/// An outage no longer than this is charged to the shared buckets afterwards; a longer one empties all of them.
-const BLIP: Duration = Duration::from_secs(1);
-/// After an outage buckets begin anew so much later: by then every process has heard of it.
-const ANEW_IN: Duration = Duration::from_secs(1);
-const SETTLE: Duration = Duration::from_secs(1);
-/// Meters settled in one tick.
-const SETTLED_AT_ONCE: usize = 1000;
+/// Between calls to a Redis that serves.
+const CALL: Duration = Duration::from_secs(1);
+/// Between calls to a Redis that is away.
+const RETRY: Duration = Duration::from_millis(200);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 const CHECKPOINT: Duration = Duration::from_secs(60);
-const READ_PLANS: Duration = Duration::from_secs(30);
-const FORGET: Duration = Duration::from_secs(10);
+const REFRESH: Duration = Duration::from_secs(10);
+/// Buckets reported in one tick.
+const REPORTS: usize = 1000;
 /// Rows written, or deleted, in one statement.
 const ROWS: usize = 1000;
 
@@ -46,106 +41,72 @@ pub(crate) fn keep_up(
     let ticker = |name, every| Ticker::new(name, TickPolicy::every(every)).liveness(health);
     if let Some(redis) = limiter.redis.clone() {
         let (l, until) = of();
-        tasks.spawn("api.limit_probe", probe(l, redis, until, ticker("api_limit_probe", PROBE)));
-        let (l, until) = of();
-        tasks.spawn("api.limit_settle", settle(l, until, ticker("api_limit_settle", SETTLE)));
+        let ticker = ticker("api_limit_redis", CALL).wake(Arc::clone(&l.retry));
+        tasks.spawn("api.limit_redis", call_redis(l, redis, until, ticker));
     }
     let (l, until) = of();
     tasks.spawn("api.heartbeat", heartbeat(l, until, ticker("api_heartbeat", HEARTBEAT)));
     let (l, until) = of();
-    tasks.spawn(
-        "api.limit_checkpoint",
-        checkpoint(l, until, ticker("api_limit_checkpoint", CHECKPOINT)),
-    );
+    let written = ticker("api_limit_checkpoint", CHECKPOINT);
+    tasks.spawn("api.limit_checkpoint", checkpoint(l, until, written));
     let (l, until) = of();
-    let plans = ticker("api_limit_plans", READ_PLANS);
-    tasks.spawn("api.limit_plans", async move {
-        plans.run(until, || async { l.plans.read(&l.db).await.map(TickOutcome::idle) }).await;
-    });
-    let (l, until) = of();
-    let forgets = ticker("api_limit_forget", FORGET);
-    tasks.spawn("api.limit_forget", async move {
-        let forget = || async {
-            let peers = [&l.peers, &l.sign_ins].map(Peers::forget_quiet);
-            let kept = peers.iter().sum::<u64>() + l.meters.forget_quiet(&l.now()) as u64;
-            Ok::<_, Infallible>(TickOutcome::idle(kept))
-        };
-        forgets.run(until, forget).await;
+    let refreshed = ticker("api_limit_refresh", REFRESH);
+    tasks.spawn("api.limit_refresh", async move {
+        refreshed.run(until, || refresh(&l)).await;
     });
 }
 
-/// Asks Redis whether it counts, and goes over to it when it does.
-async fn probe(limiter: Arc<Limiter>, redis: Redis, until: Shutdown, ticker: Ticker) {
-    let calls = limiter.figures.calls("probe");
-    let wake = Arc::clone(&limiter.probe_now);
-    let ticker = ticker.wake(wake);
-    let tick = || async { Ok::<_, Infallible>(one_probe(&limiter, &redis, &calls).await) };
-    ticker.run(until, tick).await;
-}
-
-async fn one_probe(limiter: &Limiter, redis: &Redis, calls: &Counter) -> TickOutcome {
-    let away = limiter.counting.away_since();
-    let for_long = away.map(|since| since.elapsed()).filter(|away| *away > BLIP);
-    calls.inc();
-    match redis.probe(for_long, ANEW_IN).await {
-        Ok(Duration::ZERO) => {
-            if away.is_some() {
-                limiter.redis_answers();
-                limiter.counting.join();
-                limiter.figures.local.set(0.0);
-                tracing::info!("Rate limits are counted in Redis");
-            }
-            TickOutcome::idle(1)
-        }
-        Ok(wait) => {
-            limiter.wait_for_counts();
-            TickOutcome::after(wait, 1)
-        }
-        Err(error) => {
-            limiter.leave(&error);
-            TickOutcome::after(PROBE_AWAY, 0)
-        }
-    }
-}
-
-/// Gives back what tenants leased and did not use, where no request of theirs does.
-async fn settle(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
-    let calls = limiter.figures.calls("return");
+/// Says that this process is served, begins to count in Redis when it is, and returns what nobody used.
+async fn call_redis(limiter: Arc<Limiter>, redis: Redis, until: Shutdown, ticker: Ticker) {
+    let [probes, returns] = ["probe", "return"].map(|call| limiter.metrics.calls.with(&[call]));
     let tick = || async {
-        let mut settled = 0;
-        for meter in limiter.meters.all() {
-            // Who has the turn leases, and gives back with it.
-            let Some(_turn) = meter.free_turn() else { continue };
-            if let Some(ask) = meter.idle(limiter.counting.now(), &limiter.now()) {
-                limiter.lease(&meter, &ask, &calls).await;
-                settled += 1;
-            }
-            if settled == SETTLED_AT_ONCE {
-                break;
+        probes.inc();
+        let away = limiter.switch.away_for(monotonic());
+        match redis.report_served(away).await {
+            Ok(Duration::ZERO) => {}
+            // Buckets begin for all processes at the same time.
+            Ok(wait) => return Ok::<_, Infallible>(TickOutcome::after(wait, 0)),
+            Err(failure) => {
+                limiter.failed(&failure);
+                return Ok(TickOutcome::after(RETRY, 0));
             }
         }
-        Ok::<_, Infallible>(TickOutcome::idle(settled as u64))
+        if limiter.switch.serves() {
+            limiter.metrics.away_by(None);
+            limiter.metrics.local.set(0.0);
+            tracing::info!("Rate limits are counted in Redis");
+        }
+        Ok(TickOutcome::idle(report(&limiter, &returns).await))
     };
     ticker.run(until, tick).await;
-    for meter in limiter.meters.all() {
-        let counted = limiter.counting.now();
-        if counted.way != Way::Shared {
-            // It has gone meanwhile: the end of the process waits for one answer, not for each tenant's.
-            break;
-        }
-        if let Some(ask) = meter.all_back(counted, &limiter.now()) {
-            limiter.lease(&meter, &ask, &calls).await;
-        }
-    }
 }
 
-/// Says that this process lives, and hears how many do.
+/// Returns unused tokens, and reports what was admitted without Redis, where no submission does.
+async fn report(limiter: &Limiter, calls: &Counter) -> u64 {
+    let mut reported = 0;
+    for bucket in limiter.buckets() {
+        let mode = limiter.switch.mode();
+        if mode != Mode::Shared || reported == REPORTS as u64 {
+            break;
+        }
+        // A submission that calls Redis reports, too.
+        let Ok(_permit) = bucket.calls.try_acquire() else { continue };
+        let request = bucket.lease().unreported(mode, &Moment::now());
+        if let Some(request) = request {
+            limiter.report(&bucket, &request, calls).await;
+            reported += 1;
+        }
+    }
+    reported
+}
+
+/// Says that this process lives, and counts those that do.
 async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     let node = NodeId::fresh();
     let tick = || async {
         let replicas = store::replica::beat(&limiter.db, node).await?;
-        limiter.counting.set_replicas(replicas);
-        limiter.figures.replicas.set(f64::from(replicas));
+        limiter.switch.set_replicas(replicas);
+        limiter.metrics.replicas.set(f64::from(replicas));
         Ok::<_, StoreError>(TickOutcome::idle(1))
     };
     ticker.run(until, tick).await;
@@ -154,26 +115,36 @@ async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     }
 }
 
-/// Writes down what was used of the hour, and deletes what is of no use.
+/// Writes down what was used of the hour, and deletes old rows.
 async fn checkpoint(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     let tick = || async {
-        let written = write_down(&limiter).await?;
+        let written = write_checkpoint(&limiter).await?;
         store::rate::prune(&limiter.db, ROWS as i64).await?;
         store::replica::prune(&limiter.db).await?;
         Ok::<_, StoreError>(TickOutcome::idle(written))
     };
     ticker.run(until, tick).await;
-    if let Err(error) = write_down(&limiter).await {
+    if let Err(error) = write_checkpoint(&limiter).await {
         tracing::warn!(error = %ErrorChain(&error), "The last minute's use was not written down: {error}");
     }
 }
 
-async fn write_down(limiter: &Limiter) -> Result<u64, StoreError> {
-    let now = limiter.now();
-    let meters = limiter.meters.all();
-    let uses: Vec<_> = meters.iter().filter_map(|meter| meter.to_write(&now)).collect();
+async fn write_checkpoint(limiter: &Limiter) -> Result<u64, StoreError> {
+    let now = Moment::now();
+    let uses: Vec<_> =
+        limiter.buckets().iter().filter_map(|bucket| bucket.checkpoint(&now)).collect();
     for some in uses.chunks(ROWS) {
         store::rate::checkpoint(&limiter.db, some).await?;
     }
     Ok(uses.len() as u64)
+}
+
+/// Forgets idle peers, tenants and buckets, and reads which plans there are.
+async fn refresh(limiter: &Limiter) -> Result<TickOutcome, StoreError> {
+    limiter.peers.forget_idle();
+    limiter.sign_ins.forget_idle();
+    limiter.look_ups.forget_idle();
+    let buckets = limiter.forget_idle();
+    limiter.plans.read(&limiter.db).await?;
+    Ok(TickOutcome::idle(buckets as u64))
 }

@@ -129,13 +129,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     };
     let now = runtime::clock::wall();
     let rate = |rate: RateUse| RateView {
-        name: rate.name,
-        limit: rate.limit,
+        name: rate.limit.as_str(),
+        limit: rate.most,
         used: rate.used,
         left: rate.left,
         whole_at: now + rate.whole_in,
     };
-    let rates = state.limiter.rate_uses(&call.meter).await;
+    let (burst, hour) = state.limiter.rate_uses(&call.bucket).await;
     let events = store::tenant::events(&state.api, &scope, WARNINGS).await?;
     let view = LimitsView {
         plan: store::tenant::plan_name(&state.api, &scope).await?,
@@ -148,7 +148,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         retention_days: u32::from(limits.retention_days).min(state.limits.history_retention_days),
         weight: limits.weight,
         flexible: limits.flexible,
-        rates: rates.into_iter().map(rate).collect(),
+        rates: [Some(burst), hour].into_iter().flatten().map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
         warnings: events.into_iter().filter_map(warning).collect(),
     };

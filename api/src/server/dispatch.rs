@@ -7,7 +7,7 @@ use super::compress::{accepts_gzip, compress};
 use super::measure::Measure;
 use crate::answer;
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
-use crate::limit::Meter;
+use crate::limit::TenantBucket;
 use crate::pieces::{in_pieces, length};
 use crate::problem::{Code, Problem};
 use crate::request::{
@@ -36,7 +36,7 @@ static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// What is known of who asks, once it is.
 #[derive(Default)]
 struct Asker {
-    meter: OnceCell<Arc<Meter>>,
+    bucket: OnceCell<Arc<TenantBucket>>,
     /// What the request holds of the memory for requests; nobody has one on an open route.
     hold: OnceCell<Hold>,
 }
@@ -67,8 +67,8 @@ pub(super) async fn serve(
     let result = done.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, Code::Timeout.advice())));
     let result = result.and_then(|answer| counted(answer, endpoint, asker.hold.get()));
     let mut answer = span.in_scope(|| finish(result, id, &state));
-    if let Some(meter) = asker.meter.get() {
-        state.limiter.tell(meter, answer.headers_mut());
+    if let Some(bucket) = asker.bucket.get() {
+        state.limiter.add_headers(bucket, answer.headers_mut());
     }
     measure.answered(answer.status(), started.elapsed());
     if let Some(began) = began {
@@ -160,7 +160,7 @@ async fn handle(
         }
         Access::Tenant(permission, handler) => {
             let caller = state.authenticator.authenticate(request.headers(), from).await?;
-            let meter = Arc::clone(asker.meter.get_or_init(|| state.limiter.meter(&caller)));
+            let bucket = Arc::clone(asker.bucket.get_or_init(|| state.limiter.bucket(&caller)));
             let holder = Holder::Tenant(caller.tenant());
             let hold = asker.hold.get_or_init(|| state.memory.of(holder)).clone();
             caller.require(permission)?;
@@ -177,7 +177,7 @@ async fn handle(
             };
             let peer = from;
             let asked = request.clone();
-            let call = Call { state, caller, meter, hold, request, body, lines, id, trace, peer };
+            let call = Call { state, caller, bucket, hold, request, body, lines, id, trace, peer };
             handler(call).await.map_err(|problem| naming(problem, &asked))
         }
         Access::Operator(scope, handler) => {

@@ -1,7 +1,7 @@
 //! Rate limits.
 //!
 //! Used by the api for the rates of plans. Shared limits are counted in Redis by a script with the same arithmetic
-//! (`api/src/limit/redis/lease.lua`); alone, or without Redis, a process counts with these.
+//! (`api/src/limit/shared/gcra.lua`); alone, or without Redis, a process counts with these.
 
 mod bucket;
 mod window;

@@ -52,15 +52,15 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     nothing(&call.body)?;
     let key = idempotency_key(&call)?;
-    let admitted = call.state.limiter.admit(&call.meter, 1).await;
+    let admitted = call.state.limiter.admit(&call.bucket, 1).await;
     if let Some(shortage) = admitted.shortage
-        && !call.state.limiter.is_repeated(&call.meter, key.as_ref()).await?
+        && !call.state.limiter.is_repeated(&call.bucket, key.as_ref()).await?
     {
         return Err(call.state.limiter.refuse(shortage, &call.caller));
     }
     let fired = fire_in_backlog(&call, name, key.as_ref()).await;
     if !is_new(&fired) {
-        call.state.limiter.give_back(&call.meter, admitted.admitted);
+        call.state.limiter.give_back(&call.bucket, admitted.admitted);
     }
     match fired? {
         Once::Done(TriggerAnswer::Fired(fire)) => {
@@ -86,7 +86,7 @@ async fn fire_in_backlog(call: &Call, name: &str, key: Option<&IdempotencyKey>) 
     // It takes a connection that batches, and looking keys up, take theirs from.
     let _turn = state.storing.take(caller.tenant()).await?;
     let room = state.backlog.room(caller, 1).await?;
-    if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
+    if room.tasks() == 0 && !state.limiter.is_repeated(&call.bucket, key).await? {
         return Err(state.refusals.used_up(caller, Quota::Backlog, room.used()).await);
     }
     let pools = state.pools.current().await?;

@@ -7,7 +7,7 @@
 use crate::answer::ShownProblem;
 use crate::auth::Caller;
 use crate::call::Call;
-use crate::limit::{Admission, Meter, Shortage, of_item};
+use crate::limit::{Decision, Shortage, TenantBucket, of_item};
 use crate::problem::{Code, Problem};
 use crate::quota::{Room, TaskSize};
 use crate::repeats::REPEATS;
@@ -104,7 +104,7 @@ pub(super) struct Sender {
     pub state: Arc<State>,
     pub caller: Caller,
     pub origin: Origin,
-    meter: Arc<Meter>,
+    bucket: Arc<TenantBucket>,
 }
 
 /// The tasks that can be stored, and where each task that was sent went.
@@ -125,8 +125,8 @@ impl Sender {
             traceparent: call.trace.to_string(),
             idempotency: None,
         };
-        let (state, meter) = (Arc::clone(&call.state), Arc::clone(&call.meter));
-        Self { state, caller: call.caller.clone(), origin, meter }
+        let (state, bucket) = (Arc::clone(&call.state), Arc::clone(&call.bucket));
+        Self { state, caller: call.caller.clone(), origin, bucket }
     }
 
     /// Runs `work`, which reads or judges much, on a thread that may take its time.
@@ -151,19 +151,19 @@ impl Sender {
         &self,
         pieces: Vec<Piece>,
     ) -> Result<(Judged, Option<Shortage>), Problem> {
-        let admission = self.state.limiter.admit(&self.meter, pieces.len() as u64).await;
+        let admission = self.state.limiter.admit(&self.bucket, pieces.len() as u64).await;
         let judged = self.judge_admitted(pieces, admission).await;
         let kept = judged.as_ref().map_or(0, |judged| judged.tasks.len());
-        self.state.limiter.give_back(&self.meter, admission.admitted - kept as u64);
+        self.state.limiter.give_back(&self.bucket, admission.admitted - kept as u64);
         Ok((judged?, admission.shortage.filter(|_| admission.admitted == 0)))
     }
 
     async fn judge_admitted(
         &self,
         pieces: Vec<Piece>,
-        admission: Admission,
+        admission: Decision,
     ) -> Result<Judged, Problem> {
-        if let Admission { admitted: 0, shortage: Some(shortage) } = admission {
+        if let Decision { admitted: 0, shortage: Some(shortage) } = admission {
             let refused = |piece: Piece| (piece.index, Err(of_item(shortage)));
             let places = pieces.into_iter().map(refused).collect();
             return Ok(Judged { places, ..Judged::default() });
@@ -179,7 +179,7 @@ impl Sender {
     }
 
     /// Judges one task after the other, and refuses those for which there is no room.
-    fn judge_by(&self, rules: &Rules<'_>, pieces: Vec<Piece>, admission: Admission) -> Judged {
+    fn judge_by(&self, rules: &Rules<'_>, pieces: Vec<Piece>, admission: Decision) -> Judged {
         let most = self.state.task_limit(Some(self.caller.limits()));
         let admitted = usize::try_from(admission.admitted).unwrap_or(usize::MAX);
         let mut judged = Judged::default();
@@ -222,7 +222,7 @@ impl Sender {
     /// # Errors
     /// What the database said.
     pub(super) async fn is_repeated(&self, key: Option<&IdempotencyKey>) -> Result<bool, Problem> {
-        Ok(self.state.limiter.is_repeated(&self.meter, key).await?)
+        Ok(self.state.limiter.is_repeated(&self.bucket, key).await?)
     }
 
     /// The refusal of a request of which nothing was admitted.
@@ -242,7 +242,7 @@ impl Sender {
         let wanted = judged.tasks.len();
         let admitted = self.admit_to_backlog(key, judged).await;
         let kept = admitted.as_ref().map_or(0, |(judged, _)| judged.tasks.len());
-        self.state.limiter.give_back(&self.meter, (wanted - kept) as u64);
+        self.state.limiter.give_back(&self.bucket, (wanted - kept) as u64);
         admitted
     }
 
@@ -285,7 +285,7 @@ impl Sender {
             Ok(taken) => taken,
             Err(problem) => {
                 room.settle(0);
-                self.state.limiter.give_back(&self.meter, judged.tasks.len() as u64);
+                self.state.limiter.give_back(&self.bucket, judged.tasks.len() as u64);
                 return Err(problem);
             }
         };
@@ -350,7 +350,7 @@ impl Sender {
             Err(problem) => !problem.may_have_happened(),
         };
         if is_for_nothing {
-            state.limiter.give_back(&self.meter, judged.tasks.len() as u64);
+            state.limiter.give_back(&self.bucket, judged.tasks.len() as u64);
         }
         let answer = answer?;
         if broken.load(Ordering::Relaxed) {

@@ -79,15 +79,15 @@ pub(super) async fn submit(
     let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin)? };
     let (asked, warnings) = (Asked::of(&task), rules.warnings(&task, ""));
     let limiter = &call.state.limiter;
-    let admission = limiter.admit(&call.meter, 1).await;
+    let admission = limiter.admit(&call.bucket, 1).await;
     if let Some(shortage) = admission.shortage
-        && !limiter.is_repeated(&call.meter, task.idempotency.as_ref()).await?
+        && !limiter.is_repeated(&call.bucket, task.idempotency.as_ref()).await?
     {
         return Err(limiter.refuse(shortage, &call.caller));
     }
     let stored = store_in_backlog(call, task).await;
     if is_for_nothing(&stored) {
-        limiter.give_back(&call.meter, admission.admitted);
+        limiter.give_back(&call.bucket, admission.admitted);
     }
     match stored? {
         Verdict::Created(task, created) => {
@@ -108,7 +108,7 @@ pub(super) async fn submit(
 async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem> {
     let (state, key) = (&call.state, task.idempotency.as_ref());
     let room = state.backlog.room(&call.caller, 1).await?;
-    if room.tasks() == 0 && !state.limiter.is_repeated(&call.meter, key).await? {
+    if room.tasks() == 0 && !state.limiter.is_repeated(&call.bucket, key).await? {
         return Err(state.refusals.used_up(&call.caller, Quota::Backlog, room.used()).await);
     }
     let verdict = call.state.intake.submit(task).await;

@@ -68,6 +68,10 @@ impl FromStr for Outcome {
     type Err = ParseFireOutcomeError;
 
     fn from_str(text: &str) -> Result<Self, ParseFireOutcomeError> {
-        Self::ALL.iter().copied().find(|outcome| outcome.as_str() == text).ok_or(ParseFireOutcomeError)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|outcome| outcome.as_str() == text)
+            .ok_or(ParseFireOutcomeError)
     }
 }

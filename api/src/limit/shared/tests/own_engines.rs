@@ -1,8 +1,9 @@
 //! Redis as operators set it up: passwords, rights, replicas, clusters, certificates. Each test has its own.
 
 use super::{plain, slow};
-use crate::limit::shared::{Answer, Away, Cause, NotRedis, Redis};
+use crate::limit::shared::{Cause, Failure, NotRedis, Redis};
 use domain::id::TenantId;
+use runtime::clock::sleep;
 use runtime::config::load_from;
 use std::io::Write;
 use std::time::Duration;
@@ -20,8 +21,8 @@ fn at(url: &str, settings: &[(&str, &str)]) -> Result<Redis, NotRedis> {
 }
 
 /// Everything that is ever asked, once.
-async fn all_calls(redis: &Redis) -> Result<(), Away> {
-    redis.probe(None, Duration::ZERO).await?;
+async fn all_calls(redis: &Redis) -> Result<(), Failure> {
+    sleep(redis.report_served(Duration::ZERO).await?).await;
     redis.lease(TenantId::fresh(), &plain(slow(20), 15)).await?;
     Ok(())
 }
@@ -31,21 +32,21 @@ async fn what_keeps_a_redis_from_serving_is_named_with_what_to_do() {
     let redis = PrivateRedis::start().await.unwrap();
     let url = redis.url().unwrap();
     all_calls(&at(&url, &[]).unwrap()).await.unwrap();
-    let told = async |url: &str| {
+    let failure = async |url: &str| {
         let away = all_calls(&at(url, &[]).unwrap()).await.unwrap_err();
         (away.cause(), away.explained())
     };
     let password = redis.password().unwrap();
     for wrong in [url.replace(&password, "wrong"), url.replace(&format!("default:{password}@"), "")]
     {
-        let (cause, text) = told(&wrong).await;
+        let (cause, text) = failure(&wrong).await;
         assert_eq!(cause, Cause::Password, "{text}");
         assert!(text.contains("`redis.url`") && !text.contains(&password), "{text}");
     }
-    let (cause, text) = told(&url.replace(&redis.port().to_string(), "1")).await;
+    let (cause, text) = failure(&url.replace(&redis.port().to_string(), "1")).await;
     assert_eq!(cause, Cause::Connection, "{text}");
     redis.run(&["replicaof", "127.0.0.1", "1"]).await.unwrap();
-    let (cause, text) = told(&url).await;
+    let (cause, text) = failure(&url).await;
     assert_eq!(cause, Cause::ReadOnly, "{text}");
     assert!(text.contains("primary"), "{text}");
 }
@@ -89,14 +90,8 @@ async fn a_cluster_serves_whichever_of_its_nodes_is_named() {
     let tenant = TenantId::fresh();
     for node in cluster.nodes() {
         let redis = at(&node.url().unwrap(), &[("KEY_PREFIX", "berth-of-all")]).unwrap();
-        // The first call may be sent on to another node; a moment later buckets count.
-        let lease = || async {
-            redis.probe(None, Duration::ZERO).await.ok()?;
-            match redis.lease(tenant, &plain(slow(20), 1)).await {
-                Ok(Answer::Leased(lease)) => Some(lease),
-                _ => None,
-            }
-        };
+        // The first call may be redirected to another node, and buckets count soon after it.
+        let lease = || async { redis.lease(tenant, &plain(slow(20), 1)).await.ok() };
         until_some("a lease", Duration::from_secs(10), lease).await.unwrap();
         keepers += usize::from(node.run(&["dbsize"]).await.unwrap() != "0");
     }

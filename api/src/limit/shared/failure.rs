@@ -1,15 +1,15 @@
-//! Why Redis did not answer, and what a person can do about it.
+//! Why Redis did not answer, and what an operator can do about it.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use runtime::error_chain::ErrorChain;
 use runtime::tls::advice;
 
-/// Redis gave no answer.
+/// A call failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Away {
-    /// It said so, or the connection did.
+pub(crate) enum Failure {
+    /// It returned an error, or the connection did.
     #[error("Redis failed")]
-    Failed(#[source] RedisError),
+    Refused(#[source] RedisError),
     /// Not in time.
     #[error("Redis did not answer in time")]
     Late,
@@ -18,19 +18,19 @@ pub(crate) enum Away {
 /// The kinds of causes, as the metric names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// It refused user and password, or wants some.
+    /// It refused user and password, or requires them.
     Password,
-    /// Its user may not do what we do.
+    /// Its user lacks rights.
     Permission,
     /// It is a replica.
     ReadOnly,
-    /// It is a node of a cluster that has not all its slots, or not ours.
+    /// Its cluster does not serve our slot.
     Cluster,
-    /// Nobody answers there, or not in a way that is trusted.
+    /// No connection, or none that is trusted.
     Connection,
     /// It answers too late.
     Late,
-    /// Anything else that it said.
+    /// Another error.
     Other,
 }
 
@@ -46,40 +46,41 @@ impl Cause {
     ];
 
     pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Password => "password",
-            Self::Permission => "permission",
-            Self::ReadOnly => "read_only",
-            Self::Cluster => "cluster",
-            Self::Connection => "connection",
-            Self::Late => "late",
-            Self::Other => "other",
-        }
+        self.name_and_advice().0
     }
 
-    const fn advice(self) -> Option<&'static str> {
+    const fn name_and_advice(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Password => Some("give the user and password that it takes in `redis.url`"),
-            Self::Permission => Some("grant its user the commands and keys of docs/limits.md"),
-            Self::ReadOnly => Some("it is a replica: name its primary in `redis.url`"),
-            Self::Cluster => Some("its cluster must be whole: see CLUSTER INFO"),
-            Self::Late => Some("where it is far away or busy raise `redis.command_timeout`"),
-            Self::Connection | Self::Other => None,
+            Self::Password => {
+                ("password", Some("give the user and password that it takes in `redis.url`"))
+            }
+            Self::Permission => {
+                ("permission", Some("grant its user the commands and keys of docs/limits.md"))
+            }
+            Self::ReadOnly => {
+                ("read_only", Some("it is a replica: name its primary in `redis.url`"))
+            }
+            Self::Cluster => ("cluster", Some("its cluster must be whole: see CLUSTER INFO")),
+            Self::Connection => ("connection", None),
+            Self::Late => {
+                ("late", Some("where it is far away or busy raise `redis.command_timeout`"))
+            }
+            Self::Other => ("other", None),
         }
     }
 }
 
-/// What a script may not do has no code of its own. By Redis 7.0, and by later ones.
+/// A script without rights has no error code of its own. The texts are of Redis 7.0 and of later versions.
 fn is_forbidden_in_script(error: &RedisError) -> bool {
     let text = error.to_string();
     ["executing the script can't run", "ACL failure in script"]
         .iter()
-        .any(|says| text.contains(says))
+        .any(|part| text.contains(part))
 }
 
-impl Away {
+impl Failure {
     pub(crate) fn cause(&self) -> Cause {
-        let Self::Failed(error) = self else { return Cause::Late };
+        let Self::Refused(error) = self else { return Cause::Late };
         match error.kind() {
             ErrorKind::AuthenticationFailed => Cause::Password,
             ErrorKind::Io => Cause::Connection,
@@ -100,11 +101,11 @@ impl Away {
         }
     }
 
-    /// The causes, and what to do.
+    /// The chain of errors, and what to do.
     pub(crate) fn explained(&self) -> String {
         let chain = ErrorChain(self).to_string();
         let secure = advice(&chain, "redis");
-        match secure.as_deref().or(self.cause().advice()) {
+        match secure.as_deref().or(self.cause().name_and_advice().1) {
             Some(advice) => format!("{chain}; {advice}"),
             None => chain,
         }

@@ -1,0 +1,369 @@
+//! What this process may admit for one tenant: tokens leased from Redis, or, without Redis, what its own bucket holds.
+//!
+//! Plain arithmetic over moments that are passed in; `bucket` holds it under a lock. The rule: every admitted task is counted once, in
+//! Redis or, until Redis serves again, as owed to it.
+
+use super::decision::{Decision, Limit, Moment, Rates, Shortage};
+use super::mode::Mode;
+use super::shared::{Grant, LeaseRequest};
+use domain::rate::{Bucket, Flow, Hour};
+use runtime::clock::Instant;
+use std::time::Duration;
+
+/// Leased tokens that are unused for this long are returned.
+const TERM: Duration = Duration::from_secs(1);
+/// Leases double while one lasts less than this: a busy tenant costs few calls, a quiet one keeps few tokens from other processes.
+const SHORT: Duration = Duration::from_millis(250);
+/// A bucket in Redis that was empty is asked again after this at the latest: the plan may have changed.
+const RETRY_AT_LEAST: Duration = Duration::from_secs(1);
+/// An unused lease is forgotten after this.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// Redis granted less than was wanted.
+#[derive(Debug, Clone, Copy)]
+struct Refusal {
+    limit: Limit,
+    more_at: Instant,
+    /// Redis is not called before.
+    retry_at: Instant,
+}
+
+/// The use of one rate, for headers and `GET /v1/limits`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RateUse {
+    pub limit: Limit,
+    /// Tasks that may be submitted where none was: the burst, or those of the hour.
+    pub most: u64,
+    /// Used of these, by all processes.
+    pub used: u64,
+    /// Tasks that may be submitted now.
+    pub left: u64,
+    /// Until nothing of it is used, if nothing is submitted.
+    pub whole_in: Duration,
+}
+
+/// One tenant's.
+#[derive(Debug)]
+pub(super) struct Lease {
+    rates: Rates,
+    mode: Mode,
+    created: Instant,
+    touched: Instant,
+    /// Leased tokens, and until when they are kept.
+    tokens: u64,
+    until: Instant,
+    /// Tokens to return to Redis; below 0: owed, because they were admitted without it. Since when, and the same of the hour.
+    returned: i64,
+    returned_since: Instant,
+    hour_returned: i64,
+    /// Tokens of the last lease, and when it was requested.
+    size: u64,
+    requested_at: Instant,
+    /// When Redis answered last, and the tokens that were left in its bucket.
+    answered_at: Instant,
+    left: u64,
+    refusal: Option<Refusal>,
+    /// This process's share of the tenant's bucket, used without Redis.
+    share: Bucket,
+    hour: Hour,
+    /// Used of the hour, as Redis or the checkpoint had it.
+    used: u64,
+}
+
+impl Lease {
+    pub(super) fn new(rates: Rates, mode: Mode, now: &Moment) -> Self {
+        Self {
+            rates,
+            mode,
+            created: now.at,
+            touched: now.at,
+            tokens: 0,
+            until: now.at,
+            returned: 0,
+            returned_since: now.at,
+            hour_returned: 0,
+            size: 1,
+            requested_at: now.at,
+            answered_at: now.at,
+            left: u64::from(rates.burst),
+            refusal: None,
+            share: Bucket::default(),
+            hour: now.hour(),
+            used: 0,
+        }
+    }
+
+    pub(super) fn rates(&self) -> Rates {
+        self.rates
+    }
+
+    /// The plan changed.
+    pub(super) fn set_rates(&mut self, rates: Rates, now: &Moment) {
+        self.rates = rates;
+        self.refusal = None;
+        // A bucket emptied under a smaller plan fills at the rate of the larger one.
+        self.share.take(self.flow(), self.age(now), 0);
+    }
+
+    /// Admits the first of `wanted` tasks; `None`: Redis must be asked for a lease.
+    pub(super) fn admit(&mut self, wanted: u64, mode: Mode, now: &Moment) -> Option<Decision> {
+        self.enter(mode, now);
+        self.expire(now);
+        let may_call = self.refusal.is_none_or(|refusal| now.at >= refusal.retry_at);
+        let needs_call = mode == Mode::Shared && self.tokens < wanted && may_call;
+        (!needs_call).then(|| self.admit_without_call(wanted, mode, now))
+    }
+
+    /// Admits the first of `wanted` tasks from what is at hand.
+    pub(super) fn admit_without_call(&mut self, wanted: u64, mode: Mode, now: &Moment) -> Decision {
+        self.enter(mode, now);
+        self.touched = now.at;
+        if mode == Mode::Shared {
+            self.admit_leased(wanted, now)
+        } else {
+            self.admit_from_share(wanted, now)
+        }
+    }
+
+    fn admit_leased(&mut self, wanted: u64, now: &Moment) -> Decision {
+        let admitted = self.tokens.min(wanted);
+        self.tokens -= admitted;
+        let shortage = (admitted < wanted).then(|| match self.refusal {
+            Some(Refusal { limit, more_at, retry_at }) => {
+                Shortage { limit, wait: more_at.max(retry_at) - now.at }
+            }
+            None => Shortage { limit: Limit::PerSecond, wait: Duration::ZERO },
+        });
+        Decision { admitted, shortage }
+    }
+
+    fn admit_from_share(&mut self, wanted: u64, now: &Moment) -> Decision {
+        self.turn_hour(now.hour());
+        let of_hour = self.hour_share().unwrap_or(u64::MAX);
+        let admitted = self.share.take(self.flow(), self.age(now), wanted.min(of_hour));
+        self.add_returned(admitted, -1, now);
+        let shortage = (admitted < wanted).then(|| {
+            if admitted == of_hour {
+                return Shortage { limit: Limit::PerHour, wait: self.hour.left(now.wall) };
+            }
+            let wait = self.share.wait(self.flow(), self.age(now));
+            Shortage { limit: Limit::PerSecond, wait }
+        });
+        Decision { admitted, shortage }
+    }
+
+    /// What to ask of Redis for `wanted` tasks. Tokens to return, and debts, go with it.
+    pub(super) fn request(&mut self, wanted: u64, now: &Moment) -> LeaseRequest {
+        if wanted > 0 {
+            let is_short = now.at - self.requested_at < SHORT;
+            let size = if is_short { self.size * 2 } else { self.size / 2 };
+            self.size = size.clamp(1, self.chunk());
+            self.requested_at = now.at;
+        }
+        LeaseRequest {
+            rates: self.rates,
+            wanted: if wanted == 0 { 0 } else { wanted.max(self.size) },
+            returned: std::mem::take(&mut self.returned),
+            returned_since: self.returned_since,
+            hour_returned: std::mem::take(&mut self.hour_returned),
+            hour: self.hour,
+            used: self.used,
+            used_at: self.answered_at,
+        }
+    }
+
+    /// Redis answered: admits the first of `wanted` tasks.
+    pub(super) fn granted(
+        &mut self,
+        (request, grant): (&LeaseRequest, &Grant),
+        wanted: u64,
+        now: &Moment,
+    ) -> Decision {
+        self.tokens = self.tokens.saturating_add(grant.tokens);
+        if grant.tokens > 0 {
+            self.until = now.at + TERM;
+        }
+        (self.answered_at, self.left) = (now.at, grant.left);
+        if grant.hour != self.hour {
+            (self.hour, self.hour_returned) = (grant.hour, 0);
+        }
+        self.used = grant.used;
+        if request.wanted > 0 {
+            self.refusal = grant.shortage.map(|Shortage { limit, wait }| {
+                let pause = wait.min(RETRY_AT_LEAST).max(self.pause_after(request.wanted));
+                Refusal { limit, more_at: now.at + wait, retry_at: now.at + pause }
+            });
+        }
+        self.admit_leased(wanted, now)
+    }
+
+    /// Redis did not answer: debts remain; what was to be returned is lost, as it may have been.
+    pub(super) fn not_answered(&mut self, request: &LeaseRequest) {
+        if request.returned < 0 {
+            self.returned_since = request.returned_since;
+        }
+        self.returned += request.returned.min(0);
+        self.hour_returned += request.hour_returned.min(0);
+    }
+
+    /// Gives tokens back that were admitted for nothing. They are kept no longer than the lease, and no more of them than one.
+    pub(super) fn give_back(&mut self, count: u64, mode: Mode, now: &Moment) {
+        self.enter(mode, now);
+        if mode == Mode::Shared {
+            self.expire(now);
+            let kept = count.min(self.chunk().saturating_sub(self.tokens));
+            self.tokens += kept;
+            self.add_returned(count - kept, 1, now);
+        } else {
+            self.share.give_back(self.flow(), count);
+            self.add_returned(count, 1, now);
+        }
+    }
+
+    /// What to report to Redis where no submission will do it soon.
+    pub(super) fn unreported(&mut self, mode: Mode, now: &Moment) -> Option<LeaseRequest> {
+        self.enter(mode, now);
+        self.expire(now);
+        let is_due = now.at - self.answered_at >= TERM;
+        (mode == Mode::Shared && is_due && self.has_unreported()).then(|| self.request(0, now))
+    }
+
+    /// The use of the burst, and of the hour where it has a limit, as far as this process knows.
+    pub(super) fn uses(&mut self, mode: Mode, now: &Moment) -> (RateUse, Option<RateUse>) {
+        self.enter(mode, now);
+        let flow = self.flow();
+        let tokens = match (mode, self.refusal) {
+            (Mode::Shared, Some(refusal)) if now.at < refusal.retry_at => self.tokens as f64,
+            (Mode::Shared, _) => self.level(now),
+            (Mode::Alone { .. } | Mode::Fallback { .. }, _) => {
+                self.share.tokens(flow, self.age(now))
+            }
+        };
+        let missing = (flow.burst() - tokens).max(0.0);
+        let burst = RateUse {
+            limit: Limit::PerSecond,
+            most: u64::from(self.rates.burst),
+            used: (missing * f64::from(mode.divisor())).ceil() as u64,
+            left: tokens.floor() as u64,
+            whole_in: flow.time_of(missing),
+        };
+        self.turn_hour(now.hour());
+        let hour = self.hour_share().map(|left| RateUse {
+            limit: Limit::PerHour,
+            most: u64::from(self.rates.per_hour),
+            used: self.used_of_hour(now),
+            left,
+            whole_in: now.hour().left(now.wall),
+        });
+        (burst, hour)
+    }
+
+    /// Used of the present hour, as far as this process knows.
+    pub(super) fn used_of_hour(&self, now: &Moment) -> u64 {
+        if self.hour == now.hour() { self.used + self.hour_owed() } else { 0 }
+    }
+
+    /// The checkpoint of the hour says so.
+    pub(super) fn restore(&mut self, hour: Hour, used: u64) {
+        if hour == self.hour {
+            self.used = self.used.max(used);
+        }
+    }
+
+    /// Whether nothing is lost with it.
+    pub(super) fn is_idle(&self, now: &Moment) -> bool {
+        let flow = self.flow();
+        let is_full = self.share.tokens(flow, self.age(now)) >= flow.burst();
+        // Without a Redis nothing is reported but by the checkpoint, which has been written since.
+        let is_reported =
+            matches!(self.mode, Mode::Alone { .. }) || self.tokens == 0 && !self.has_unreported();
+        now.at - self.touched >= IDLE && is_full && is_reported
+    }
+
+    /// Most tokens that are leased in advance: those of 100 ms.
+    fn chunk(&self) -> u64 {
+        u64::from(self.rates.per_second.div_ceil(10))
+    }
+
+    /// How long Redis is not called after it granted less than `wanted`: until that many tokens have come, as far as the bucket does
+    /// not fill meanwhile. Calls are rare then, and a tenant far below a large rate is not refused for long.
+    fn pause_after(&self, wanted: u64) -> Duration {
+        let flow = self.rates.flow();
+        flow.time_of((wanted as f64).min(flow.burst() / 2.0))
+            .clamp(Duration::from_millis(2), Duration::from_millis(100))
+    }
+
+    /// This process's part of the rate.
+    fn flow(&self) -> Flow {
+        self.rates.flow().share(self.mode.divisor())
+    }
+
+    fn age(&self, now: &Moment) -> Duration {
+        now.at - self.created
+    }
+
+    /// Tokens in the bucket in Redis by now, with those leased here.
+    fn level(&self, now: &Moment) -> f64 {
+        let flow = self.rates.flow();
+        let come = (now.at - self.answered_at).as_secs_f64() * flow.per_second();
+        (self.left as f64 + come + self.tokens as f64).min(flow.burst())
+    }
+
+    /// What this process may still admit of the hour; `None`: any number.
+    fn hour_share(&self) -> Option<u64> {
+        let rest = u64::from(self.rates.per_hour).saturating_sub(self.used);
+        let share = rest / u64::from(self.mode.divisor());
+        (self.rates.per_hour > 0).then(|| share.saturating_sub(self.hour_owed()))
+    }
+
+    fn hour_owed(&self) -> u64 {
+        self.hour_returned.min(0).unsigned_abs()
+    }
+
+    fn has_unreported(&self) -> bool {
+        self.returned != 0 || self.hour_returned != 0
+    }
+
+    fn add_returned(&mut self, tokens: u64, sign: i64, now: &Moment) {
+        if !self.has_unreported() {
+            self.returned_since = now.at;
+        }
+        let tokens = sign.saturating_mul(i64::try_from(tokens).unwrap_or(i64::MAX));
+        self.returned = self.returned.saturating_add(tokens);
+        self.hour_returned = self.hour_returned.saturating_add(tokens);
+    }
+
+    fn expire(&mut self, now: &Moment) {
+        if now.at >= self.until {
+            let tokens = std::mem::take(&mut self.tokens);
+            self.add_returned(tokens, 1, now);
+        }
+    }
+
+    fn turn_hour(&mut self, hour: Hour) {
+        if hour > self.hour {
+            // What was owed was owed in an hour that is over.
+            (self.hour, self.used, self.hour_returned) = (hour, 0, 0);
+        }
+    }
+
+    /// Counts in another way from now on.
+    fn enter(&mut self, mode: Mode, now: &Moment) {
+        if self.mode == Mode::Shared && mode != Mode::Shared {
+            let known = (self.level(now) - self.tokens as f64).max(0.0);
+            (self.until, self.refusal) = (now.at, None);
+            self.expire(now);
+            self.mode = mode;
+            // The share of what Redis is known to hold, and no more than this process left in its share before: a Redis that comes
+            // and goes fills nothing.
+            let flow = self.flow();
+            let before = self.share.tokens(flow, self.age(now));
+            let tokens = before.min(known / f64::from(mode.divisor()));
+            self.share = Bucket::with(tokens, flow, self.age(now));
+        }
+        self.mode = mode;
+    }
+}
+
+#[cfg(test)]
+mod tests;
