@@ -23,7 +23,6 @@ pub mod key;
 pub mod leadership;
 pub mod lease;
 pub mod load;
-pub mod malformed;
 pub mod migrate;
 pub mod operator_key;
 pub mod output;

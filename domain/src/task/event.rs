@@ -41,15 +41,11 @@ pub enum Event {
     Stopped,
     /// Its start deadline passed before it first ran, and it asked to expire (scheduler).
     Expired,
-    /// What is stored of it cannot be worked with (scheduler).
-    Malformed,
-    /// The same, found out by who gave it a lease (resource manager).
-    AttemptMalformed,
 }
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 18] = [
         Self::Due,
         Self::Dispatched,
         Self::DispatchStale,
@@ -68,8 +64,6 @@ impl Event {
         Self::CancelRequested,
         Self::Stopped,
         Self::Expired,
-        Self::Malformed,
-        Self::AttemptMalformed,
     ];
 
     /// Its name in logs, metrics, docs, and as a file in `store/src/task/transition/`.
@@ -94,8 +88,6 @@ impl Event {
             Self::CancelRequested => "cancel_requested",
             Self::Stopped => "stopped",
             Self::Expired => "expired",
-            Self::Malformed => "malformed",
-            Self::AttemptMalformed => "attempt_malformed",
         }
     }
 
@@ -104,11 +96,7 @@ impl Event {
     pub const fn mover(self) -> &'static str {
         match self {
             Self::CancelRequested => "api",
-            Self::Due
-            | Self::Dispatched
-            | Self::DispatchStale
-            | Self::Expired
-            | Self::Malformed => "scheduler",
+            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired => "scheduler",
             Self::Unplaced
             | Self::Placed
             | Self::Completed
@@ -121,8 +109,7 @@ impl Event {
             | Self::HandedBack
             | Self::NotStarted
             | Self::ReturnedAgain
-            | Self::Stopped
-            | Self::AttemptMalformed => "resource-manager",
+            | Self::Stopped => "resource-manager",
         }
     }
 }

@@ -86,7 +86,7 @@ impl HeldLease {
         wait_after_return(returned, self.since.elapsed(), unit)
     }
 
-    /// The policy. One that cannot be read was found when it was placed, so that here it counts as the default.
+    /// The policy; the default one where it cannot be read.
     pub(crate) fn retry(&self) -> RetryPolicy {
         self.retry_json
             .as_deref()

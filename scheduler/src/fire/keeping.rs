@@ -7,7 +7,7 @@ use super::judge::Judge;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
-use domain::id::{PlanName, PoolName, ScheduleId};
+use domain::id::{PlanName, PoolName};
 use domain::pool::PoolUser;
 use domain::schedule::{Coming, Timing};
 use domain::time::Timestamp;
@@ -18,9 +18,9 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{
-    Awaited, Due, awaited, backfill_step, backfills, pause_unreadable, resume_after, tell_missed,
+    Awaited, Due, Unreadable, awaited, backfill_step, backfills, pause_unreadable, resume_after,
+    tell_missed,
 };
-use store::malformed::tell;
 use store::shard::ShardEpoch;
 use tracing::{info, warn};
 
@@ -117,7 +117,8 @@ impl KeepFires {
             {
                 Err(StoreError::Malformed { what, .. }) => {
                     // It harms no other: theirs go on.
-                    self.pause(schedule, None, what).await?;
+                    pause_unreadable(&self.db, &Unreadable { schedule, version: None, what })
+                        .await?;
                     continue;
                 }
                 step => step?,
@@ -145,24 +146,12 @@ impl KeepFires {
                 Ok(resume_after(&self.db, id, ended.task, next).await?.is_some())
             }
             Err(StoreError::Malformed { what, .. }) => {
-                self.pause(id, Some(ended.version), what).await?;
+                let version = Some(ended.version);
+                pause_unreadable(&self.db, &Unreadable { schedule: id, version, what }).await?;
                 Ok(false)
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// Pauses a schedule of which `what` cannot be read.
-    async fn pause(
-        &self,
-        schedule: ScheduleId,
-        version: Option<i64>,
-        what: &'static str,
-    ) -> Result<(), StoreError> {
-        for paused in pause_unreadable(&self.db, &[(schedule, version)], what).await? {
-            tell("schedule", &paused.schedule.to_string(), what);
-        }
-        Ok(())
     }
 }
 

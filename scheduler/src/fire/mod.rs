@@ -12,7 +12,6 @@ mod firing;
 mod judge;
 mod keeping;
 mod known;
-mod malformed;
 mod pools;
 mod reading;
 mod rendezvous;

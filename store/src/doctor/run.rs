@@ -7,7 +7,7 @@ use super::connect::DoctorDb;
 use super::tasks::Unplaceable;
 use super::{
     Check, CheckOutcome, CheckResult, Finding, attempts, capacity, clock, database, executors,
-    fires, leases, limits, owners, tasks,
+    fires, leases, owners, tasks,
 };
 use crate::StoreError;
 use crate::statement::patient;
@@ -98,7 +98,6 @@ enum Group {
     Schedules,
     Fires,
     Owners,
-    Limits,
     Bloat,
     Transactions,
     Partitions,
@@ -107,7 +106,7 @@ enum Group {
 
 impl Group {
     /// Live rows first: a failure there is urgent.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 17] = [
         Self::Waiting,
         Self::Stalled,
         Self::Quarantined,
@@ -120,7 +119,6 @@ impl Group {
         Self::Schedules,
         Self::Unseen,
         Self::Unplaceable,
-        Self::Limits,
         Self::Bloat,
         Self::Attempts,
         Self::Usage,
@@ -143,7 +141,6 @@ impl Group {
             Self::Schedules => &fires::SCHEDULES,
             Self::Fires => &fires::FIRES,
             Self::Owners => &owners::CHECKS,
-            Self::Limits => &limits::CHECKS,
             Self::Bloat => &[Check::Bloat],
             Self::Transactions => &database::TRANSACTIONS,
             Self::Partitions => &database::PARTITIONS,
@@ -170,7 +167,6 @@ impl Group {
             Self::Schedules => fires::schedules(tx, options).await,
             Self::Fires => fires::check(tx, options).await,
             Self::Owners => owners::check(tx, options).await,
-            Self::Limits => limits::check(tx).await,
             Self::Bloat => database::bloat(tx, options).await,
             Self::Transactions => database::transactions(tx, options).await,
             Self::Partitions => database::partitions(tx, options).await,

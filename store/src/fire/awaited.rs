@@ -40,7 +40,7 @@ pub async fn awaited(
             from unnest($1::smallint[]) as h(shard)
             cross join lateral (
                 select n.id, n.tenant_id, n.awaits, n.timing, n.created_at, n.version from schedule n
-                where n.shard = h.shard and n.awaits is not null and berth_schedule_is_sound(n)
+                where n.shard = h.shard and n.awaits is not null
                     and (select k.id from task k where k.tenant_id = n.tenant_id and k.id = n.awaits limit 1) is null
                 order by n.id limit $2) s
             left join lateral (
