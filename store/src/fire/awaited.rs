@@ -3,7 +3,6 @@
 use super::Due;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::time::Timestamp;
@@ -48,7 +47,7 @@ pub async fn awaited(
         shards,
         limit
     );
-    let rows = kept!(db.hot(), "fire.awaited", query.fetch_all);
+    let rows = named("fire.awaited", query.fetch_all(db.pool())).await?;
     let awaited = rows.into_iter().map(|row| Awaited {
         schedule: ScheduleId(row.id),
         task: TaskId(row.task),

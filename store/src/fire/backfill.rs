@@ -7,7 +7,6 @@ use super::fence;
 use super::write::{held_by, skipped, submit};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::plan::name_of;
 use crate::schedule::make::{Maker, task};
 use crate::schedule::{read_json, read_text};
@@ -52,7 +51,7 @@ pub async fn backfills(
         shards,
         limit
     );
-    let rows = kept!(db.fire(), "fire.backfills", query.fetch_all);
+    let rows = named("fire.backfills", query.fetch_all(db.fire_pool())).await?;
     Ok(rows
         .into_iter()
         .map(|row| (ScheduleId(row.schedule_id), TenantId(row.tenant_id), row.shard))

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::{ScheduleId, TenantId};
 use domain::time::Timestamp;
 
@@ -42,7 +42,7 @@ pub async fn window(
         until,
         limit
     );
-    let rows = kept!(db.fire(), "fire.window", query.fetch_all);
+    let rows = named("fire.window", query.fetch_all(db.fire_pool())).await?;
     let due = rows.into_iter().map(|row| Due {
         schedule: ScheduleId(row.id),
         tenant: TenantId(row.tenant_id),
@@ -59,6 +59,6 @@ pub async fn window(
 /// When it cannot answer.
 pub async fn clock(db: &SchedulerDb) -> Result<Timestamp, StoreError> {
     let query = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#);
-    let now = kept!(db.fire(), "fire.clock", query.fetch_all);
+    let now = named("fire.clock", query.fetch_all(db.fire_pool())).await?;
     Ok(now.first().copied().unwrap_or_default())
 }

@@ -7,7 +7,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::batch::{ConcurrencyKey, Priority, Strand};
 use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
@@ -182,7 +182,7 @@ pub async fn select_ready(
         &lacks[4],
         i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX)
     );
-    let mut rows = kept!(db.dispatch(), "task.select_ready", statement.fetch_all);
+    let mut rows = on_own!(db.dispatch(), "task.select_ready", statement.fetch_all);
     // The statement promises no order; mostly they come in this one.
     rows.sort_by_key(|r| (r.tenant_id, r.strand, Reverse(r.late), r.start_deadline, r.id));
     let now = rows.first().map(|row| row.now).unwrap_or_default();

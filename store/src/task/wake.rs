@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::{TaskId, TenantId};
 use domain::task::State;
 use domain::time::{Timestamp, millis};
@@ -34,7 +34,7 @@ pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, 
             order by wake_at limit $1"#,
         limit
     );
-    let rows = kept!(db.hot(), "task.due_for_a_look", query.fetch_all);
+    let rows = named("task.due_for_a_look", query.fetch_all(db.pool())).await?;
     rows.into_iter()
         .map(|row| {
             Ok(Woken {
@@ -69,7 +69,7 @@ pub async fn stale_hints(
             limit $1"#,
         limit
     );
-    let rows = kept!(db.hot(), "task.stale_hints", query.fetch_all);
+    let rows = named("task.stale_hints", query.fetch_all(db.pool())).await?;
     Ok(rows
         .into_iter()
         .map(|row| (TenantId(row.tenant_id), TaskId(row.id), row.dispatch_epoch))
@@ -105,7 +105,7 @@ pub async fn due_within(
         millis(window) as f64,
         limit
     );
-    let rows = kept!(db.hot(), "task.due_within", query.fetch_all);
+    let rows = named("task.due_within", query.fetch_all(db.pool())).await?;
     let due = rows.into_iter().map(|row| DueTask {
         tenant: TenantId(row.tenant_id),
         task: TaskId(row.id),

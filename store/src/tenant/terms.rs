@@ -3,7 +3,7 @@
 use super::state_of;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
 
@@ -31,7 +31,7 @@ pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantT
             from tenant t join plan p on p.name = t.plan where t.id = any ($1)"#,
         &ids
     );
-    let rows = kept!(db.dispatch(), "tenant.terms", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "tenant.terms", query.fetch_all);
     rows.into_iter()
         .map(|row| {
             Ok(TenantTerms {

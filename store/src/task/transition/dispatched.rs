@@ -6,8 +6,8 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::leadership::LeaderEpoch;
+use crate::own::on_own;
 use crate::statement::repeated;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::task::State;
@@ -62,7 +62,7 @@ pub async fn dispatched(
             millis(sweep_age) as f64,
             State::Ready.as_str()
         );
-        let rows = kept!(db.dispatch(), "dispatched", query.fetch_all);
+        let rows = on_own!(db.dispatch(), "dispatched", query.fetch_all);
         if !rows.iter().any(|row| row.leads) {
             return Ok(None);
         }

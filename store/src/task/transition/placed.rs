@@ -5,8 +5,8 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
 use crate::lease::LeaseKey;
+use crate::own::on_own;
 use crate::rows::row_of;
 use crate::statement::repeated;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
@@ -155,7 +155,7 @@ pub async fn placed(
             ids().min(),
             ids().max()
         );
-        let rows = kept!(db.hot(), "placed", query.fetch_all);
+        let rows = on_own!(db.placing(), "placed", query.fetch_all);
         Ok(rows)
     })
     .await?;
