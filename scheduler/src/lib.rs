@@ -11,7 +11,6 @@ mod due;
 mod fire;
 mod keep;
 mod leader;
-mod malformed;
 mod metrics;
 mod start;
 mod tenants;

@@ -11,7 +11,6 @@ use crate::doctor::DoctorTick;
 use crate::fire::DbClock;
 use crate::keep::{KeepTick, seal_tick};
 use crate::leader::Leader;
-use crate::malformed::MalformedTick;
 use crate::tenants::{QuotaTick, TenantTick};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -35,8 +34,6 @@ const SEAL_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval of the check for nearly used quotas.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Interval of the scan for malformed rows, unless the tick returns another.
-const MALFORMED_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of the doctor.
 const DOCTOR_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -100,7 +97,6 @@ impl Scheduler {
         loops.seal_audit();
         loops.keep_house(&config.limits);
         loops.watch_quotas();
-        loops.end_malformed();
         let doctor = DoctorDb::connect(&config.database)?;
         loops.examine(doctor, DoctorOptions::background(&config.limits));
         loops.clear_deleted(config.limits.deleted_tenant_grace, cancel_grace);
@@ -200,17 +196,6 @@ impl Loops {
         let shutdown = self.shutdown.clone();
         self.tasks.spawn_detached("quotas", async move {
             ticker.run(shutdown, || async { quotas.lock().await.tick().await }).await;
-        });
-    }
-
-    fn end_malformed(&self) {
-        let tick = MalformedTick::new(self.db.clone(), Arc::clone(&self.leader));
-        let tick = tokio::sync::Mutex::new(tick);
-        let ticker =
-            Ticker::new("malformed", TickPolicy::every(MALFORMED_INTERVAL)).health(&self.health);
-        let shutdown = self.shutdown.clone();
-        self.tasks.spawn_detached("malformed", async move {
-            ticker.run(shutdown, || async { tick.lock().await.tick().await }).await;
         });
     }
 

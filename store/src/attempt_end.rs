@@ -4,7 +4,7 @@
 
 use crate::StoreError;
 use crate::connect::{RmDb, SchedulerDb};
-use crate::hot::kept;
+use crate::own::on_own;
 use crate::statement::named;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::time::Timestamp;
@@ -36,7 +36,7 @@ pub async fn tell(db: &RmDb, owner: NodeId, seq: i64, words: &[Vec<u8>]) -> Resu
         seq,
         words
     );
-    kept!(db.hot(), "attempt_end.tell", query.execute);
+    named("attempt_end.tell", query.execute(db.pool())).await?;
     Ok(())
 }
 
@@ -57,7 +57,7 @@ pub async fn hear(
         &owners,
         &seqs
     );
-    let rows = kept!(db.dispatch(), "attempt_end.hear", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "attempt_end.hear", query.fetch_all);
     let mut ends = Vec::new();
     for row in rows {
         let last = heard.entry(NodeId(row.owner)).or_insert(row.seq);
@@ -101,7 +101,7 @@ pub async fn untold(
         &ids,
         &since
     );
-    let rows = kept!(db.dispatch(), "attempt_end.untold", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "attempt_end.untold", query.fetch_all);
     let used = |ms: i64| Duration::from_millis(ms.unsigned_abs());
     Ok(rows.into_iter().map(|row| (TaskId(row.id), used(row.used_ms))).collect())
 }

@@ -4,7 +4,7 @@
 //! sessions are set to (no sequential scans on the hot path, generic plans) is set on the role itself by
 //! [`crate::migrate`], so that it holds behind a connection pooler too.
 
-use crate::hot::{Hot, HotPool, kept};
+use crate::own::OwnConnection;
 use crate::statement::named;
 use crate::{StoreError, silence};
 use domain::id::TenantId;
@@ -19,11 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+/// A handle of one pool, and the connections that loops have for themselves.
 macro_rules! handle {
-    ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident) => {
+    ($(#[$doc:meta])* $name:ident, $role:expr, $connections:ident $(, $loops:literal of [$($(#[$of:meta])* $own:ident),+])?) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
-        pub struct $name(HotPool);
+        pub struct $name {
+            pool: PgPool,
+            $($($own: OwnConnection,)+)?
+        }
 
         impl $name {
             /// Opens the pool. Connections are made when first needed, so this succeeds while the database is away.
@@ -31,7 +35,11 @@ macro_rules! handle {
             /// # Errors
             /// When the URL is not usable.
             pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
-                open(config, $role, config.$connections, &[]).map(|pool| Self(HotPool::of(pool)))
+                open(config, $role, config.$connections, &[]).map(Self::of)
+            }
+
+            fn of(pool: PgPool) -> Self {
+                Self { $($($own: OwnConnection::of(&pool, $loops),)+)? pool }
             }
 
             /// Answers when the database does, and is the primary.
@@ -39,17 +47,26 @@ macro_rules! handle {
             /// # Errors
             /// When it does not, or is a standby.
             pub async fn ping(&self) -> Result<(), StoreError> {
-                ping(&self.0).await
+                ping(&self.pool).await
             }
 
             /// Closes the pool's connections.
             pub async fn close(&self) {
-                self.0.close().await;
+                let closed = self.pool.close();
+                $($(self.$own.clear();)+)?
+                closed.await;
             }
 
-            pub(crate) fn pool(&self) -> &PgPool {
-                self.0.pool()
+            pub(crate) const fn pool(&self) -> &PgPool {
+                &self.pool
             }
+
+            $($(
+                $(#[$of])*
+                pub(crate) const fn $own(&self) -> &OwnConnection {
+                    &self.$own
+                }
+            )+)?
         }
     };
 }
@@ -58,13 +75,23 @@ handle!(
     /// Grouped inserts and authentication, across tenants.
     SubmitDb,
     ServiceRole::Submit,
-    submit_connections
+    submit_connections,
+    1 of [
+        /// Of whoever stores groups of submits.
+        writing
+    ]
 );
 handle!(
     /// The resource manager's statements, across tenants.
     RmDb,
     ServiceRole::ResourceManager,
-    rm_connections
+    rm_connections,
+    2 of [
+        /// Of whoever claims. Where several pools do at once, the others have connections of the pool.
+        placing,
+        /// Of whoever settles results.
+        settling
+    ]
 );
 handle!(
     /// The platform's operators.
@@ -83,30 +110,16 @@ impl SubmitDb {
     /// # Errors
     /// When the URL is not usable.
     pub fn connect_for_sign_in(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[])
-            .map(|pool| Self(HotPool::of(pool)))
+        open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(Self::of)
     }
 
-    /// Opens a pool for so many writers of grouped inserts, each of which has one statement at a time. A connection lives on the thread
-    /// that used it first, so they should be of one.
+    /// For a writer of grouped inserts, which has one statement at a time: one connection, and room for the next while it is given up.
+    /// A connection lives on the thread that used it first, so a writer should be of one.
     ///
     /// # Errors
     /// When the URL is not usable.
-    pub fn connect_for_writers(config: &DatabaseConfig, writers: u32) -> Result<Self, StoreError> {
-        open(config, ServiceRole::Submit, writers, &[])
-            .map(|pool| Self(HotPool::of_as_many_users(pool)))
-    }
-
-    /// A connection for a group of submits.
-    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
-        self.0.hot().await
-    }
-}
-
-impl RmDb {
-    /// A connection for a statement of the hot path.
-    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
-        self.0.hot().await
+    pub fn connect_for_writer(config: &DatabaseConfig) -> Result<Self, StoreError> {
+        open(config, ServiceRole::Submit, 2, &[]).map(Self::of)
     }
 }
 
@@ -184,7 +197,7 @@ async fn begin_within(
 /// One tenant's request.
 #[derive(Debug, Clone)]
 pub struct ApiDb {
-    pool: HotPool,
+    pool: PgPool,
     read_timeout: Duration,
     pooler: bool,
     /// Of each tenant few requests at once have a connection.
@@ -206,7 +219,7 @@ impl ApiDb {
     /// # Errors
     /// When the URL is not usable.
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        let pool = HotPool::of(open(config, ServiceRole::Api, config.api_connections, &[])?);
+        let pool = open(config, ServiceRole::Api, config.api_connections, &[])?;
         let turns = Turns::new(config.tenant_turns());
         Ok(Self { pool, read_timeout: config.statement_timeout, pooler: config.pooler, turns })
     }
@@ -247,8 +260,8 @@ impl ApiDb {
         self.pool.close().await;
     }
 
-    pub(crate) fn pool(&self) -> &PgPool {
-        self.pool.pool()
+    pub(crate) const fn pool(&self) -> &PgPool {
+        &self.pool
     }
 
     /// How long a read may run in the database.
@@ -260,10 +273,10 @@ impl ApiDb {
 /// The scheduler's statements, across tenants.
 #[derive(Debug, Clone)]
 pub struct SchedulerDb {
-    main: HotPool,
-    dispatch: HotPool,
-    fire: HotPool,
-    leader: HotPool,
+    main: PgPool,
+    dispatch: OwnConnection,
+    fire: PgPool,
+    leader: OwnConnection,
 }
 
 /// Connections of each scheduler for firing schedules: as many groups are written at once, and one more is read.
@@ -283,21 +296,14 @@ impl SchedulerDb {
     pub fn connect(config: &DatabaseConfig) -> Result<Self, StoreError> {
         let quick: &[(&str, &str)] =
             if config.pooler { &[] } else { &[("synchronous_commit", "off")] };
+        let open = |connections, settings: &[_]| {
+            open(config, ServiceRole::Scheduler, connections, settings)
+        };
         Ok(Self {
-            main: HotPool::of(open(
-                config,
-                ServiceRole::Scheduler,
-                config.scheduler_connections,
-                &[],
-            )?),
-            dispatch: HotPool::of(open(
-                config,
-                ServiceRole::Scheduler,
-                DISPATCH_CONNECTIONS,
-                quick,
-            )?),
-            fire: HotPool::of(open(config, ServiceRole::Scheduler, FIRE_CONNECTIONS, &[])?),
-            leader: HotPool::of(lasting(config, ServiceRole::Scheduler)?),
+            main: open(config.scheduler_connections, &[])?,
+            dispatch: OwnConnection::of(&open(DISPATCH_CONNECTIONS, quick)?, 1),
+            fire: open(FIRE_CONNECTIONS, &[])?,
+            leader: OwnConnection::of(&lasting(config, ServiceRole::Scheduler)?, 1),
         })
     }
 
@@ -317,32 +323,23 @@ impl SchedulerDb {
         self.leader.close().await;
     }
 
-    pub(crate) fn pool(&self) -> &PgPool {
-        self.main.pool()
+    pub(crate) const fn pool(&self) -> &PgPool {
+        &self.main
     }
 
-    /// A connection for what is looked at again and again.
-    pub(crate) async fn hot(&self) -> Result<Hot<'_>, StoreError> {
-        self.main.hot().await
+    /// The connection of whoever leads, which is kept for nothing else.
+    pub(crate) const fn leader(&self) -> &OwnConnection {
+        &self.leader
     }
 
-    /// The connection of whoever leads, which is kept however old it is.
-    pub(crate) async fn leader(&self) -> Result<Hot<'_>, StoreError> {
-        self.leader.hot().await
+    /// The connection of the batcher. Who makes tasks ready meanwhile has another of its pool.
+    pub(crate) const fn dispatch(&self) -> &OwnConnection {
+        &self.dispatch
     }
 
-    /// A connection of what hands tasks out.
-    pub(crate) async fn dispatch(&self) -> Result<Hot<'_>, StoreError> {
-        self.dispatch.hot().await
-    }
-
-    /// One of those that fire schedules.
-    pub(crate) async fn fire(&self) -> Result<Hot<'_>, StoreError> {
-        self.fire.hot().await
-    }
-
-    pub(crate) fn fire_pool(&self) -> &PgPool {
-        self.fire.pool()
+    /// Connections of what fires schedules.
+    pub(crate) const fn fire_pool(&self) -> &PgPool {
+        &self.fire
     }
 
     /// A transaction none of whose statements runs for longer than `limit`, or sorts.
@@ -354,9 +351,10 @@ impl SchedulerDb {
     }
 }
 
-async fn ping(pool: &HotPool) -> Result<(), StoreError> {
+async fn ping(pool: &PgPool) -> Result<(), StoreError> {
     let standby = sqlx::query_scalar!(r#"select pg_is_in_recovery() as "standby!""#);
-    if kept!(pool.hot(), "ping", standby.fetch_one) { Err(StoreError::Standby) } else { Ok(()) }
+    let standby = named("ping", standby.fetch_one(pool)).await?;
+    if standby { Err(StoreError::Standby) } else { Ok(()) }
 }
 
 pub(crate) fn open(

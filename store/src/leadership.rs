@@ -8,7 +8,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use crate::statement::timely;
 use domain::id::NodeId;
 use domain::time::millis;
@@ -42,7 +42,7 @@ pub async fn acquire(
         node.uuid(),
         millis(term) as f64
     );
-    let mut leader = db.leader().await?;
+    let mut leader = db.leader().acquire().await?;
     // An answer after the term would be of no use.
     let answer = timely(term, "leadership.acquire", query.fetch_optional(&mut *leader)).await;
     Ok(leader.after(answer)?.map(LeaderEpoch))
@@ -57,6 +57,6 @@ pub async fn release(db: &SchedulerDb, node: NodeId) -> Result<(), StoreError> {
         "update leadership set holder = null, expires_at = '-infinity', backend = null, backend_start = null where role = 'batcher' and holder = $1",
         node.uuid()
     );
-    kept!(db.leader(), "leadership.release", query.execute);
+    on_own!(db.leader(), "leadership.release", query.execute);
     Ok(())
 }

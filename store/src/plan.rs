@@ -5,7 +5,6 @@
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::{AdminDb, SubmitDb};
-use crate::malformed::tell;
 use crate::statement::named;
 use domain::audit::PLATFORM;
 use domain::id::PlanName;
@@ -41,122 +40,22 @@ pub enum Deleted {
     NotFound,
 }
 
-/// The columns of a plan's limits, as the database has them.
-pub(crate) struct Columns {
-    pub submits_per_second: Option<i32>,
-    pub submit_burst: Option<i32>,
-    pub submits_per_hour: Option<i32>,
-    pub running_tasks: Option<i32>,
-    pub backlog: Option<i32>,
-    pub schedules: Option<i32>,
-    pub payload_bytes: Option<i32>,
-    pub stored_output_bytes: Option<i64>,
-    pub retention_days: Option<i16>,
-    pub weight: Option<f64>,
-    pub flexible: Option<bool>,
-}
-
-/// A column's value where it is in its range, else `usual`: one bad limit stops nobody who is on the plan. What was not used is told.
-struct Reader {
-    wrong: Vec<&'static str>,
-}
-
-impl Reader {
-    fn int(
-        &mut self,
-        name: &'static str,
-        stored: Option<i32>,
-        range: (i32, i32),
-        usual: u32,
-    ) -> u32 {
-        match stored.filter(|value| (range.0..=range.1).contains(value)) {
-            Some(value) => value.unsigned_abs(),
-            None => self.not_used(name, usual),
-        }
-    }
-
-    fn not_used<T>(&mut self, name: &'static str, usual: T) -> T {
-        self.wrong.push(name);
-        usual
-    }
-}
-
-impl From<Columns> for PlanLimits {
-    fn from(c: Columns) -> Self {
-        let (usual, mut read) = (Self::default(), Reader { wrong: Vec::new() });
-        let limits = Self {
-            submits_per_second: read.int(
-                "submits_per_second",
-                c.submits_per_second,
-                (1, 1_000_000),
-                usual.submits_per_second,
-            ),
-            submit_burst: read.int(
-                "submit_burst",
-                c.submit_burst,
-                (1, 10_000_000),
-                usual.submit_burst,
-            ),
-            submits_per_hour: read.int(
-                "submits_per_hour",
-                c.submits_per_hour,
-                (0, 2_000_000_000),
-                usual.submits_per_hour,
-            ),
-            running_tasks: read.int(
-                "running_tasks",
-                c.running_tasks,
-                (1, 10_000_000),
-                usual.running_tasks,
-            ),
-            backlog: read.int("backlog", c.backlog, (1, 100_000_000), usual.backlog),
-            schedules: read.int("schedules", c.schedules, (0, 10_000_000), usual.schedules),
-            payload_bytes: read.int(
-                "payload_bytes",
-                c.payload_bytes,
-                (1024, 16_777_216),
-                usual.payload_bytes,
-            ),
-            stored_output_bytes: match c.stored_output_bytes {
-                Some(bytes @ 0..=1_125_899_906_842_624) => bytes.unsigned_abs(),
-                _ => read.not_used("stored_output_bytes", usual.stored_output_bytes),
-            },
-            retention_days: match c.retention_days {
-                Some(days @ 1..=3650) => days.unsigned_abs(),
-                _ => read.not_used("retention_days", usual.retention_days),
-            },
-            weight: match c.weight {
-                Some(weight) if weight > 0.0 && weight <= 1000.0 => weight,
-                _ => read.not_used("weight", usual.weight),
-            },
-            flexible: match c.flexible {
-                Some(flexible) => flexible,
-                None => read.not_used("flexible", usual.flexible),
-            },
-        };
-        if !read.wrong.is_empty() {
-            tell("plan", "limits", &read.wrong.join(", "));
-        }
-        limits
-    }
-}
-
-/// Makes [`PlanLimits`] of a row that holds a plan's columns.
+/// Makes [`PlanLimits`] of a row that holds a plan's columns, which the table's checks keep in range.
 macro_rules! limits_of {
     ($row:expr) => {
-        domain::plan::PlanLimits::from($crate::plan::Columns {
-            submits_per_second: $row.submits_per_second,
-            submit_burst: $row.submit_burst,
-            submits_per_hour: $row.submits_per_hour,
-            running_tasks: $row.running_tasks,
-            backlog: $row.backlog,
-            schedules: $row.schedules,
-            payload_bytes: $row.payload_bytes,
-            stored_output_bytes: $row.stored_output_bytes,
-            retention_days: $row.retention_days,
+        domain::plan::PlanLimits {
+            submits_per_second: $row.submits_per_second.unsigned_abs(),
+            submit_burst: $row.submit_burst.unsigned_abs(),
+            submits_per_hour: $row.submits_per_hour.unsigned_abs(),
+            running_tasks: $row.running_tasks.unsigned_abs(),
+            backlog: $row.backlog.unsigned_abs(),
+            schedules: $row.schedules.unsigned_abs(),
+            payload_bytes: $row.payload_bytes.unsigned_abs(),
+            stored_output_bytes: $row.stored_output_bytes.unsigned_abs(),
+            retention_days: $row.retention_days.unsigned_abs(),
             weight: $row.weight,
             flexible: $row.flexible,
-        })
+        }
     };
 }
 pub(crate) use limits_of;
@@ -170,23 +69,14 @@ pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
     })
 }
 
-/// The name of a tenant's plan, for who only compares it: one that is none is told, and `default` holds in its place, as elsewhere what is
-/// usual does.
-pub(crate) fn plan_of(text: &str) -> PlanName {
-    text.parse().unwrap_or_else(|_| {
-        tell("tenant", text, "plan");
-        PlanName::default()
-    })
-}
-
 /// Every plan, by name.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, submits_per_second as "submits_per_second?", submit_burst as "submit_burst?", submits_per_hour as "submits_per_hour?", running_tasks as "running_tasks?", backlog as "backlog?", schedules as "schedules?", payload_bytes as "payload_bytes?",
-            stored_output_bytes as "stored_output_bytes?", retention_days as "retention_days?", weight as "weight?", flexible as "flexible?", created_at, updated_at from plan order by name limit $1"#,
+        r#"select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+            stored_output_bytes, retention_days, weight, flexible, created_at, updated_at from plan order by name limit $1"#,
         MOST
     );
     let rows = named("plan.list", query.fetch_all(db.pool())).await?;
@@ -205,8 +95,8 @@ pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
 /// When the database cannot answer.
 pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimits)>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, submits_per_second as "submits_per_second?", submit_burst as "submit_burst?", submits_per_hour as "submits_per_hour?", running_tasks as "running_tasks?", backlog as "backlog?", schedules as "schedules?", payload_bytes as "payload_bytes?",
-            stored_output_bytes as "stored_output_bytes?", retention_days as "retention_days?", weight as "weight?", flexible as "flexible?" from plan order by name limit $1"#,
+        r#"select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+            stored_output_bytes, retention_days, weight, flexible from plan order by name limit $1"#,
         MOST
     );
     let rows = named("plan.list_for_customers", query.fetch_all(db.pool())).await?;
@@ -224,8 +114,8 @@ pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimi
 /// When the database cannot answer.
 pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, submits_per_second as "submits_per_second?", submit_burst as "submit_burst?", submits_per_hour as "submits_per_hour?", running_tasks as "running_tasks?", backlog as "backlog?", schedules as "schedules?", payload_bytes as "payload_bytes?",
-            stored_output_bytes as "stored_output_bytes?", retention_days as "retention_days?", weight as "weight?", flexible as "flexible?", created_at, updated_at from plan where name = $1"#,
+        r#"select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+            stored_output_bytes, retention_days, weight, flexible, created_at, updated_at from plan where name = $1"#,
         name.as_str()
     );
     let row = named("plan.find", query.fetch_optional(db.pool())).await?;
@@ -274,8 +164,8 @@ async fn make_or_lock(
                 payload_bytes, stored_output_bytes, retention_days, weight, flexible)
             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             on conflict (name) do update set updated_at = p.updated_at
-            returning xmax = 0 as "made!", submits_per_second as "submits_per_second?", submit_burst as "submit_burst?", submits_per_hour as "submits_per_hour?", running_tasks as "running_tasks?", backlog as "backlog?", schedules as "schedules?",
-                payload_bytes as "payload_bytes?", stored_output_bytes as "stored_output_bytes?", retention_days as "retention_days?", weight as "weight?", flexible as "flexible?""#,
+            returning xmax = 0 as "made!", submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
+                payload_bytes, stored_output_bytes, retention_days, weight, flexible"#,
         name.as_str(),
         int(limits.submits_per_second),
         int(limits.submit_burst),
@@ -332,8 +222,8 @@ pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, St
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         r#"delete from plan where name = $1
-            returning submits_per_second as "submits_per_second?", submit_burst as "submit_burst?", submits_per_hour as "submits_per_hour?", running_tasks as "running_tasks?", backlog as "backlog?", schedules as "schedules?", payload_bytes as "payload_bytes?",
-                stored_output_bytes as "stored_output_bytes?", retention_days as "retention_days?", weight as "weight?", flexible as "flexible?""#,
+            returning submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
+                stored_output_bytes, retention_days, weight, flexible"#,
         name.as_str()
     );
     let before = match named("plan.delete", query.fetch_optional(&mut *tx)).await {

@@ -3,13 +3,15 @@
 //! The far side of a connection may be gone without a word: its host lost power, or something between forgot it. Then nothing says
 //! so, and whoever waits for an answer waits for ever. So [`crate::statement`] gives up a statement after its time, and here the
 //! pool does with its connections: both when one comes back and when one has lain idle it is asked, and given up where it does not
-//! answer soon.
+//! answer soon. Those of its pool that have lain idle since before then are given up unasked: to ask one after the other would take as
+//! long as there are connections, and a new one costs little.
 
-use runtime::clock::timeout;
+use runtime::clock::{Instant, monotonic, timeout};
 use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
 use sqlx::{Connection, Executor, PgConnection, Postgres};
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long an idle connection may take to say that it is there.
@@ -28,16 +30,46 @@ type Asked<'a> = Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send +
 
 /// The same options, for a pool that gives silent connections up.
 pub(crate) fn given_up(options: PoolOptions<Postgres>) -> PoolOptions<Postgres> {
-    options.before_acquire(asked_if_idle).after_release(asked_on_return)
+    let silence = Arc::new(Silence::default());
+    options
+        .before_acquire(move |connection, of| {
+            let silence = Arc::clone(&silence);
+            Box::pin(async move { silence.asked_if_idle(connection, of).await })
+        })
+        .after_release(asked_on_return)
 }
 
-fn asked_if_idle(connection: &mut PgConnection, of: PoolConnectionMetadata) -> Asked<'_> {
-    Box::pin(async move {
-        if of.idle_for >= IDLE {
-            within(IDLE_ANSWERS, connection.ping()).await?;
+/// When a connection of the pool was last asked in vain.
+#[derive(Default)]
+struct Silence(Mutex<Option<Instant>>);
+
+impl Silence {
+    /// Whether the connection may be used.
+    async fn asked_if_idle(
+        &self,
+        connection: &mut PgConnection,
+        of: PoolConnectionMetadata,
+    ) -> Result<bool, sqlx::Error> {
+        if of.idle_for < IDLE {
+            return Ok(true);
         }
-        Ok(true)
-    })
+        let now = monotonic();
+        if self
+            .last()
+            .is_some_and(|silent_at| now.saturating_duration_since(silent_at) <= of.idle_for)
+        {
+            return Ok(false);
+        }
+        let answer = within(IDLE_ANSWERS, connection.ping()).await;
+        if answer.is_err() {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        }
+        answer.map(|()| true)
+    }
+
+    fn last(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Whether an idle connection says soon that it is there.

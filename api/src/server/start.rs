@@ -73,11 +73,9 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let (intake, waiting) = queue();
     // Writers end after the last request, not with the shutdown.
     let (stop_writers, writing) = Shutdown::new();
-    let writers = config.api.submit_writers as u32;
-    let db = SubmitDb::connect_for_writers(&config.database, writers)?;
-    let writer = Writer::new(db, bus.clone(), waiting);
-    for _ in 0..writers {
-        let writer = writer.clone();
+    for _ in 0..config.api.submit_writers {
+        let db = SubmitDb::connect_for_writer(&config.database)?;
+        let writer = Writer::new(db, bus.clone(), waiting.clone());
         tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
     }
     let openapi =

@@ -136,7 +136,7 @@ impl<'a> TaskView<'a> {
     /// # Errors
     /// `internal` when the record holds text that is no JSON.
     pub fn new(task: &'a TaskRecord) -> Result<Self, Problem> {
-        // What cannot be read ended its task `malformed`; its owner sees the rest.
+        // Its executor could not read it either; the owner sees the rest.
         let run = stored(&task.run_json).ok().filter(|run| run.get() != "null");
         Ok(Self { run, ..Self::without_run(task)? })
     }

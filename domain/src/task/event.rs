@@ -53,10 +53,6 @@ pub enum Event {
     Stopped,
     /// Its start deadline passed before it first ran, and it asked to expire (scheduler).
     Expired,
-    /// What is stored of it cannot be worked with (scheduler).
-    Malformed,
-    /// The same, found out by who gave it a lease (resource manager).
-    AttemptMalformed,
 }
 
 impl Event {
@@ -74,11 +70,7 @@ impl Event {
     pub const fn mover(self) -> &'static str {
         match self {
             Self::CancelRequested => "api",
-            Self::Due
-            | Self::Dispatched
-            | Self::DispatchStale
-            | Self::Expired
-            | Self::Malformed => "scheduler",
+            Self::Due | Self::Dispatched | Self::DispatchStale | Self::Expired => "scheduler",
             Self::Unplaced
             | Self::Placed
             | Self::Completed
@@ -91,8 +83,7 @@ impl Event {
             | Self::HandedBack
             | Self::NotStarted
             | Self::ReturnedAgain
-            | Self::Stopped
-            | Self::AttemptMalformed => "resource-manager",
+            | Self::Stopped => "resource-manager",
         }
     }
 }

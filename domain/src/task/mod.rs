@@ -4,8 +4,8 @@ mod change;
 mod command;
 mod event;
 mod http;
-mod malformed;
 mod outcome;
+mod read_run;
 mod retry;
 mod retry_after;
 mod returned;
@@ -24,8 +24,8 @@ pub use http::{
     HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,
     ParseMethodError, check_header,
 };
-pub use malformed::{DRIVERS, Malformed, Unusable, read_run};
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
+pub use read_run::{DRIVERS, Unusable, read_run};
 pub use retry::{
     AttemptEnd, Backoff, Delivery, ParseDeliveryError, ParseRetryOnError, RetryDecision, RetryOn,
     RetryPolicy, decide_retry,

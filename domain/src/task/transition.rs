@@ -32,10 +32,7 @@ pub const fn next(from: State, event: Event) -> Option<State> {
 
         (E::Completed, S::Running | S::Cancelling) => S::Succeeded,
         (E::AttemptFailed | E::LeaseLapsed | E::ReturnedAgain, S::Running) => S::Retrying,
-        (E::AttemptsExhausted | E::LeaseLapsedForGood | E::AttemptMalformed, S::Running) => {
-            S::Failed
-        }
-        (E::Malformed, S::Scheduled | S::Ready | S::Queued | S::Retrying) => S::Failed,
+        (E::AttemptsExhausted | E::LeaseLapsedForGood, S::Running) => S::Failed,
         (E::AttemptAborted, S::Running) => S::Aborted,
         (E::AttemptKilled, S::Running) => S::Killed,
         (E::HandedBack | E::NotStarted, S::Running) => S::Ready,
@@ -49,7 +46,6 @@ pub const fn next(from: State, event: Event) -> Option<State> {
             | E::HandedBack
             | E::NotStarted
             | E::ReturnedAgain
-            | E::AttemptMalformed
             | E::Stopped,
             S::Cancelling,
         ) => S::Cancelled,

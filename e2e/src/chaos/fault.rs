@@ -74,16 +74,14 @@ pub enum Fault {
     Network(Link, Cut),
     /// A process is started anew with a clock that is 90 s ahead, and then with the right one. Needs libfaketime.
     ClockSkew(Victim),
-    /// Rows that no Berth would write are put into the tables.
-    MalformedRows,
 }
 
 /// A fault by name, whoever it hits: what a scenario of one fault is called by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind(pub &'static str);
 
-/// Every kind. The last is only done when it is asked for: how such rows are to be treated is not promised yet.
-pub const KINDS: [Kind; 18] = [
+/// Every kind.
+pub const KINDS: [Kind; 17] = [
     Kind("kill"),
     Kind("stop"),
     Kind("term"),
@@ -101,7 +99,6 @@ pub const KINDS: [Kind; 18] = [
     Kind("black-hole"),
     Kind("half-open"),
     Kind("clock-skew"),
-    Kind("malformed-rows"),
 ];
 
 /// A fault with its time.
@@ -137,7 +134,6 @@ impl Fault {
             Self::Network(_, Cut::BlackHole) => "black-hole",
             Self::Network(_, Cut::HalfOpen) => "half-open",
             Self::ClockSkew(_) => "clock-skew",
-            Self::MalformedRows => "malformed-rows",
         })
     }
 
@@ -150,7 +146,6 @@ impl Fault {
                 | Self::Stop(_)
                 | Self::Term(_)
                 | Self::ClockSkew(_)
-                | Self::MalformedRows
                 | Self::Network(Link::Executor(_), _)
         )
     }
@@ -193,7 +188,6 @@ impl Fault {
             Self::PostgresCrash | Self::PostgresSlow => "postgres".to_owned(),
             Self::FewConnections | Self::KilledBackends => "service logins".to_owned(),
             Self::RedisAway => "redis".to_owned(),
-            Self::MalformedRows => "tables".to_owned(),
         }
     }
 }

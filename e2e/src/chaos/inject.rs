@@ -87,7 +87,6 @@ async fn inflict(rig: &mut Rig, fault: Fault, lasts: Duration) -> anyhow::Result
             clock::sleep(lasts).await;
             end(rig, victim, &[]).await?;
         }
-        Fault::MalformedRows => malformed(rig).await?,
         _ => engine::inflict(rig, fault, lasts).await?,
     }
     Ok(None)
@@ -118,26 +117,4 @@ const fn mode(cut: Cut) -> Mode {
         Cut::BlackHole => Mode::Blackhole,
         Cut::HalfOpen => Mode::HalfOpen,
     }
-}
-
-/// Tasks of a tenant of their own that have no spec, or one that nobody can read. None of a driver that nobody knows: that may be one of a
-/// later release, and waits for it.
-async fn malformed(rig: &Rig) -> anyhow::Result<()> {
-    let tenant = "018f0000-0000-7000-8000-0000000000bb";
-    rig.sql(&format!(
-        "insert into tenant (id, name) values ('{tenant}', 'malformed') on conflict do nothing;
-        with made as materialized (select gen_random_uuid() as id, n from generate_series(1, 6) n),
-        specs as (
-            insert into task_spec (id, tenant_id, created_at, run_at, run, delay_tolerance_ms, key_id)
-                select id, '{tenant}', now(), now(), case n % 2 when 0 then '{{not json' else '{{\"command\": {{\"argv\": 7}}}}' end, 0, 'nobody'
-                from made where n > 2
-        )
-        insert into task (tenant_id, id, pool, state, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
-                start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once)
-            select '{tenant}', id, 'default', 'ready', 100, 100, 0, 0, 0, 1, now(), now() + interval '5 minutes',
-                60000, 1, false, false
-            from made"
-    ))
-    .await
-    .map(drop)
 }

@@ -59,8 +59,7 @@ impl Scenario {
         match name {
             "carousel" => Ok(Self::carousel(length.unwrap_or(CAROUSEL_FOR))),
             "mix" => {
-                let kinds = KINDS.into_iter().filter(|kind| kind.0 != "malformed-rows").collect();
-                Ok(Self::in_turn(name, kinds, length.unwrap_or(Duration::from_secs(360))))
+                Ok(Self::in_turn(name, KINDS.to_vec(), length.unwrap_or(Duration::from_secs(360))))
             }
             single => {
                 let kind = KINDS.into_iter().find(|kind| kind.0 == single);

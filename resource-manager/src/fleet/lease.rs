@@ -86,7 +86,7 @@ impl HeldLease {
         wait_after_return(returned, self.since.elapsed(), unit)
     }
 
-    /// The retry policy; the default if it cannot be parsed, which placement has already reported.
+    /// The retry policy; the default if it cannot be parsed.
     pub(crate) fn retry(&self) -> RetryPolicy {
         self.retry_json
             .as_deref()

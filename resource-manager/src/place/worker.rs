@@ -11,7 +11,7 @@ use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WA
 use crate::trace;
 use bus::{Bus, Hint, HintConsumer, Topic};
 use domain::id::{NodeId, PoolName, SessionId};
-use domain::task::{AttemptOutcome, Malformed};
+use domain::task::AttemptOutcome;
 use runtime::backoff::Backoff;
 use runtime::clock::{self, Instant};
 use runtime::config::ResourceManagerConfig;
@@ -19,15 +19,12 @@ use runtime::fault::FaultPoint;
 use runtime::health::Health;
 use runtime::shutdown::Shutdown;
 use runtime::tick::Turns;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
 use store::lease::LeaseKey;
-use store::malformed::tell;
-use store::task::transition::{
-    Claim, EndedAttempt, Placed, SessionEpoch, attempt_malformed, not_started, placed, unplaced,
-};
+use store::task::transition::{Claim, EndedAttempt, SessionEpoch, not_started, placed, unplaced};
 use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
@@ -185,7 +182,6 @@ impl PoolWorker {
             debug!(task.id = %lease.task, lease.attempt, placed.waited_ms, trace, "Task `{}` is running", lease.task);
         }
         self.fleet.give_back(&refused);
-        let grants = self.end_malformed(grants).await;
         let count = grants.len();
         let traced: Vec<_> = grants
             .iter()
@@ -211,32 +207,6 @@ impl PoolWorker {
         // just left is still queued and is dispatched again now, not after the sweep.
         self.unqueue(refused.iter().map(|placement| placement.hint)).await;
         Ok(count)
-    }
-
-    /// Ends tasks that no executor can run; returns the others.
-    async fn end_malformed(&self, grants: Vec<Grant>) -> Vec<Grant> {
-        let what = |placed: &Placed| Malformed::of(&placed.run_json, placed.retry_json.as_deref());
-        let ended: Vec<_> = grants
-            .iter()
-            .filter_map(|(_, placed)| {
-                let what = what(placed)?;
-                tell("task_spec", &placed.lease.task.to_string(), what.reason());
-                Some(EndedAttempt::bare(placed.lease, AttemptOutcome::NotStarted, what.reason()))
-            })
-            .collect();
-        if ended.is_empty() {
-            return grants;
-        }
-        if let Err(error) = attempt_malformed(&self.db, &ended).await {
-            warn!(%error, leases = ended.len(), "Tasks that cannot be run could not be ended; their executors do it");
-            return grants;
-        }
-        let over: HashSet<_> = ended.iter().map(|ended| ended.lease).collect();
-        let (bad, good): (Vec<_>, Vec<_>) =
-            grants.into_iter().partition(|(_, placed)| over.contains(&placed.lease));
-        let places: Vec<_> = bad.into_iter().map(|(placement, _)| placement).collect();
-        self.fleet.give_back(&places);
-        good
     }
 
     /// Ends leases that were granted while their executor left: not sent, so no executor reports them.

@@ -251,9 +251,7 @@ impl Settler {
             | Event::Unplaced
             | Event::Placed
             | Event::CancelRequested
-            | Event::Expired
-            | Event::Malformed
-            | Event::AttemptMalformed => Ok(vec![Answer::NotFound; ended.len()]),
+            | Event::Expired => Ok(vec![Answer::NotFound; ended.len()]),
         }
     }
 

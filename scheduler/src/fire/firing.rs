@@ -6,7 +6,6 @@
 use super::clock::DbClock;
 use super::counted::{FIRES, LATENESS};
 use super::judge::Judge;
-use super::malformed::pause_unreadable;
 use super::shards::Shards;
 use super::timers::Timers;
 use bus::{Bus, Topic};
@@ -18,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::fire::{Due, Firing, Written, write};
+use store::fire::{Due, Firing, Written, pause_unreadable, write};
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
@@ -119,7 +118,9 @@ impl FireTick {
         let written =
             write(&self.db, firing, group, |facts| Ok(self.judge.verdicts(facts))).await?;
         COMMITTED.hit().await?;
-        pause_unreadable(&self.db, self.judge.unreadable()).await?;
+        for one in self.judge.unreadable() {
+            pause_unreadable(&self.db, &one).await?;
+        }
         Ok(written)
     }
 

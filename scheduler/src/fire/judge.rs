@@ -4,14 +4,14 @@ use super::parsed::ParsedCache;
 use super::pools::Pools;
 use super::rooms::Rooms;
 use super::versions::{Judged, Versions};
-use domain::id::{PoolName, ScheduleId, TaskId};
+use domain::id::{PoolName, TaskId};
 use domain::pool::PoolUser;
 use domain::schedule::{Coming, Decision, Next, Situation, decide};
 use parking_lot::Mutex;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
-use store::fire::{Due, Facts, Verdict, VerdictRow};
+use store::fire::{Due, Facts, Unreadable, Verdict, VerdictRow};
 
 pub(crate) struct Judge {
     parsed: ParsedCache,
@@ -19,14 +19,6 @@ pub(crate) struct Judge {
     pools: Pools,
     misfire_after: Duration,
     unreadable: Mutex<Vec<Unreadable>>,
-}
-
-/// A schedule version that cannot be parsed, and which field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable {
-    pub schedule: ScheduleId,
-    pub version: i64,
-    pub what: &'static str,
 }
 
 impl Judge {
@@ -56,7 +48,7 @@ impl Judge {
         let unreadable = |facts: &Facts, error: &StoreError| {
             let what =
                 if let StoreError::Malformed { what, .. } = error { *what } else { "schedule" };
-            let (schedule, version) = (facts.due.schedule, facts.version);
+            let (schedule, version) = (facts.due.schedule, Some(facts.version));
             let mut all = self.unreadable.lock();
             all.push(Unreadable { schedule, version, what });
         };

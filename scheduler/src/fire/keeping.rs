@@ -7,7 +7,7 @@ use super::poll_interval::PollInterval;
 use super::shards::Shards;
 use super::zones::Zones;
 use bus::{Bus, Topic};
-use domain::id::{PlanName, PoolName, ScheduleId};
+use domain::id::{PlanName, PoolName};
 use domain::pool::PoolUser;
 use domain::schedule::{Coming, Timing};
 use domain::time::Timestamp;
@@ -19,9 +19,9 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{
-    Awaited, Due, awaited, backfill_step, backfills, pause_unreadable, resume_after, tell_missed,
+    Awaited, Due, Unreadable, awaited, backfill_step, backfills, pause_unreadable, resume_after,
+    tell_missed,
 };
-use store::malformed::tell;
 use store::shard::ShardEpoch;
 use tracing::{info, warn};
 
@@ -111,7 +111,8 @@ impl KeepFires {
             {
                 Err(StoreError::Malformed { what, .. }) => {
                     // Other backfills continue.
-                    self.pause(schedule, None, what).await?;
+                    pause_unreadable(&self.db, &Unreadable { schedule, version: None, what })
+                        .await?;
                     continue;
                 }
                 step => step?,
@@ -139,24 +140,12 @@ impl KeepFires {
                 Ok(resume_after(&self.db, id, ended.task, next).await?.is_some())
             }
             Err(StoreError::Malformed { what, .. }) => {
-                self.pause(id, Some(ended.version), what).await?;
+                let version = Some(ended.version);
+                pause_unreadable(&self.db, &Unreadable { schedule: id, version, what }).await?;
                 Ok(false)
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// Pauses a schedule whose field `what` cannot be parsed.
-    async fn pause(
-        &self,
-        schedule: ScheduleId,
-        version: Option<i64>,
-        what: &'static str,
-    ) -> Result<(), StoreError> {
-        for paused in pause_unreadable(&self.db, &[(schedule, version)], what).await? {
-            tell("schedule", &paused.schedule.to_string(), what);
-        }
-        Ok(())
     }
 }
 

@@ -9,7 +9,6 @@ mod counted;
 mod firing;
 mod judge;
 mod keeping;
-mod malformed;
 mod parsed;
 mod poll_interval;
 mod pools;

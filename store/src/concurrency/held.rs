@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::batch::ConcurrencyKey;
 use domain::id::TenantId;
 
@@ -24,7 +24,7 @@ pub async fn held(db: &SchedulerDb) -> Result<Vec<((TenantId, ConcurrencyKey), u
                 where l.session_id is not null and l.wake_at is not null and l.concurrency_key is not null
             ) h group by h.tenant_id, h.key"#
     );
-    let rows = kept!(db.dispatch(), "concurrency.held", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "concurrency.held", query.fetch_all);
     Ok(rows
         .into_iter()
         .map(|row| {

@@ -80,8 +80,6 @@ pub enum Check {
     SchedulesHeld,
     /// Each schedule can be read.
     SchedulesMalformed,
-    /// Each limit can be used: of plans, tenants and concurrency keys.
-    LimitsMalformed,
     /// No table is mostly dead rows that nobody cleans up.
     Bloat,
     /// No transaction is open for long: it would keep every dead row.
@@ -168,9 +166,6 @@ impl Check {
             }
             Self::SchedulesMalformed => {
                 "paused because they cannot be read: delete each and put it again"
-            }
-            Self::LimitsMalformed => {
-                "the defaults hold in their place: set the plan, the tenant or the concurrency limit again"
             }
             Self::Bloat => {
                 "autovacuum does not keep up or is held up: see old_transaction; then `vacuum` the table named"

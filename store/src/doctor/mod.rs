@@ -13,7 +13,6 @@ mod database;
 mod executors;
 mod fires;
 mod leases;
-mod limits;
 mod options;
 mod owners;
 mod run;

@@ -8,7 +8,7 @@ use super::options::DoctorOptions;
 use super::tasks::Unplaceable;
 use super::{
     Check, CheckOutcome, CheckResult, Finding, attempts, capacity, clock, database, executors,
-    fires, leases, limits, owners, tasks,
+    fires, leases, owners, tasks,
 };
 use crate::StoreError;
 use crate::statement::patient;
@@ -39,7 +39,6 @@ enum Group {
     Schedules,
     Fires,
     Owners,
-    Limits,
     Bloat,
     Transactions,
     Partitions,
@@ -48,7 +47,7 @@ enum Group {
 
 impl Group {
     /// Live rows first: a failure there is urgent.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 17] = [
         Self::Waiting,
         Self::Stalled,
         Self::Quarantined,
@@ -61,7 +60,6 @@ impl Group {
         Self::Schedules,
         Self::Unseen,
         Self::Unplaceable,
-        Self::Limits,
         Self::Bloat,
         Self::Attempts,
         Self::Usage,
@@ -84,7 +82,6 @@ impl Group {
             Self::Schedules => &fires::SCHEDULES,
             Self::Fires => &fires::FIRES,
             Self::Owners => &owners::CHECKS,
-            Self::Limits => &limits::CHECKS,
             Self::Bloat => &[Check::Bloat],
             Self::Transactions => &database::TRANSACTIONS,
             Self::Partitions => &database::PARTITIONS,
@@ -111,7 +108,6 @@ impl Group {
             Self::Schedules => fires::schedules(tx, options).await,
             Self::Fires => fires::check(tx, options).await,
             Self::Owners => owners::check(tx, options).await,
-            Self::Limits => limits::check(tx).await,
             Self::Bloat => database::bloat(tx, options).await,
             Self::Transactions => database::transactions(tx, options).await,
             Self::Partitions => database::partitions(tx, options).await,

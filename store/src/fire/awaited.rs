@@ -3,7 +3,6 @@
 use super::Due;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::time::Timestamp;
@@ -40,7 +39,7 @@ pub async fn awaited(
             from unnest($1::smallint[]) as h(shard)
             cross join lateral (
                 select n.id, n.tenant_id, n.awaits, n.timing, n.created_at, n.version from schedule n
-                where n.shard = h.shard and n.awaits is not null and berth_schedule_is_sound(n)
+                where n.shard = h.shard and n.awaits is not null
                     and (select k.id from task k where k.tenant_id = n.tenant_id and k.id = n.awaits limit 1) is null
                 order by n.id limit $2) s
             left join lateral (
@@ -48,7 +47,7 @@ pub async fn awaited(
         shards,
         limit
     );
-    let rows = kept!(db.hot(), "fire.awaited", query.fetch_all);
+    let rows = named("fire.awaited", query.fetch_all(db.pool())).await?;
     let awaited = rows.into_iter().map(|row| Awaited {
         schedule: ScheduleId(row.id),
         task: TaskId(row.task),

@@ -7,13 +7,12 @@ use super::fence;
 use super::write::{held_by, skipped, submit};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
-use crate::plan::plan_of;
+use crate::plan::name_of;
 use crate::schedule::make::{Maker, task};
 use crate::schedule::{read_json, read_text};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
-use crate::tenant::standing;
+use crate::tenant::state_of;
 use domain::id::{NodeId, PlanName, PoolName, ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, Reckoner, TaskTemplate, Timing};
 use domain::tenant::TenantState;
@@ -48,11 +47,11 @@ pub async fn backfills(
         r#"select b.schedule_id, b.tenant_id, s.shard as "shard!" from schedule_backfill b
             cross join lateral (select o.shard from schedule o where o.id = b.schedule_id limit 1) s
             where b.next_at <= clock_timestamp() and s.shard = any ($1)
-                and b.reached >= timestamptz 'epoch' and b.until < timestamptz '20000-01-01' and b.per_second <= 1000000 order by b.next_at limit $2"#,
+            order by b.next_at limit $2"#,
         shards,
         limit
     );
-    let rows = kept!(db.fire(), "fire.backfills", query.fetch_all);
+    let rows = named("fire.backfills", query.fetch_all(db.fire_pool())).await?;
     Ok(rows
         .into_iter()
         .map(|row| (ScheduleId(row.schedule_id), TenantId(row.tenant_id), row.shard))
@@ -108,8 +107,8 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
     let query = sqlx::query!(
         r#"select s.tenant_id as "tenant_id!", s.name as "name!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
                 s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
-                b.per_second as "per_second!", b.key_id as "key_id!", t.state as "state?", t.plan as "plan!"
-            from (select n.* from schedule n where n.id = $1 and berth_schedule_is_sound(n) limit 1 for no key update) s
+                b.per_second as "per_second!", b.key_id as "key_id!", t.state as "state!", t.plan as "plan!"
+            from (select n.* from schedule n where n.id = $1 limit 1 for no key update) s
             cross join lateral (select n.* from schedule_backfill n where n.schedule_id = s.id limit 1 for no key update) b
             cross join lateral (select o.state, o.plan from tenant o where o.id = s.tenant_id limit 1) t"#,
         schedule.uuid()
@@ -130,8 +129,8 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
         until: row.until,
         per_second: row.per_second,
         key_id: row.key_id,
-        tenant_state: standing(row.tenant_id, row.state),
-        plan: plan_of(&row.plan),
+        tenant_state: state_of(&row.state, row.tenant_id)?,
+        plan: name_of(row.plan)?,
     }))
 }
 

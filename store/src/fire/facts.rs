@@ -3,10 +3,10 @@
 use super::record::Facts;
 use super::{Due, past};
 use crate::StoreError;
-use crate::plan::plan_of;
+use crate::plan::name_of;
 use crate::schedule::read_text;
 use crate::statement::named;
-use crate::tenant::standing;
+use crate::tenant::state_of;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use sqlx::PgConnection;
 
@@ -19,13 +19,13 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 s.name as "name!", s.version as "version!", s.timing as "timing!", s.template as "template!", s.misfire as "misfire!",
                 s.overlap as "overlap!", s.paused_at is not null as "paused!",
                 s.pause_after_failures is not null as "followed!", s.created_at as "created_at!",
-                s.created_by as "created_by!", s.fires as "fires!", t.state as "state?", t.plan as "plan!", clock_timestamp() as "now!",
+                s.created_by as "created_by!", s.fires as "fires!", t.state as "state!", t.plan as "plan!", clock_timestamp() as "now!",
                 s.has_spans as "has_spans!", s.timing_since as "timing_since?", s.deleted_at as "deleted_at?",
                 t.state_since as "state_since?",
                 coalesce(l.live, case when l.asked then '{}' else s.recent end) as "live!", coalesce(l.queued, 0) as "queued!"
             from unnest($1::uuid[], $2::timestamptz[]) with ordinality as i(id, due_at, place)
             cross join lateral (
-                select n.* from schedule n where n.id = i.id and n.due_at = i.due_at and berth_schedule_is_sound(n) limit 1 for no key update) s
+                select n.* from schedule n where n.id = i.id and n.due_at = i.due_at limit 1 for no key update) s
             cross join lateral (select o.state, o.state_since, o.plan from tenant o where o.id = s.tenant_id limit 1) t
             cross join lateral (
                 select s.overlap not in ('allow', 'buffer_all') or s.has_spans as asked, array_agg(r.task order by r.place) as live,
@@ -51,8 +51,8 @@ pub(super) async fn lock(tx: &mut PgConnection, due: &[Due]) -> Result<Vec<Facts
                 due_at,
                 fire_at: row.fire_at,
             },
-            tenant_state: standing(row.tenant_id, row.state),
-            plan: plan_of(&row.plan),
+            tenant_state: state_of(&row.state, row.tenant_id)?,
+            plan: name_of(row.plan)?,
             state_since: row.state_since,
             past_states: Vec::new(),
             spans: Vec::new(),

@@ -8,7 +8,6 @@ use super::Due;
 use crate::StoreError;
 use crate::audit::{self, Act};
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::schedule::read_text;
 use crate::statement::named;
 use domain::audit::By;
@@ -93,7 +92,7 @@ pub async fn followed(
         after.map_or(Uuid::nil(), |task| task.uuid()),
         limit
     );
-    let rows = kept!(db.hot(), "fire.followed", query.fetch_all);
+    let rows = named("fire.followed", query.fetch_all(db.pool())).await?;
     let followed = rows.into_iter().map(|row| {
         let schedule = ScheduleId(row.schedule);
         let state = row.state.map(|state| read_text("state", schedule, &state)).transpose()?;

@@ -35,7 +35,7 @@ pub async fn tell_missed(
                 cross join lateral (
                     select n.id from schedule n
                     where n.shard = h.shard and n.fire_at < now() - $1 * interval '1 millisecond'
-                        and n.told_missed is distinct from n.due_at and n.deleted_at is null and berth_schedule_is_sound(n)
+                        and n.told_missed is distinct from n.due_at and n.deleted_at is null
                     order by n.fire_at limit $2 for no key update skip locked) s
             ), noted as (
                 update schedule s set told_missed = s.due_at from missed m

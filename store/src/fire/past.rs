@@ -4,7 +4,7 @@ use super::record::{Facts, PastState, Span};
 use crate::StoreError;
 use crate::schedule::read_text;
 use crate::statement::named;
-use crate::tenant::standing;
+use crate::tenant::state_of;
 use domain::id::ScheduleId;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
@@ -87,7 +87,7 @@ async fn states(
     );
     let mut states = HashMap::<_, Vec<_>>::new();
     for row in named("fire.past_states", query.fetch_all(tx)).await? {
-        let state = standing(row.tenant_id, Some(row.state));
+        let state = state_of(&row.state, row.tenant_id)?;
         states.entry(row.tenant_id).or_default().push(PastState { state, until: row.until });
     }
     Ok(states)

@@ -4,7 +4,6 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
 use domain::id::TenantId;
-use domain::plan::PlanLimits;
 use uuid::Uuid;
 
 /// Quotas up to this are counted each time. Larger ones are counted where the tenant is near its quota, as was noticed by whoever
@@ -26,13 +25,11 @@ pub async fn rooms(
                 select count(*) from (select from task k where k.tenant_id = t.id limit p.backlog) held) as "room!"
             from unnest($1::uuid[]) as i(id)
             cross join lateral (select o.id, o.plan from tenant o where o.id = i.id limit 1) t
-            cross join lateral (
-                select case when o.backlog > 0 then o.backlog else $3 end as backlog from plan o where o.name = t.plan limit 1) p
+            cross join lateral (select o.backlog from plan o where o.name = t.plan limit 1) p
             where p.backlog <= $2 or exists (
                 select from tenant_quota_level l where l.tenant_id = t.id and l.quota = 'backlog' and l.above)"#,
         &ids,
-        COUNTED,
-        i32::try_from(PlanLimits::default().backlog).unwrap_or(i32::MAX)
+        COUNTED
     );
     let rows = named("fire.rooms", query.fetch_all(db.pool())).await?;
     let rooms =

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::{ScheduleId, TenantId};
 use domain::time::Timestamp;
 
@@ -36,13 +36,13 @@ pub async fn window(
             from unnest($1::smallint[]) as h(shard)
             cross join lateral (
                 select n.id, n.tenant_id, n.shard, n.due_at, n.fire_at from schedule n
-                where n.shard = h.shard and n.fire_at > $2 and n.fire_at <= $3 and berth_schedule_is_sound(n) order by n.fire_at limit $4) s"#,
+                where n.shard = h.shard and n.fire_at > $2 and n.fire_at <= $3 order by n.fire_at limit $4) s"#,
         shards,
         from,
         until,
         limit
     );
-    let rows = kept!(db.fire(), "fire.window", query.fetch_all);
+    let rows = named("fire.window", query.fetch_all(db.fire_pool())).await?;
     let due = rows.into_iter().map(|row| Due {
         schedule: ScheduleId(row.id),
         tenant: TenantId(row.tenant_id),
@@ -59,6 +59,6 @@ pub async fn window(
 /// When it cannot answer.
 pub async fn clock(db: &SchedulerDb) -> Result<Timestamp, StoreError> {
     let query = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#);
-    let now = kept!(db.fire(), "fire.clock", query.fetch_all);
+    let now = named("fire.clock", query.fetch_all(db.fire_pool())).await?;
     Ok(now.first().copied().unwrap_or_default())
 }

@@ -18,7 +18,7 @@ use crate::task::transition::cancel_requested_in;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::schedule::{Outcome, Overlap};
 use domain::time::Timestamp;
-use sqlx::{Connection, PgConnection};
+use sqlx::PgConnection;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
@@ -69,8 +69,7 @@ pub async fn write(
     sorted.sort_unstable_by_key(|due| due.schedule);
     sorted.dedup_by_key(|due| due.schedule);
     repeated(|| async {
-        let mut connection = db.fire().await?;
-        let mut tx = named("begin", connection.begin()).await?;
+        let mut tx = named("begin", db.fire_pool().begin()).await?;
         let held: HashSet<_> =
             fence::hold(&mut tx, firing.node, firing.shards).await?.into_iter().collect();
         let mut written = Written::default();
@@ -90,7 +89,6 @@ pub async fn write(
         let group = Group::of(&come, &verdicts)?;
         group.write(&mut tx, firing.cancel_grace, &mut written).await?;
         named("commit", tx.commit()).await?;
-        connection.keep();
         Ok(written)
     })
     .await

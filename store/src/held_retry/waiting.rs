@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::budget::TargetKey;
 use domain::id::TenantId;
 
@@ -35,7 +35,7 @@ pub async fn waiting(db: &RmDb, limit: i64) -> Result<Waiting, StoreError> {
             left join (select f.tenant_id, f.target from target f limit $1) t on true"#,
         limit
     );
-    let rows = kept!(db.hot(), "held_retry.waiting", query.fetch_all);
+    let rows = named("held_retry.waiting", query.fetch_all(db.pool())).await?;
     let managers = rows.first().map_or(1, |row| row.managers);
     let targets = rows.into_iter().filter_map(|row| {
         Some(TargetKey { tenant: TenantId(row.tenant_id?), target: row.target?.into() })

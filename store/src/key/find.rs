@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SubmitDb;
-use crate::plan::{limits_of, plan_of};
+use crate::plan::{limits_of, name_of};
 use crate::statement::named;
 use domain::id::{PlanName, TenantId, UserId};
 use domain::plan::PlanLimits;
@@ -42,9 +42,9 @@ pub struct KeyRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select k.id, k.tenant_id, t.state as "state?", k.user_id, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!", t.plan,
-                p.submits_per_second as "submits_per_second?", p.submit_burst as "submit_burst?", p.submits_per_hour as "submits_per_hour?", p.running_tasks as "running_tasks?", p.backlog as "backlog?", p.schedules as "schedules?",
-                p.payload_bytes as "payload_bytes?", p.stored_output_bytes as "stored_output_bytes?", p.retention_days as "retention_days?", p.weight as "weight?", p.flexible as "flexible?"
+        r#"select k.id, k.tenant_id, t.state, k.user_id, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!", t.plan,
+                p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
+                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight, p.flexible
             from api_key k join tenant t on t.id = k.tenant_id join plan p on p.name = t.plan
             where k.id = $1"#,
         key_id
@@ -52,13 +52,13 @@ pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, Stor
     let row = named("key.find", query.fetch_optional(db.pool())).await?;
     row.map(|row| {
         let limits = limits_of!(row);
-        let tenant_state = crate::tenant::standing(row.tenant_id, row.state);
+        let tenant_state = crate::tenant::state_of(&row.state, row.tenant_id)?;
         Ok(KeyRecord {
             id: row.id,
             tenant: TenantId(row.tenant_id),
             tenant_state,
             limits,
-            plan: plan_of(&row.plan),
+            plan: name_of(row.plan)?,
             user: row.user_id.map(UserId),
             hash: row.hash,
             scopes: row.scopes,

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::SessionId;
 
 /// Sessions among `sessions` with a lease past cap + kill grace + 30 s, or past cancel + grace + 30 s. Their
@@ -16,6 +16,6 @@ pub async fn overdue(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<SessionId>
         r#"select distinct t.session_id as "id!" from task t where t.session_id = any ($1) and t.wake_at <= now()"#,
         &ids
     );
-    let ids = kept!(db.hot(), "lease.overdue", query.fetch_all);
+    let ids = named("lease.overdue", query.fetch_all(db.pool())).await?;
     Ok(ids.into_iter().map(SessionId).collect())
 }

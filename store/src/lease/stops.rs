@@ -3,7 +3,7 @@
 use super::LeaseKey;
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::{SessionId, TaskId, TenantId};
 
 /// The leases of `sessions` in `cancelling`: their executors are to be told, until they confirm.
@@ -18,7 +18,7 @@ pub async fn stops(db: &RmDb, sessions: &[SessionId]) -> Result<Vec<LeaseKey>, S
             where t.session_id = any ($1) and t.state = 'cancelling' limit 10000"#,
         &ids
     );
-    let rows = kept!(db.hot(), "lease.stops", query.fetch_all);
+    let rows = named("lease.stops", query.fetch_all(db.pool())).await?;
     Ok(rows
         .into_iter()
         .map(|row| LeaseKey {

@@ -3,7 +3,7 @@
 use super::lacks::of_json;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::id::{NodeId, PoolName};
 use domain::placement::Shapes;
 use domain::resources::Resources;
@@ -42,7 +42,7 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
             limit 1000"#,
         pool.as_str()
     );
-    let rows = kept!(db.dispatch(), "load.read", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "load.read", query.fetch_all);
     let queued = rows.first().map_or(0, |row| row.queued.unsigned_abs());
     let loads = rows.into_iter().filter_map(|row| {
         let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();

@@ -3,7 +3,6 @@
 use super::lacks::to_json;
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{NodeId, PoolName};
 use domain::placement::Shapes;
@@ -94,7 +93,7 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &most_free[4],
         &placed_ago
     );
-    kept!(db.hot(), "load.report", query.execute);
+    named("load.report", query.execute(db.pool())).await?;
     Ok(())
 }
 

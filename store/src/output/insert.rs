@@ -3,7 +3,7 @@
 use super::Stream;
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::{SessionId, TaskId, TenantId};
 
 /// A chunk as the executor sent it.
@@ -85,6 +85,6 @@ pub async fn insert(db: &RmDb, chunks: &[NewChunk]) -> Result<u64, StoreError> {
         &offsets,
         &data as &[&[u8]]
     );
-    let rows = kept!(db.hot(), "output.insert", query.fetch_all);
+    let rows = named("output.insert", query.fetch_all(db.pool())).await?;
     Ok(rows.first().map_or(0, |row| row.stored.unsigned_abs()))
 }

@@ -2,7 +2,6 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::statement::named;
 use domain::id::{PoolName, TenantId};
 use domain::pool::PoolGrants;
@@ -25,7 +24,7 @@ pub async fn list_for_fires(db: &SchedulerDb) -> Result<HashMap<PoolName, PoolGr
             limit $1"#,
         MOST
     );
-    let rows = kept!(db.fire(), "pool.list_for_fires", query.fetch_all);
+    let rows = named("pool.list_for_fires", query.fetch_all(db.fire_pool())).await?;
     let mut pools = HashMap::<PoolName, PoolGrants>::new();
     for row in rows {
         // The table's check admits only names that parse.

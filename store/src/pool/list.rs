@@ -4,7 +4,7 @@ use super::granted::granted;
 use super::record::{PoolRecord, Row};
 use crate::StoreError;
 use crate::connect::{AdminDb, SchedulerDb, SubmitDb};
-use crate::hot::kept;
+use crate::own::on_own;
 use crate::statement::named;
 use domain::id::PoolName;
 use domain::pool::PoolGrants;
@@ -83,7 +83,7 @@ pub async fn list_for_dispatch(db: &SchedulerDb) -> Result<Vec<DispatchPool>, St
         r#"select name, paused_at is not null as "paused!" from pool order by name limit $1"#,
         MOST
     );
-    let rows = kept!(db.dispatch(), "pool.list_for_dispatch", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "pool.list_for_dispatch", query.fetch_all);
     let pool = |name: String, paused| Some(DispatchPool { name: name.parse().ok()?, paused });
     Ok(rows.into_iter().filter_map(|row| pool(row.name, row.paused)).collect())
 }

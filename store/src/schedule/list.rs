@@ -2,13 +2,8 @@
 
 use super::record::{Row, ScheduleRecord};
 use crate::connect::ApiDb;
-use crate::malformed::tell;
 use crate::statement::patient;
 use crate::{Bounded, StoreError, TenantScope};
-use domain::id::ScheduleId;
-
-/// How often a page is filled up that had rows nobody can read.
-const FILLS: usize = 3;
 
 /// How much is read.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +14,10 @@ pub struct ListLimit {
     pub bytes: usize,
 }
 
-/// Schedules by name, as the database sorts bytes; those after `after`, where one is given. One that cannot be read is left out and
-/// told of.
+/// Schedules by name, as the database sorts bytes; those after `after`, where one is given.
 ///
 /// # Errors
-/// When the database cannot answer.
+/// When the database cannot answer, or one of them cannot be read.
 pub async fn list(
     db: &ApiDb,
     scope: &TenantScope,
@@ -31,37 +25,7 @@ pub async fn list(
     limit: ListLimit,
 ) -> Result<Bounded<ScheduleRecord>, StoreError> {
     // No name is empty.
-    let (mut schedules, mut after) = (Vec::new(), after.unwrap_or_default().to_owned());
-    let mut is_cut = false;
-    for _ in 0..FILLS {
-        let left = limit.rows.saturating_sub(u32::try_from(schedules.len()).unwrap_or(u32::MAX));
-        let page = page(db, scope, &after, ListLimit { rows: left, ..limit }).await?;
-        let (last, count) = (page.rows.last().map(|row| row.name.clone()), page.rows.len());
-        let before = schedules.len();
-        schedules.extend(page.rows.into_iter().filter_map(read));
-        is_cut = page.more;
-        let unread = count - (schedules.len() - before);
-        match last {
-            Some(last) if unread > 0 && (is_cut || count >= left as usize) => after = last,
-            _ => break,
-        }
-    }
-    Ok(Bounded { rows: schedules, more: is_cut })
-}
-
-fn read(row: Row) -> Option<ScheduleRecord> {
-    let id = ScheduleId(row.id).to_string();
-    ScheduleRecord::try_from(row)
-        .map_err(|_| tell("schedule", &id, "a row that was asked for"))
-        .ok()
-}
-
-async fn page(
-    db: &ApiDb,
-    scope: &TenantScope,
-    after: &str,
-    limit: ListLimit,
-) -> Result<Bounded<Row>, StoreError> {
+    let after = after.unwrap_or_default();
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
         Row,
@@ -71,7 +35,7 @@ async fn page(
             from (select q.*, sum(octet_length(q.timing) + octet_length(q.template)) over (order by q.name rows unbounded preceding)
                     - octet_length(q.timing) - octet_length(q.template) as before
                 from (select * from schedule
-                    where tenant_id = $1 and name > $2 and deleted_at is null and berth_schedule_is_sound(schedule)
+                    where tenant_id = $1 and name > $2 and deleted_at is null
                     order by name limit $3) q) p
             where p.before < $4 order by p.name",
         scope.tenant().uuid(),
@@ -82,5 +46,6 @@ async fn page(
     let rows = patient("schedule.list", query.fetch_all(&mut *tx)).await?;
     let read: usize = rows.iter().map(|row| row.timing.len() + row.template.len()).sum();
     let more = read >= limit.bytes && rows.len() < limit.rows as usize;
+    let rows = rows.into_iter().map(ScheduleRecord::try_from).collect::<Result<_, _>>()?;
     Ok(Bounded { rows, more })
 }

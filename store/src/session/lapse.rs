@@ -6,7 +6,6 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
 use crate::statement::{named, repeated};
 use crate::task::transition::lease_lapsed_of_sessions;
 use domain::id::SessionId;
@@ -35,7 +34,7 @@ pub async fn lapse(db: &RmDb, term: Duration, limit: i64) -> Result<Lapsed, Stor
         millis(term) as f64
     );
     // One row; and mostly there is nothing to end.
-    let guard = kept!(db.hot(), "session.lapse_guard", query.fetch_all);
+    let guard = named("session.lapse_guard", query.fetch_all(db.pool())).await?;
     if let Some(guard) = guard.first()
         && (guard.early || !guard.any)
     {

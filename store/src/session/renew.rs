@@ -2,8 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
-use crate::statement::repeated;
+use crate::statement::{named, repeated};
 use domain::id::{NodeId, SessionId};
 use domain::time::millis;
 use std::time::Duration;
@@ -59,7 +58,7 @@ pub async fn renew(
             owner.uuid(),
             millis(term) as f64
         );
-        let rows = kept!(db.hot(), "session.renew", query.fetch_all);
+        let rows = named("session.renew", query.fetch_all(db.pool())).await?;
         Ok(rows)
     })
     .await?

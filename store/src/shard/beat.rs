@@ -43,7 +43,7 @@ pub async fn beat(db: &SchedulerDb, node: NodeId, term: Duration) -> Result<Beat
         node.uuid(),
         millis(term) as f64
     );
-    let mut connection = db.hot().await?;
+    let mut connection = db.pool().acquire().await?;
     let now = named("shard.beat", query.fetch_all(&mut *connection)).await?;
     let query = sqlx::query_scalar!(
         "select id from scheduler_node where expires_at > clock_timestamp() order by id"
@@ -51,7 +51,6 @@ pub async fn beat(db: &SchedulerDb, node: NodeId, term: Duration) -> Result<Beat
     let nodes = named("shard.nodes", query.fetch_all(&mut *connection)).await?;
     let query = sqlx::query!("select shard, owner, epoch, tzdb from schedule_shard order by shard");
     let shards = named("shard.list", query.fetch_all(&mut *connection)).await?;
-    connection.keep();
     Ok(Beat {
         now: now.first().copied().unwrap_or_default(),
         nodes: nodes.into_iter().map(NodeId).collect(),

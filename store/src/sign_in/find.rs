@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SubmitDb;
-use crate::plan::{limits_of, plan_of};
+use crate::plan::{limits_of, name_of};
 use crate::statement::named;
 use domain::id::{PlanName, SignInId, TenantId, UserId};
 use domain::plan::PlanLimits;
@@ -38,10 +38,10 @@ pub struct SignInRecord {
 /// When the database cannot answer.
 pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state as "state?", now() as "now!", t.plan,
+        r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state, now() as "now!", t.plan,
                 s.ended_at is null and u.state = 'active' and u.token_version = s.token_version as "usable!",
-                p.submits_per_second as "submits_per_second?", p.submit_burst as "submit_burst?", p.submits_per_hour as "submits_per_hour?", p.running_tasks as "running_tasks?", p.backlog as "backlog?", p.schedules as "schedules?",
-                p.payload_bytes as "payload_bytes?", p.stored_output_bytes as "stored_output_bytes?", p.retention_days as "retention_days?", p.weight as "weight?", p.flexible as "flexible?"
+                p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
+                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight, p.flexible
             from sign_in s join app_user u on u.id = s.user_id join tenant t on t.id = s.tenant_id
                 join plan p on p.name = t.plan
             where s.id = $1"#,
@@ -50,12 +50,12 @@ pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, S
     let row = named("sign_in.find", query.fetch_optional(db.pool())).await?;
     row.map(|row| {
         let limits = limits_of!(row);
-        let tenant_state = crate::tenant::standing(row.tenant_id, row.state);
+        let tenant_state = crate::tenant::state_of(&row.state, row.tenant_id)?;
         Ok(SignInRecord {
             tenant: TenantId(row.tenant_id),
             tenant_state,
             limits,
-            plan: plan_of(&row.plan),
+            plan: name_of(row.plan)?,
             user: UserId(row.user_id),
             role: row.role,
             usable: row.usable,

@@ -6,7 +6,6 @@
 
 use super::record::{Row, TaskRecord};
 use crate::connect::ApiDb;
-use crate::malformed::tell;
 use crate::statement::{named, patient};
 use crate::{MOST_READ, PageOf, StoreError, TenantScope};
 use domain::id::{ScheduleId, TaskId};
@@ -53,22 +52,17 @@ pub struct LabelFilter {
 
 const LIVE: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, '' as run, s.retry, s.labels::text,
-    least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
-    least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
+    s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, null::timestamptz as finished_at, null::text as reason, null::integer as exit_code,
     (select e.executor_id from executor_session e where e.id = t.session_id) as executor, s.traceparent, s.schedule_id, s.rerun_of,
-    s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as due_at";
+    s.schedule_name, coalesce(s.due_at, s.run_at) as due_at";
 const ENDED: &str = "t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
     t.ports, t.state::text, '' as run, s.retry, s.labels::text,
-    least(greatest(s.created_at, 'epoch'), '20000-01-01') as created_at, least(greatest(t.run_at, 'epoch'), '20000-01-01') as run_at,
-    least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as start_deadline, t.cap_ms,
+    s.created_at, t.run_at, t.start_deadline, t.cap_ms,
     t.expire_if_late, coalesce(s.priority, 0::smallint) as priority, coalesce(s.flexible, false) as flexible, s.concurrency_key, t.at_most_once, t.max_attempts, t.attempt, t.failures,
     t.unique_key, t.first_started_at, t.finished_at, t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of,
-    s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as due_at";
-
-/// How often a page is filled up that had rows nobody can read.
-const FILLS: usize = 3;
+    s.schedule_name, coalesce(s.due_at, s.run_at) as due_at";
 
 /// Those of the first page, see [`find_page`].
 ///
@@ -84,7 +78,7 @@ pub async fn find(
 }
 
 /// Tasks newest first, at most `limit`, among the next [`MOST_READ`], without what they run: that may be large, and
-/// [`super::add_runs`] reads it where it is asked for. A row that cannot be read is left out and reported.
+/// [`super::add_runs`] reads it where it is asked for.
 ///
 /// # Errors
 /// When the database cannot answer.
@@ -94,37 +88,20 @@ pub async fn find_page(
     filter: &TaskFilter,
     limit: u32,
 ) -> Result<PageOf<TaskRecord, TaskId>, StoreError> {
-    let (mut tasks, mut filter) = (Vec::new(), filter.clone());
-    for _ in 0..FILLS {
-        let left = limit.saturating_sub(u32::try_from(tasks.len()).unwrap_or(u32::MAX));
-        let mut rows = page(db, scope, &filter, left).await?;
-        let full = rows.len() >= left as usize;
-        let end = rows.iter().position(|row| row.get::<bool, _>("is_end"));
-        if let Some(end) = end {
-            // What comes after it was read of the live only, or of the ended only.
-            rows.truncate(end + 1);
-        }
-        let last = rows.last().map(|row| TaskId(row.get::<Uuid, _>("walked")));
-        rows.retain(|row| row.get::<bool, _>("fits"));
-        let before = tasks.len();
-        tasks.extend(rows.iter().filter_map(read));
-        let unread = rows.len() - (tasks.len() - before);
-        if end.is_some() {
-            return Ok(PageOf::until(last, tasks, limit));
-        }
-        match last {
-            // Those after what could not be read take its place, so that a page is short only at the end.
-            Some(last) if full && unread > 0 => filter.before = Some(last),
-            _ => break,
-        }
+    let mut rows = page(db, scope, filter, limit).await?;
+    let end = rows.iter().position(|row| row.get::<bool, _>("is_end"));
+    if let Some(end) = end {
+        // What comes after it was read of the live only, or of the ended only.
+        rows.truncate(end + 1);
     }
-    Ok(PageOf { rows: tasks, stopped_at: None })
-}
-
-fn read(row: &PgRow) -> Option<TaskRecord> {
-    let id = || TaskId(row.get::<Uuid, _>("walked")).to_string();
-    let read = Row::from_row(row).map_err(StoreError::from).and_then(TaskRecord::try_from);
-    read.map_err(|_| tell("task", &id(), "a row that was asked for")).ok()
+    let last = rows.last().map(|row| TaskId(row.get::<Uuid, _>("walked")));
+    let fitting = rows.iter().filter(|row| row.get::<bool, _>("fits"));
+    let read = |row| -> Result<TaskRecord, StoreError> { Row::from_row(row)?.try_into() };
+    let tasks = fitting.map(read).collect::<Result<_, _>>()?;
+    Ok(match end {
+        Some(_) => PageOf::until(last, tasks, limit),
+        None => PageOf { rows: tasks, stopped_at: None },
+    })
 }
 
 /// The next rows of `filter`, as they are.

@@ -22,14 +22,11 @@ pub async fn get(
         Row,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                 t.state::text as "state!", coalesce(s.run, '') as "run!", s.retry, s.labels::text,
-                least(greatest(s.created_at, 'epoch'), '20000-01-01') as "created_at!",
-                least(greatest(t.run_at, 'epoch'), '20000-01-01') as "run_at!",
-                least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as "start_deadline!",
-                t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
+                s.created_at as "created_at!", t.run_at, t.start_deadline, t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
                 null::timestamptz as finished_at, null::text as reason, null::integer as exit_code, e.executor_id as "executor?", s.traceparent, s.schedule_id, s.rerun_of,
-                s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as "due_at!"
+                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!"
             from task t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             left join lateral (select x.executor_id from executor_session x where x.id = t.session_id limit 1) e on true
@@ -44,14 +41,11 @@ pub async fn get(
         Row,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                 t.state::text as "state!", coalesce(s.run, '') as "run!", s.retry, s.labels::text,
-                least(greatest(s.created_at, 'epoch'), '20000-01-01') as "created_at!",
-                least(greatest(t.run_at, 'epoch'), '20000-01-01') as "run_at!",
-                least(greatest(t.start_deadline, 'epoch'), '20000-01-01') as "start_deadline!",
-                t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
+                s.created_at as "created_at!", t.run_at, t.start_deadline, t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
                 coalesce(s.flexible, false) as "flexible!", s.concurrency_key, t.at_most_once, t.max_attempts,
                 t.attempt, t.failures, t.unique_key, t.first_started_at,
                 t.finished_at as "finished_at?", t.reason, t.exit_code, null::text as executor, s.traceparent, s.schedule_id, s.rerun_of,
-                s.schedule_name, least(greatest(coalesce(s.due_at, s.run_at), 'epoch'), '20000-01-01') as "due_at!"
+                s.schedule_name, coalesce(s.due_at, s.run_at) as "due_at!"
             from task_history t
             cross join lateral (select f.* from task_spec f where f.id = $2 limit 1) s
             where t.tenant_id = $1 and t.id = $2 limit 1"#,

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::id::TenantId;
 
 /// Tasks queued, running or cancelling now, for each tenant that has any. Costs what is queued and leased, never the backlog.
@@ -20,6 +20,6 @@ pub async fn held(db: &SchedulerDb) -> Result<Vec<(TenantId, u64)>, StoreError> 
                 select l.tenant_id from task l where l.session_id is not null and l.wake_at is not null
             ) h group by h.tenant_id"#
     );
-    let rows = kept!(db.dispatch(), "task.held", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "task.held", query.fetch_all);
     Ok(rows.into_iter().map(|row| (TenantId(row.tenant_id), row.tasks.unsigned_abs())).collect())
 }

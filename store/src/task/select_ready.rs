@@ -7,8 +7,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
-use crate::malformed;
+use crate::own::on_own;
 use domain::batch::{ConcurrencyKey, Priority, Strand};
 use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
@@ -181,11 +180,9 @@ pub async fn select_ready(
         &lacks[2],
         &lacks[3],
         &lacks[4],
-        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX),
-        malformed::LEAST,
-        malformed::MOST
+        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX)
     );
-    let mut rows = kept!(db.dispatch(), "task.select_ready", statement.fetch_all);
+    let mut rows = on_own!(db.dispatch(), "task.select_ready", statement.fetch_all);
     // The statement promises no order; mostly they come in this one.
     rows.sort_by_key(|r| (r.tenant_id, r.strand, Reverse(r.late), r.start_deadline, r.id));
     let now = rows.first().map(|row| row.now).unwrap_or_default();
@@ -209,7 +206,7 @@ fn ready_strand(
     rows: &[SelectionRow],
 ) -> Option<ReadyStrand> {
     let has_room = first.has_room?;
-    let limit = key_limit(first.strand_key_limit, place.0);
+    let limit = first.strand_key_limit.map_or(ConcurrencyKey::USUAL_LIMIT, i32::unsigned_abs);
     let more = |late| {
         let shown = rows.iter().filter(|row| row.id.is_some() && row.late == Some(late)).count();
         shown > 0 && number(shown as u64) >= first.row_limit
@@ -230,7 +227,7 @@ impl SelectionRow {
         Some((TenantId(self.tenant_id?), Strand(self.strand?)))
     }
 
-    /// Its task. A column without a value counts as none: such a task is not dispatched, and ends soon.
+    /// Its task; none in a row that shows none.
     fn task(&self) -> Option<ReadyTask> {
         let size = |n: Option<i32>| n.unwrap_or(0).unsigned_abs();
         let dimensions = [self.cpu_millis, self.memory_mib, self.disk_mib, self.iops, self.ports];
@@ -311,18 +308,6 @@ fn number(n: u64) -> i64 {
 
 fn key_of(key: Option<&str>) -> Option<ConcurrencyKey> {
     key.map(|key| ConcurrencyKey(key.into()))
-}
-
-/// How many tasks of a key may run at once. A stored limit out of range is not used.
-fn key_limit(stored: Option<i32>, tenant: TenantId) -> u32 {
-    match stored {
-        None => ConcurrencyKey::USUAL_LIMIT,
-        Some(limit @ 0..=1_000_000) => limit.unsigned_abs(),
-        Some(_) => {
-            malformed::tell("concurrency_limit", &tenant.to_string(), "running");
-            ConcurrencyKey::USUAL_LIMIT
-        }
-    }
 }
 
 fn priority_of(level: i16) -> Option<Priority> {

@@ -31,7 +31,6 @@
 --   $13-$17   the largest task that any executor could hold: cpu, memory, disk, IOPS, ports
 --   $18-$22   sizes for which no executor has room now, one array for each dimension
 --   $23       tasks of a concurrency key that may run at once where its tenant has set no limit
---   $24 $25   the earliest and the latest time that is returned; others could not be decoded
 --
 -- Columns: one row for each task. A strand of which no task is shown has one row without a task. Where nothing is ready
 -- there is one row with the time alone.
@@ -106,8 +105,8 @@ select
     share.row_limit as "row_limit!",
     ready.id as "id?",
     ready.late as "late?",
-    least(greatest(ready.run_at, $24), $25) as "run_at?",
-    least(greatest(ready.start_deadline, $24), $25) as "start_deadline?",
+    ready.run_at as "run_at?",
+    ready.start_deadline as "start_deadline?",
     ready.cpu_millis as "cpu_millis?",
     ready.memory_mib as "memory_mib?",
     ready.disk_mib as "disk_mib?",
@@ -156,7 +155,7 @@ cross join lateral (
         tenant_limit.row_limit,
         case
             when head.concurrency_key is not null
-                then case when key_limit.running between 0 and 1000000 then key_limit.running else $23 end + 1
+                then coalesce(key_limit.running, $23) + 1
         end
     ) as row_limit
 ) share

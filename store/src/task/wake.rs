@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::statement::named;
 use domain::id::{TaskId, TenantId};
 use domain::task::State;
 use domain::time::{Timestamp, millis};
@@ -28,25 +28,27 @@ pub struct Woken {
 pub async fn due_for_a_look(db: &SchedulerDb, limit: i64) -> Result<Vec<Woken>, StoreError> {
     let query = sqlx::query!(
         r#"select tenant_id, id, state::text as "state!",
-                (expire_if_late and first_started_at is null and start_deadline < now()) as "expires?"
+                (expire_if_late and first_started_at is null and start_deadline < now()) as "expires!"
             from task
             where session_id is null and wake_at <= now() and state <> 'queued'
             order by wake_at limit $1"#,
         limit
     );
-    let rows = kept!(db.hot(), "task.due_for_a_look", query.fetch_all);
-    Ok(rows
-        .into_iter()
-        .filter_map(|row| {
-            Some(Woken {
+    let rows = named("task.due_for_a_look", query.fetch_all(db.pool())).await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Woken {
                 tenant: TenantId(row.tenant_id),
                 task: TaskId(row.id),
-                state: row.state.parse().ok()?,
-                // Of a row that cannot be worked with, and ends soon.
-                expires: row.expires.unwrap_or(false),
+                state: row.state.parse().map_err(|_| StoreError::Malformed {
+                    what: "state",
+                    row: TaskId(row.id).to_string(),
+                    value: row.state,
+                })?,
+                expires: row.expires,
             })
         })
-        .collect())
+        .collect()
 }
 
 /// Up to `limit` queued tasks whose hint nobody has used by its `wake_at`, each with its dispatch. Costs what is queued.
@@ -58,7 +60,7 @@ pub async fn stale_hints(
     limit: i64,
 ) -> Result<Vec<(TenantId, TaskId, i32)>, StoreError> {
     let query = sqlx::query!(
-        r#"select q.tenant_id as "tenant_id!", q.id as "id!", q.dispatch_epoch as "dispatch_epoch?"
+        r#"select q.tenant_id as "tenant_id!", q.id as "id!", q.dispatch_epoch as "dispatch_epoch!"
             from (select name from pool order by name limit 100000) p
             -- The offset keeps the planner from reading the whole index instead of each pool's part.
             cross join lateral (
@@ -67,11 +69,10 @@ pub async fn stale_hints(
             limit $1"#,
         limit
     );
-    let rows = kept!(db.hot(), "task.stale_hints", query.fetch_all);
+    let rows = named("task.stale_hints", query.fetch_all(db.pool())).await?;
     Ok(rows
         .into_iter()
-        // Of a row that cannot be worked with, and ends soon.
-        .map(|row| (TenantId(row.tenant_id), TaskId(row.id), row.dispatch_epoch.unwrap_or(0)))
+        .map(|row| (TenantId(row.tenant_id), TaskId(row.id), row.dispatch_epoch))
         .collect())
 }
 
@@ -104,7 +105,7 @@ pub async fn due_within(
         millis(window) as f64,
         limit
     );
-    let rows = kept!(db.hot(), "task.due_within", query.fetch_all);
+    let rows = named("task.due_within", query.fetch_all(db.pool())).await?;
     let due = rows.into_iter().map(|row| DueTask {
         tenant: TenantId(row.tenant_id),
         task: TaskId(row.id),

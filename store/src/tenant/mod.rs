@@ -21,7 +21,6 @@ pub use holding::holding;
 pub use purge::{DeletedTenant, LAST_PART, deleted, purge};
 pub(crate) use stand::state_of;
 pub use stand::{Stood, delete, resume, suspend};
-pub(crate) use terms::standing;
 pub use terms::{TenantTerms, terms};
 pub use watch::{NearlyUsed, Watched, tell_nearly_used, watched};
 

@@ -6,7 +6,6 @@
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::statement::{named, patient};
 use domain::id::TenantId;
 use std::time::Duration;
@@ -54,7 +53,7 @@ pub async fn deleted(
         grace.as_secs_f64(),
         limit
     );
-    let rows = kept!(db.hot(), "tenant.deleted", query.fetch_all);
+    let rows = named("tenant.deleted", query.fetch_all(db.pool())).await?;
     let found = |tenant, has_tasks| DeletedTenant { tenant: TenantId(tenant), has_tasks };
     Ok(rows.into_iter().map(|row| found(row.id, row.has_tasks)).collect())
 }

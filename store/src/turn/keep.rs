@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::batch::StopReason;
 use domain::id::{PoolName, TenantId};
 
@@ -83,6 +83,6 @@ pub async fn keep(
         of_pool.rate,
         number(of_pool.free_slots)
     );
-    kept!(db.dispatch(), "turn.keep", query.execute);
+    on_own!(db.dispatch(), "turn.keep", query.execute);
     Ok(())
 }

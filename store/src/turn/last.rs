@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::resources::Resources;
@@ -38,7 +38,7 @@ pub async fn last(db: &SchedulerDb, pool: &PoolName) -> Result<Vec<(TenantId, f6
         "select tenant_id, ahead from tenant_turn where pool = $1 and at > clock_timestamp() - interval '1 minute'",
         pool.as_str()
     );
-    let rows = kept!(db.dispatch(), "turn.last", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "turn.last", query.fetch_all);
     Ok(rows.into_iter().map(|row| (TenantId(row.tenant_id), row.ahead)).collect())
 }
 
@@ -54,7 +54,7 @@ pub async fn in_flight(db: &SchedulerDb, pool: &PoolName) -> Result<Vec<InFlight
         pool.as_str(),
         IN_FLIGHT
     );
-    let rows = kept!(db.dispatch(), "turn.in_flight", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "turn.in_flight", query.fetch_all);
     Ok(rows
         .into_iter()
         .map(|row| InFlight {

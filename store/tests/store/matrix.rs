@@ -2,7 +2,7 @@
 
 use crate::support::{Leader, Owned, Put, World, ended, outcome_of};
 use domain::id::NodeId;
-use domain::task::{AttemptOutcome, Event, Malformed, State, next};
+use domain::task::{AttemptOutcome, Event, State, next};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::transition::{self, Answer, CancelAnswer, Claim, FailedAttempt, SessionEpoch};
@@ -74,11 +74,6 @@ impl Stage {
             Event::Expired => {
                 Told::Moved(transition::expired(&world.scheduler, &task).await.unwrap())
             }
-            Event::Malformed => {
-                let (db, what) = (&world.scheduler, Malformed::Row);
-                Told::Moved(transition::malformed(db, &task, what).await.unwrap())
-            }
-            Event::AttemptMalformed => one(transition::attempt_malformed(rm, &told).await.unwrap()),
         }
     }
 
@@ -102,8 +97,7 @@ impl Stage {
             | Event::DispatchStale
             | Event::Unplaced
             | Event::Placed
-            | Event::Expired
-            | Event::Malformed => Told::Moved(u64::from(to.is_some())),
+            | Event::Expired => Told::Moved(u64::from(to.is_some())),
             Event::CancelRequested => Told::Cancel(match (state, to) {
                 (_, Some(State::Cancelled)) => CancelAnswer::Cancelled,
                 (_, Some(_)) => CancelAnswer::Requested,

@@ -35,8 +35,7 @@ pub(super) async fn insert(
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
                     name_key, unique_key, wake_at)
-                select i.tenant_id, berth_new_task(i.id, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.cap_ms,
-                        i.max_attempts, i.priority, i.concurrency_key),
+                select i.tenant_id, i.id,
                     i.pool, (case when i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
                     i.tier::task_tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,

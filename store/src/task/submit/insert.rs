@@ -12,7 +12,7 @@ use sqlx::{Connection, PgConnection};
 /// When the database cannot answer. [`StoreError::outcome_unknown`] tells whether some may have been stored.
 pub async fn insert(db: &SubmitDb, tasks: &[NewTask]) -> Result<Vec<SubmitAnswer>, StoreError> {
     repeated(|| async {
-        let mut connection = db.hot().await?;
+        let mut connection = db.writing().acquire().await?;
         if !needs_guard(tasks) {
             // A single statement is a transaction of its own: one round trip.
             let answers = plain::insert(&mut connection, tasks).await;

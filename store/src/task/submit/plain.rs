@@ -26,8 +26,7 @@ pub(super) async fn insert(
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
                     name_key, wake_at)
-                select tenant_id, berth_new_task(id, cpu_millis, memory_mib, disk_mib, iops, ports, slots, cap_ms, max_attempts, priority,
-                        concurrency_key),
+                select tenant_id, id,
                     pool, (case when run_at <= created_at then 'ready' else 'scheduled' end)::task_state, tier::task_tier,
                     cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     run_at + tolerance_ms * interval '1 millisecond', cap_ms, max_attempts, expire_if_late, at_most_once,

@@ -2,13 +2,12 @@
 //!
 //! Names the batcher's own epoch: after a takeover the old batcher marks nothing. Commits without
 //! waiting for the disk: a lost mark is a lost hint, and the task is simply still ready. Whoever
-//! picks a task has charged its tenant; a dispatch that comes to nothing leaves the task prepaid. A
-//! malformed task is left as it is: it ends soon (`malformed`).
+//! picks a task has charged its tenant; a dispatch that comes to nothing leaves the task prepaid.
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
 use crate::leadership::LeaderEpoch;
+use crate::own::on_own;
 use crate::statement::repeated;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::task::State;
@@ -51,7 +50,7 @@ pub async fn dispatched(
                         wake_at = now() + $5 * interval '1 millisecond'
                     from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
-                        and t.state = $6::text::task_state and exists (select from lead) and berth_task_is_sound(t)
+                        and t.state = $6::text::task_state and exists (select from lead)
                     returning t.tenant_id, t.id, t.dispatch_epoch
                 )
                 select l.leads as "leads!", m.tenant_id as "tenant_id?", m.id as "id?", m.dispatch_epoch as "dispatch_epoch?"
@@ -63,7 +62,7 @@ pub async fn dispatched(
             millis(sweep_age) as f64,
             State::Ready.as_str()
         );
-        let rows = kept!(db.dispatch(), "dispatched", query.fetch_all);
+        let rows = on_own!(db.dispatch(), "dispatched", query.fetch_all);
         if !rows.iter().any(|row| row.leads) {
             return Ok(None);
         }

@@ -4,7 +4,7 @@
 
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::hot::kept;
+use crate::own::on_own;
 use crate::statement::repeated;
 use domain::id::{TaskId, TenantId};
 
@@ -24,7 +24,7 @@ pub async fn due(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, 
             &tenants,
             &ids
         );
-        Ok(kept!(db.dispatch(), "due", query.execute).rows_affected())
+        Ok(on_own!(db.dispatch(), "due", query.execute).rows_affected())
     })
     .await
 }

@@ -5,8 +5,8 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
-use crate::hot::kept;
 use crate::lease::LeaseKey;
+use crate::own::on_own;
 use crate::rows::row_of;
 use crate::statement::repeated;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
@@ -73,7 +73,7 @@ pub struct Placed {
     pub lease: LeaseKey,
     /// As claimed.
     pub assignment: u64,
-    /// What it runs, as JSON; empty where the spec is gone, which no reader takes for a run.
+    /// What it runs, as JSON; empty where the spec is gone, which an executor cannot read.
     pub run_json: String,
     /// Its retry policy as JSON; `None` is the default policy.
     pub retry_json: Option<String>,
@@ -130,7 +130,7 @@ pub async fn placed(
                     from unnest($4::placement[]) i
                     where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                         and t.state = $6::text::task_state and t.dispatch_epoch = i.dispatch_epoch
-                        and i.session_id = any (array(select h.id from held h)) and berth_task_is_sound(t)
+                        and i.session_id = any (array(select h.id from held h))
                         and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                     returning t.tenant_id, t.id, t.attempt, t.session_id, t.assignment, t.cap_ms, t.failures, t.max_attempts,
                         t.at_most_once, t.run_at
@@ -143,8 +143,7 @@ pub async fn placed(
                 from claimed c
                 -- The bounds leave the days out that no claim is of, before any of their partitions is looked at.
                 left join lateral (select f.run, f.retry, f.traceparent, f.schedule_name,
-                        -- Times that no clock shows would not survive being read.
-                        least(greatest(coalesce(f.due_at, f.run_at), 'epoch'), '20000-01-01') as due_at
+                        coalesce(f.due_at, f.run_at) as due_at
                     from task_spec f
                     where f.id = c.id and f.id >= $7 and f.id <= $8 limit 1) s on true"#,
             owner.uuid(),
@@ -156,7 +155,7 @@ pub async fn placed(
             ids().min(),
             ids().max()
         );
-        let rows = kept!(db.hot(), "placed", query.fetch_all);
+        let rows = on_own!(db.placing(), "placed", query.fetch_all);
         Ok(rows)
     })
     .await?;

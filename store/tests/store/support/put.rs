@@ -78,9 +78,7 @@ pub fn outcome_of(event: Event) -> AttemptOutcome {
         Event::AttemptKilled => AttemptOutcome::KilledCap,
         Event::LeaseLapsed | Event::LeaseLapsedForGood => AttemptOutcome::Lost,
         Event::HandedBack => AttemptOutcome::HandedBack,
-        Event::NotStarted | Event::ReturnedAgain | Event::AttemptMalformed => {
-            AttemptOutcome::NotStarted
-        }
+        Event::NotStarted | Event::ReturnedAgain => AttemptOutcome::NotStarted,
         Event::Stopped => AttemptOutcome::Stopped,
         _ => AttemptOutcome::Failed,
     }

@@ -14,7 +14,7 @@ pub(in super::super) async fn for_good_alone(
     ended: &[EndedAttempt],
 ) -> Result<Vec<Answer>, StoreError> {
     repeated(|| async {
-        let mut connection = db.hot().await?;
+        let mut connection = db.settling().acquire().await?;
         let answers = for_good(&mut connection, event, ended).await;
         connection.after(answers)
     })
@@ -29,7 +29,7 @@ pub(in super::super) async fn to_go_on_alone(
     delays: &[i64],
 ) -> Result<Vec<Answer>, StoreError> {
     repeated(|| async {
-        let mut connection = db.hot().await?;
+        let mut connection = db.settling().acquire().await?;
         let answers = to_go_on(&mut connection, event, ended, delays).await;
         connection.after(answers)
     })
