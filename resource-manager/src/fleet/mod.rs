@@ -4,6 +4,8 @@
 mod fleet;
 mod lease;
 mod seat;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};
 pub(crate) use lease::{HeldKey, HeldLease, submitted_under, trace_of};

@@ -1,5 +1,7 @@
 //! Places hints on executors, a worker a pool.
 
+#[cfg(test)]
+mod tests;
 mod waiting;
 mod worker;
 mod workers;

@@ -7,6 +7,7 @@
 
 use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement, submitted_under, trace_of};
+use crate::lease_store::LeaseStore;
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use crate::trace;
 use bus::{Bus, Hint, HintConsumer, Topic};
@@ -22,12 +23,9 @@ use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
-use store::connect::RmDb;
 use store::lease::LeaseKey;
 use store::malformed::tell;
-use store::task::transition::{
-    Claim, EndedAttempt, Placed, SessionEpoch, attempt_malformed, not_started, placed, unplaced,
-};
+use store::task::transition::{Claim, EndedAttempt, Placed, SessionEpoch};
 use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
@@ -40,9 +38,9 @@ static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.claim.committed
 /// Executors were told, and the deliveries are not acked.
 static ASSIGNED: FaultPoint = FaultPoint::new("resource_manager.claim.assigned");
 
-pub(crate) struct PoolWorker {
+pub(crate) struct PoolWorker<S> {
     pub pool: PoolName,
-    pub db: RmDb,
+    pub db: S,
     pub node: NodeId,
     pub bus: Bus,
     pub fleet: Fleet,
@@ -59,7 +57,7 @@ struct Round {
     backoff: Backoff,
 }
 
-impl PoolWorker {
+impl<S: LeaseStore> PoolWorker<S> {
     /// Places until the shutdown, then gives back what is in hand.
     pub(crate) async fn run(self, shutdown: Shutdown) {
         let mut round = Round {
@@ -162,7 +160,7 @@ impl PoolWorker {
         let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
         let grace = self.settings.hard_end_grace();
         DELIVERED.hit().await?;
-        let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
+        let granted = self.db.placed(self.node, &sessions, &claims, grace).await?;
         COMMITTED.hit().await?;
         let mut by_task: HashMap<_, _> =
             granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
@@ -227,7 +225,7 @@ impl PoolWorker {
         if ended.is_empty() {
             return grants;
         }
-        if let Err(error) = attempt_malformed(&self.db, &ended).await {
+        if let Err(error) = self.db.attempt_malformed(&ended).await {
             warn!(%error, leases = ended.len(), "Tasks that cannot be run could not be ended; their executors do it");
             return grants;
         }
@@ -249,7 +247,7 @@ impl PoolWorker {
             .iter()
             .map(|lease| EndedAttempt::bare(*lease, AttemptOutcome::NotStarted, reason))
             .collect();
-        if let Err(error) = not_started(&self.db, &ended).await {
+        if let Err(error) = self.db.not_started(&ended).await {
             warn!(%error, leases = untold.len(), "Leases nobody was told of could not be ended; they end with their session");
         }
         self.bus.wake(Topic::Batcher);
@@ -307,7 +305,7 @@ impl PoolWorker {
         if dispatches.is_empty() {
             return;
         }
-        if let Err(error) = unplaced(&self.db, &dispatches).await {
+        if let Err(error) = self.db.unplaced(&dispatches).await {
             warn!(%error, pool = %self.pool, "Tasks that found no place could not be given back; the sweep does it");
         }
         self.bus.wake(Topic::Batcher);

@@ -3,5 +3,7 @@
 mod group;
 mod next;
 mod settler;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use settler::{Reported, Settler, unit};
