@@ -9,7 +9,6 @@ mod actor;
 mod audit;
 mod batches;
 mod concurrency;
-mod cost;
 mod counts;
 mod doctor;
 mod ends;
