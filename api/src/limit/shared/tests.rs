@@ -76,10 +76,11 @@ fn plain(rates: Rates, wanted: u64) -> Ask {
 }
 
 async fn early_in_the_hour() {
-    let now = runtime::clock::wall();
-    if Hour::of(now).left(now) < Duration::from_secs(10) {
-        sleep(Hour::of(now).left(now)).await;
-    }
+    let is_early = async || {
+        let now = runtime::clock::wall();
+        Hour::of(now).left(now) >= Duration::from_secs(10)
+    };
+    testkit::poll::until("the next hour", Duration::from_secs(20), is_early).await.unwrap();
 }
 
 /// So slow that nothing flows in while a test runs.
@@ -158,37 +159,6 @@ async fn an_hour_has_its_limit_and_is_taken_up_where_it_was_forgotten() {
 }
 
 #[tokio::test]
-async fn buckets_begin_empty_at_one_moment_for_all() {
-    let shared = Shared::open().await;
-    let anew = Duration::from_millis(300);
-    shared.run(redis::cmd("DEL").arg(shared.redis.since_key())).await;
-    let answer = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await.unwrap();
-    assert_eq!(answer, Answer::NotYet, "nobody knows since when");
-    let long = Some(Duration::from_secs(60));
-    let first = shared.redis.probe(None, anew).await.unwrap();
-    let second = shared.redis.probe(long, anew).await.unwrap();
-    assert!(second <= first && first <= anew, "{first:?} {second:?}");
-    let answer = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await.unwrap();
-    assert_eq!(answer, Answer::NotYet);
-    sleep(second).await;
-    assert_eq!(shared.redis.probe(None, anew).await.unwrap(), Duration::ZERO);
-    assert_eq!(shared.lease(slow(20), 5).await.granted, 0, "empty");
-    let fast = Rates { per_second: 1000, burst: 1000, per_hour: 0 };
-    assert!(shared.lease(fast, 1000).await.granted < 1000, "and no fuller than what has flowed in");
-    // Who comes back while others count has lost its connection, and nobody's bucket.
-    assert_eq!(shared.redis.probe(Some(anew), anew).await.unwrap(), Duration::ZERO);
-    // Where nobody counted for a while of its absence, they begin anew, once; a call of before that comes first hides nothing.
-    let uncounted = Duration::from_millis(50);
-    sleep(uncounted * 2).await;
-    let probe = |away| shared.redis.probe_after(uncounted, away, anew);
-    assert_eq!(probe(None).await.unwrap(), Duration::ZERO);
-    let begins = probe(long).await.unwrap();
-    assert!(begins > Duration::ZERO && probe(long).await.unwrap() <= begins, "{begins:?}");
-    sleep(begins).await;
-    assert_eq!(shared.redis.probe(long, anew).await.unwrap(), Duration::ZERO);
-}
-
-#[tokio::test]
 async fn what_is_owed_of_before_buckets_began_anew_is_paid_by_that() {
     let shared = Shared::open().await;
     // Began a second ago, with 1000 in them since.
@@ -262,4 +232,43 @@ async fn a_redis_that_is_not_there_fails_in_time() {
         assert!(redis.lease(TenantId::fresh(), &plain(slow(1), 1)).await.is_err());
     }
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+/// What is about seconds that pass waits for them.
+mod waits {
+    use super::*;
+
+    #[tokio::test]
+    async fn buckets_begin_empty_at_one_moment_for_all() {
+        let shared = Shared::open().await;
+        let anew = Duration::from_millis(300);
+        shared.run(redis::cmd("DEL").arg(shared.redis.since_key())).await;
+        let answer = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await.unwrap();
+        assert_eq!(answer, Answer::NotYet, "nobody knows since when");
+        let long = Some(Duration::from_secs(60));
+        let first = shared.redis.probe(None, anew).await.unwrap();
+        let second = shared.redis.probe(long, anew).await.unwrap();
+        assert!(second <= first && first <= anew, "{first:?} {second:?}");
+        let answer = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await.unwrap();
+        assert_eq!(answer, Answer::NotYet);
+        sleep(second).await;
+        assert_eq!(shared.redis.probe(None, anew).await.unwrap(), Duration::ZERO);
+        assert_eq!(shared.lease(slow(20), 5).await.granted, 0, "empty");
+        let fast = Rates { per_second: 1000, burst: 1000, per_hour: 0 };
+        assert!(
+            shared.lease(fast, 1000).await.granted < 1000,
+            "and no fuller than what has flowed in"
+        );
+        // Who comes back while others count has lost its connection, and nobody's bucket.
+        assert_eq!(shared.redis.probe(Some(anew), anew).await.unwrap(), Duration::ZERO);
+        // Where nobody counted for a while of its absence, they begin anew, once; a call of before that comes first hides nothing.
+        let uncounted = Duration::from_millis(50);
+        sleep(uncounted * 2).await;
+        let probe = |away| shared.redis.probe_after(uncounted, away, anew);
+        assert_eq!(probe(None).await.unwrap(), Duration::ZERO);
+        let begins = probe(long).await.unwrap();
+        assert!(begins > Duration::ZERO && probe(long).await.unwrap() <= begins, "{begins:?}");
+        sleep(begins).await;
+        assert_eq!(shared.redis.probe(long, anew).await.unwrap(), Duration::ZERO);
+    }
 }
