@@ -177,19 +177,6 @@ async fn keys_are_listed_page_by_page_newest_first() {
     assert_eq!(server.get_as(&key, &target).await.code(), "invalid_cursor");
 }
 
-#[tokio::test]
-async fn the_last_use_of_a_key_is_shown_within_a_minute() {
-    let server = Server::start().await;
-    let (id, key) = made(&server, json!({"name": "ci", "scopes": ["read"]})).await;
-    assert_eq!(server.get_as(&key, "/v1/tasks").await.status, 200);
-    let used = || async {
-        let listed = server.get("/v1/keys").await.json();
-        let own = listed["data"].as_array().unwrap().iter().find(|one| one["id"] == id)?.clone();
-        own["last_used_at"].is_string().then_some(())
-    };
-    until_some("the use to be written down", Duration::from_secs(60), used).await.unwrap();
-}
-
 /// What is about seconds that pass waits for them.
 mod waits {
     use super::*;
@@ -237,5 +224,19 @@ mod waits {
         assert_eq!(ask(twin.addr, "GET", "/v1/tasks", &key).await.code(), "unauthenticated");
         let again = ask(server.addr, "DELETE", &format!("/v1/keys/{id}"), &server.key).await;
         assert_eq!(again.code(), "not_found");
+    }
+
+    #[tokio::test]
+    async fn the_last_use_of_a_key_is_shown_within_a_minute() {
+        let server = Server::start().await;
+        let (id, key) = made(&server, json!({"name": "ci", "scopes": ["read"]})).await;
+        assert_eq!(server.get_as(&key, "/v1/tasks").await.status, 200);
+        let used = || async {
+            let listed = server.get("/v1/keys").await.json();
+            let own =
+                listed["data"].as_array().unwrap().iter().find(|one| one["id"] == id)?.clone();
+            own["last_used_at"].is_string().then_some(())
+        };
+        until_some("the use to be written down", Duration::from_secs(60), used).await.unwrap();
     }
 }

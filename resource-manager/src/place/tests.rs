@@ -269,8 +269,7 @@ async fn what_cannot_be_given_back_is_left_to_the_sweep_and_the_loop_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn one_statement_claims_no_more_than_the_setting_says() {
-    let mut world = World::new();
-    world.config.resource_manager.claim_batch = 10;
+    let world = World::with(|config| config.resource_manager.claim_batch = 10);
     let four = |n: u32| n * 16;
     let capacity = Resources::from_dimensions(PREMIUM.dimensions().map(four));
     let mut executor = FakeExecutor::connect(&world, "one", capacity);
@@ -286,7 +285,10 @@ async fn one_statement_claims_no_more_than_the_setting_says() {
 
 #[tokio::test(start_paused = true)]
 async fn an_executor_that_gives_back_what_it_is_given_gets_one_probe() {
-    let (world, mut executor) = started(PREMIUM);
+    // Hints outlive the quarantine.
+    let world = World::with(|config| config.bus.hint_ttl = Duration::from_secs(60));
+    let mut executor = FakeExecutor::connect(&world, "one", PREMIUM);
+    start(&world);
     let after = world.config.resource_manager.quarantine_after;
     for _ in 0..after {
         let hint = world.store.add(FakeTask::queued());

@@ -14,6 +14,7 @@ use domain::target::origin_of_run;
 use domain::task::{AttemptOutcome, State};
 use protocol::result_answer::Verdict;
 use runtime::clock::timeout;
+use runtime::config::Config;
 use runtime::health::Health;
 use runtime::tick::Turns;
 use std::sync::Arc;
@@ -26,6 +27,11 @@ use tokio::sync::mpsc;
 const PREMIUM: Resources = Tier::Premium.resources();
 const MOMENT: Duration = Duration::from_millis(1);
 
+/// Its executor is never in quarantine, however much comes back.
+fn patient(config: &mut Config) {
+    config.resource_manager.quarantine_after = 1_000_000;
+}
+
 /// A settling loop, one executor, and the way to report.
 struct Settling {
     world: World,
@@ -36,7 +42,7 @@ struct Settling {
 
 impl Settling {
     fn start() -> Self {
-        let world = World::new();
+        let world = World::with(patient);
         let settings = &world.config.resource_manager;
         let budgets = Budgets::new(settings.retry_budget(), settings.retry_max_hold);
         Self::start_with(world, budgets)
@@ -365,8 +371,7 @@ async fn a_result_waits_until_the_output_before_it_is_stored() {
 
 #[tokio::test(start_paused = true)]
 async fn one_statement_settles_no_more_than_the_setting_says() {
-    let mut world = World::new();
-    world.config.resource_manager.settle_batch = 4;
+    let world = World::with(|config| config.resource_manager.settle_batch = 4);
     let settings = &world.config.resource_manager;
     let budgets = Budgets::new(settings.retry_budget(), settings.retry_max_hold);
     let mut settling = Settling::start_with(world, budgets);

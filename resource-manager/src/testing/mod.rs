@@ -37,7 +37,13 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let (config, tasks) = (config(), TaskGroup::new());
+        Self::with(|_| {})
+    }
+
+    /// The same with other settings.
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let (mut config, tasks) = (config(), TaskGroup::new());
+        change(&mut config);
         let (stop, shutdown) = Shutdown::new();
         let (bus_stop, bus_shutdown) = Shutdown::new();
         let bus = Bus::connect(&config.bus, &tasks, &bus_shutdown).unwrap();
