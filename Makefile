@@ -1,5 +1,5 @@
 # The only commands to remember. Each is a script in scripts/, which says what it does and why.
-.PHONY: up test check bench chaos
+.PHONY: up test test-fast check bench chaos
 .DEFAULT_GOAL := test
 
 SERVICES := scripts/with-services --postgres --rabbitmq --redis --
@@ -11,6 +11,10 @@ up:
 # Every test of the workspace, on private engines.
 test:
 	@scripts/test
+
+# The part of it that waits for nothing: domain, api, store, bus, resource manager and the executor's units. For each change.
+test-fast:
+	@scripts/test fast
 
 # Formatting, lints, docs, walls, licences, unused dependencies, query data.
 check:

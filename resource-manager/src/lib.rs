@@ -8,6 +8,7 @@
 mod ends;
 mod fleet;
 mod heartbeat;
+mod lease_store;
 mod metrics;
 mod output;
 mod place;
@@ -21,6 +22,8 @@ mod settle;
 mod start;
 mod stop;
 mod stream;
+#[cfg(test)]
+mod testing;
 mod trace;
 
 pub use start::{ResourceManager, StartError};

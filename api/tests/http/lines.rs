@@ -256,7 +256,7 @@ async fn the_typed_client_makes_good_a_cut_and_tells_each_line_once() {
             let stored = || async { (tasks(&server).await >= count).then_some(()) };
             until_some("some to be stored", Duration::from_secs(30), stored).await.unwrap();
             proxy.set(Mode::Reset);
-            runtime::clock::sleep(Duration::from_millis(100)).await;
+            runtime::clock::sleep(Duration::from_millis(50)).await;
             proxy.set(Mode::Pass);
         }
     };
@@ -275,27 +275,33 @@ async fn the_typed_client_makes_good_a_cut_and_tells_each_line_once() {
     assert_eq!(tasks(&server).await, 5_999);
 }
 
-#[tokio::test]
-async fn a_body_that_goes_on_after_its_key_was_revoked_adds_nothing_more() {
-    let server = Server::start().await;
-    let mut socket = opened(&server, "").await;
-    let slice = format!("{NOOP}\n").repeat(500);
-    let chunk = format!("{:x}\r\n{slice}\r\n", slice.len());
-    socket.write_all(chunk.as_bytes()).await.unwrap();
-    let mut seen = String::new();
-    let mut buffer = [0; 65_536];
-    while seen.matches("\"task\":").count() < 500 {
-        let read = tokio::time::timeout(Duration::from_secs(20), socket.read(&mut buffer)).await;
-        let read = read.expect("answers before the end").unwrap();
-        seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+/// What is about seconds that pass waits for them.
+mod waits {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_goes_on_after_its_key_was_revoked_adds_nothing_more() {
+        let server = Server::start().await;
+        let mut socket = opened(&server, "").await;
+        let slice = format!("{NOOP}\n").repeat(500);
+        let chunk = format!("{:x}\r\n{slice}\r\n", slice.len());
+        socket.write_all(chunk.as_bytes()).await.unwrap();
+        let mut seen = String::new();
+        let mut buffer = [0; 65_536];
+        while seen.matches("\"task\":").count() < 500 {
+            let read =
+                tokio::time::timeout(Duration::from_secs(20), socket.read(&mut buffer)).await;
+            let read = read.expect("answers before the end").unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+        server.db.sql("update api_key set revoked_at = now()").await.unwrap();
+        runtime::clock::sleep(Duration::from_secs(2)).await;
+        socket.write_all(format!("{chunk}0\r\n\r\n").as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        socket.read_to_end(&mut rest).await.unwrap();
+        let rest = String::from_utf8_lossy(&rest);
+        assert!(rest.contains("\"code\":\"unauthenticated\""), "{rest}");
+        assert!(rest.contains("\"accepted\":500") && rest.contains("\"next\":500"), "{rest}");
+        assert_eq!(tasks(&server).await, 500);
     }
-    server.db.sql("update api_key set revoked_at = now()").await.unwrap();
-    runtime::clock::sleep(Duration::from_secs(2)).await;
-    socket.write_all(format!("{chunk}0\r\n\r\n").as_bytes()).await.unwrap();
-    let mut rest = Vec::new();
-    socket.read_to_end(&mut rest).await.unwrap();
-    let rest = String::from_utf8_lossy(&rest);
-    assert!(rest.contains("\"code\":\"unauthenticated\""), "{rest}");
-    assert!(rest.contains("\"accepted\":500") && rest.contains("\"next\":500"), "{rest}");
-    assert_eq!(tasks(&server).await, 500);
 }

@@ -28,7 +28,7 @@ async fn walk(tasks: usize, limit: usize, (inserts, cancels): (u32, u32)) {
         old.extend(ids.map(str::to_owned));
         // More than its rate, or more than its plan held a moment ago: what is left is sent again.
         if answer.status == 429 || results.iter().any(|made| made["task"].is_null()) {
-            sleep(Duration::from_millis(200)).await;
+            sleep(Duration::from_millis(50)).await;
         } else {
             assert_eq!(answer.status, 200, "{answer:?}");
         }

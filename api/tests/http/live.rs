@@ -348,8 +348,17 @@ async fn a_slow_reader_holds_a_bounded_buffer_and_gets_everything() {
     for _ in 0..4 {
         sockets.push(stream(&server, &id, "Connection: close\r\n").await);
     }
-    // The server fills what it may fill; then it waits for the readers.
-    runtime::clock::sleep(Duration::from_secs(3)).await;
+    // The server fills what it may fill; then it waits for the readers, and grows no more.
+    let last = std::cell::Cell::new((resident_mib(), runtime::clock::monotonic()));
+    let stands_still = async || {
+        let now = resident_mib();
+        if now != last.get().0 {
+            last.set((now, runtime::clock::monotonic()));
+        }
+        last.get().1.elapsed() >= Duration::from_millis(500)
+    };
+    let limit = Duration::from_secs(20);
+    testkit::poll::until("the server to wait for its readers", limit, stands_still).await.unwrap();
     let grown = resident_mib().saturating_sub(before);
     assert!(grown < 64, "four readers that do not read cost {grown} MiB");
     let mut bytes = Vec::new();
@@ -392,25 +401,31 @@ async fn the_typed_client_gives_up_in_the_end_and_says_so() {
     assert_eq!(unknown.next().await.unwrap_err().api().unwrap().status, 404);
 }
 
-#[tokio::test]
-async fn who_follows_with_a_key_that_was_revoked_sees_nothing_more() {
-    let server = Server::start().await;
-    let id = server.noop().await;
-    place(&server, &id, 1).await;
-    write(&server, &id, (1, 1, 0), "for you").await;
-    let mut socket = stream(&server, &id, "").await;
-    let mut seen = String::new();
-    let mut buffer = [0; 4096];
-    while !seen.contains("event: output") {
-        let read = socket.read(&mut buffer).await.unwrap();
-        seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+/// What is about seconds that pass waits for them.
+mod waits {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_follows_with_a_key_that_was_revoked_sees_nothing_more() {
+        let server = Server::start().await;
+        let id = server.noop().await;
+        place(&server, &id, 1).await;
+        write(&server, &id, (1, 1, 0), "for you").await;
+        let mut socket = stream(&server, &id, "").await;
+        let mut seen = String::new();
+        let mut buffer = [0; 4096];
+        while !seen.contains("event: output") {
+            let read = socket.read(&mut buffer).await.unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+        server.db.sql("update api_key set revoked_at = now()").await.unwrap();
+        runtime::clock::sleep(Duration::from_secs(2)).await;
+        write(&server, &id, (1, 1, 1), "for others").await;
+        let mut rest = Vec::new();
+        let ended =
+            tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut rest)).await;
+        ended.expect("the stream ends").unwrap();
+        let rest = String::from_utf8_lossy(&rest);
+        assert_eq!(rest.matches("event: output").count(), 0, "{rest}");
     }
-    server.db.sql("update api_key set revoked_at = now()").await.unwrap();
-    runtime::clock::sleep(Duration::from_secs(2)).await;
-    write(&server, &id, (1, 1, 1), "for others").await;
-    let mut rest = Vec::new();
-    let ended = tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut rest)).await;
-    ended.expect("the stream ends").unwrap();
-    let rest = String::from_utf8_lossy(&rest);
-    assert_eq!(rest.matches("event: output").count(), 0, "{rest}");
 }

@@ -133,50 +133,32 @@ async fn p99_of_a_neighbour(rm: &Rm, seconds: u32) -> u64 {
     times[times.len() * 99 / 100]
 }
 
-#[tokio::test]
-#[ignore = "a measurement, for a machine that does nothing else"]
-async fn a_neighbour_of_bombs_is_at_most_half_as_slow_again() {
-    let (rm, home) = (Rm::start().await, Home::new());
-    let _agent = Agent::start_with(&home, &[&rm.address], &SETTINGS);
-    rm.hello(0).await;
-    // One preemption by anything makes a round of 2 ms twice as long: the middle of several pairs says what is usual.
-    let mut ratios = Vec::new();
-    for _ in 0..PAIRS {
-        let alone = p99_of_a_neighbour(&rm, 5).await;
-        // Together one core: a resource manager never grants more than there is.
-        let bombs: Vec<_> =
-            (0..4).flat_map(|_| BOMBS).map(|(_, script, _)| with_cpu(&rm, 50, script)).collect();
-        let beside = p99_of_a_neighbour(&rm, 5).await;
-        for bomb in bombs {
-            assert_eq!(outcome(&rm.result(bomb).await), Outcome::KilledResources);
-        }
-        eprintln!("p99 alone {alone} us, beside 20 bombs {beside} us");
-        ratios.push(beside * 100 / alone);
-    }
-    ratios.sort_unstable();
-    assert!(ratios[PAIRS / 2] <= 150, "in hundredths: {ratios:?}");
-}
+/// It measures, and has the machine to itself there.
+mod chaos {
+    use super::*;
 
-#[tokio::test]
-#[ignore = "a measurement, for a machine that does nothing else"]
-async fn the_start_of_an_attempt_stays_cheap() {
-    for isolation in ["none", "auto"] {
+    #[tokio::test]
+    async fn a_neighbour_of_bombs_is_at_most_half_as_slow_again() {
         let (rm, home) = (Rm::start().await, Home::new());
-        let settings = [("EXECUTOR__ISOLATION", isolation)];
-        let agent = Agent::start_with(&home, &[&rm.address], &settings);
+        let _agent = Agent::start_with(&home, &[&rm.address], &SETTINGS);
         rm.hello(0).await;
-        let run = r#"{"command":{"argv":["true"]}}"#;
-        let mut ran = Vec::new();
-        for _ in 0..50 {
-            ran.push(rm.result(rm.assign(run)).await.ran_ms);
+        // One preemption by anything makes a round of 2 ms twice as long: the middle of several pairs says what is usual.
+        let mut ratios = Vec::new();
+        for _ in 0..PAIRS {
+            let alone = p99_of_a_neighbour(&rm, 5).await;
+            // Together one core: a resource manager never grants more than there is.
+            let bombs: Vec<_> = (0..4)
+                .flat_map(|_| BOMBS)
+                .map(|(_, script, _)| with_cpu(&rm, 50, script))
+                .collect();
+            let beside = p99_of_a_neighbour(&rm, 5).await;
+            for bomb in bombs {
+                assert_eq!(outcome(&rm.result(bomb).await), Outcome::KilledResources);
+            }
+            eprintln!("p99 alone {alone} us, beside 20 bombs {beside} us");
+            ratios.push(beside * 100 / alone);
         }
-        ran.sort_unstable();
-        eprintln!(
-            "{isolation}: `true` took {} ms, p90 {} ms; {}",
-            ran[25],
-            ran[45],
-            agent.enforces().await
-        );
-        assert!(ran[25] < 250);
+        ratios.sort_unstable();
+        assert!(ratios[PAIRS / 2] <= 150, "in hundredths: {ratios:?}");
     }
 }

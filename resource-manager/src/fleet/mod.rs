@@ -4,6 +4,8 @@
 mod executor_connection;
 mod fleet;
 mod lease;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use executor_connection::{ExecutorConnection, Stream};
 pub(crate) use fleet::{Fleet, Grant, Placement, Released};

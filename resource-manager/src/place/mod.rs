@@ -1,5 +1,7 @@
 //! Places hints on executors, one worker per pool.
 
+#[cfg(test)]
+mod tests;
 mod waiting;
 mod worker;
 mod workers;

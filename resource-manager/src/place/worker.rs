@@ -7,6 +7,7 @@
 
 use super::waiting::{InHand, Waiting};
 use crate::fleet::{Fleet, Grant, Placement, submitted_under, trace_of};
+use crate::lease_store::LeaseStore;
 use crate::metrics::{CLAIM_SIZE, LOOP_SECONDS, PLACED, STALE_HINTS, UNPLACED, WAITED};
 use crate::trace;
 use bus::{Bus, Hint, HintConsumer, Topic};
@@ -22,9 +23,8 @@ use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use store::StoreError;
-use store::connect::RmDb;
 use store::lease::LeaseKey;
-use store::task::transition::{Claim, EndedAttempt, SessionEpoch, not_started, placed, unplaced};
+use store::task::transition::{Claim, EndedAttempt, SessionEpoch};
 use tracing::{Instrument, debug, info_span, warn};
 
 /// Without room for this long, a worker stops consuming.
@@ -37,9 +37,9 @@ static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.claim.committed
 /// Assignments are sent and the deliveries not acked yet.
 static ASSIGNED: FaultPoint = FaultPoint::new("resource_manager.claim.assigned");
 
-pub(crate) struct PoolWorker {
+pub(crate) struct PoolWorker<S> {
     pub pool: PoolName,
-    pub db: RmDb,
+    pub db: S,
     pub node: NodeId,
     pub bus: Bus,
     pub fleet: Fleet,
@@ -56,7 +56,7 @@ struct Round {
     backoff: Backoff,
 }
 
-impl PoolWorker {
+impl<S: LeaseStore> PoolWorker<S> {
     /// Places until the shutdown, then returns held hints.
     pub(crate) async fn run(self, shutdown: Shutdown) {
         let mut round = Round {
@@ -159,7 +159,7 @@ impl PoolWorker {
         let claims: Vec<Claim> = placements.iter().map(Placement::claim).collect();
         let grace = self.settings.hard_end_grace();
         DELIVERED.hit().await?;
-        let granted = placed(&self.db, self.node, &sessions, &claims, grace).await?;
+        let granted = self.db.placed(self.node, &sessions, &claims, grace).await?;
         COMMITTED.hit().await?;
         let mut by_task: HashMap<_, _> =
             granted.into_iter().map(|placed| (placed.lease.task, placed)).collect();
@@ -219,7 +219,7 @@ impl PoolWorker {
             .iter()
             .map(|lease| EndedAttempt::bare(*lease, AttemptOutcome::NotStarted, reason))
             .collect();
-        if let Err(error) = not_started(&self.db, &ended).await {
+        if let Err(error) = self.db.not_started(&ended).await {
             warn!(%error, leases = unsent.len(), "Leases that were not sent could not be ended; they end with their session");
         }
         self.bus.wake(Topic::Batcher);
@@ -277,7 +277,7 @@ impl PoolWorker {
         if dispatches.is_empty() {
             return;
         }
-        if let Err(error) = unplaced(&self.db, &dispatches).await {
+        if let Err(error) = self.db.unplaced(&dispatches).await {
             warn!(%error, pool = %self.pool, "Tasks that found no place could not be given back; the sweep does it");
         }
         self.bus.wake(Topic::Batcher);

@@ -1,6 +1,7 @@
 //! Starts a pool's worker when its first executor connects.
 
 use super::PoolWorker;
+use crate::lease_store::LeaseStore;
 use domain::id::PoolName;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
@@ -8,11 +9,11 @@ use std::collections::HashSet;
 use tokio::sync::mpsc;
 
 /// Starts one worker per pool until the shutdown.
-pub(crate) async fn run(
+pub(crate) async fn run<S: LeaseStore>(
     mut pools: mpsc::UnboundedReceiver<PoolName>,
     tasks: TaskGroup,
     shutdown: Shutdown,
-    worker: impl Fn(PoolName) -> PoolWorker + Clone + Send + Sync + 'static,
+    worker: impl Fn(PoolName) -> PoolWorker<S> + Clone + Send + Sync + 'static,
 ) {
     let mut started = HashSet::new();
     loop {

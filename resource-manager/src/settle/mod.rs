@@ -4,6 +4,8 @@ mod group;
 mod next;
 mod reported;
 mod settler;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use reported::Reported;
 pub(crate) use settler::Settler;

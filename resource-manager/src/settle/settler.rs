@@ -7,6 +7,7 @@ use super::next::{Next, next};
 use super::reported::Reported;
 use crate::ends::Ends;
 use crate::fleet::{Fleet, HeldLease, Stream};
+use crate::lease_store::LeaseStore;
 use crate::metrics::{FOREIGN_RESULTS, LOOP_SECONDS, SETTLE_SIZE, SETTLED};
 use crate::output::OutputQueue;
 use crate::random::unit;
@@ -25,13 +26,8 @@ use runtime::tick::Turns;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
-use store::connect::RmDb;
-use store::lease::{LeaseKey, live};
-use store::session::owners;
-use store::task::transition::{
-    Answer, EndedAttempt, FailedAttempt, attempt_aborted, attempt_failed, attempt_killed,
-    attempts_exhausted, completed, handed_back, lease_lapsed, not_started, returned_again, stopped,
-};
+use store::lease::LeaseKey;
+use store::task::transition::{Answer, EndedAttempt, FailedAttempt};
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
 
@@ -40,8 +36,8 @@ static BEFORE_COMMIT: FaultPoint = FaultPoint::new("resource_manager.settle.befo
 /// Results are written and the replies not sent yet.
 static COMMITTED: FaultPoint = FaultPoint::new("resource_manager.settle.committed");
 
-pub(crate) struct Settler {
-    pub db: RmDb,
+pub(crate) struct Settler<S> {
+    pub db: S,
     pub fleet: Fleet,
     pub bus: Bus,
     pub output: OutputQueue,
@@ -50,7 +46,7 @@ pub(crate) struct Settler {
     pub batch: usize,
 }
 
-impl Settler {
+impl<S: LeaseStore> Settler<S> {
     /// Settles until the queue is closed.
     pub(crate) async fn run(self, turns: Turns, mut incoming: mpsc::Receiver<Vec<Reported>>) {
         let mut waiting: Vec<Reported> = Vec::new();
@@ -142,7 +138,7 @@ impl Settler {
         if sessions.is_empty() {
             return Ok(Vec::new());
         }
-        let owners = owners(&self.db, &sessions).await?;
+        let owners = self.db.owners(&sessions).await?;
         let is_foreign = |reported: &mut Reported| {
             let owner = owners.get(&reported.ended.lease.session);
             reported.of_another.as_deref().is_some_and(|who| owner != Some(who))
@@ -157,7 +153,9 @@ impl Settler {
         if foreign.is_empty() {
             return Ok(());
         }
-        let known: HashMap<LeaseKey, HeldLease> = live(&self.db, &foreign)
+        let known: HashMap<LeaseKey, HeldLease> = self
+            .db
+            .live(&foreign)
             .await?
             .iter()
             .map(|lease| (lease.key, HeldLease::of_live(lease)))
@@ -218,15 +216,15 @@ impl Settler {
             results.iter().map(|(reported, _)| reported.ended.clone()).collect();
         let db = &self.db;
         match event {
-            Event::Completed => completed(db, &ended).await,
-            Event::AttemptsExhausted => attempts_exhausted(db, &ended).await,
-            Event::AttemptAborted => attempt_aborted(db, &ended).await,
-            Event::AttemptKilled => attempt_killed(db, &ended).await,
-            Event::HandedBack => handed_back(db, &ended).await,
-            Event::NotStarted => not_started(db, &ended).await,
+            Event::Completed => db.completed(&ended).await,
+            Event::AttemptsExhausted => db.attempts_exhausted(&ended).await,
+            Event::AttemptAborted => db.attempt_aborted(&ended).await,
+            Event::AttemptKilled => db.attempt_killed(&ended).await,
+            Event::HandedBack => db.handed_back(&ended).await,
+            Event::NotStarted => db.not_started(&ended).await,
             Event::ReturnedAgain => {
                 let waits: Vec<_> = results.iter().map(|(_, next)| next.retry_after).collect();
-                returned_again(db, &ended, &waits).await
+                db.returned_again(&ended, &waits).await
             }
             Event::Stopped => self.stopped_or_handed_back(results, &ended).await,
             Event::AttemptFailed => {
@@ -238,12 +236,12 @@ impl Settler {
                         held: next.held.clone(),
                     })
                     .collect();
-                attempt_failed(db, &failed).await
+                db.attempt_failed(&failed).await
             }
             Event::LeaseLapsed | Event::LeaseLapsedForGood => {
                 let for_good = event == Event::LeaseLapsedForGood;
                 let leases: Vec<_> = ended.iter().map(|e| (e.lease, for_good)).collect();
-                lease_lapsed(db, &leases).await
+                db.lease_lapsed(&leases).await
             }
             Event::Due
             | Event::Dispatched
@@ -262,14 +260,14 @@ impl Settler {
         results: &[(Reported, Next)],
         ended: &[EndedAttempt],
     ) -> Result<Vec<Answer>, StoreError> {
-        let mut answers = stopped(&self.db, ended).await?;
+        let mut answers = self.db.stopped(ended).await?;
         let once_only =
             |at: &usize| results[*at].0.held.as_ref().is_some_and(|held| held.at_most_once);
         let (for_good, unasked): (Vec<usize>, Vec<usize>) =
             (0..ended.len()).filter(|at| still_leased(&answers[*at])).partition(once_only);
         if !for_good.is_empty() {
             let leases: Vec<_> = for_good.iter().map(|at| (ended[*at].lease, true)).collect();
-            for (at, answer) in for_good.into_iter().zip(lease_lapsed(&self.db, &leases).await?) {
+            for (at, answer) in for_good.into_iter().zip(self.db.lease_lapsed(&leases).await?) {
                 answers[at] = answer;
             }
         }
@@ -290,9 +288,9 @@ impl Settler {
             "Attempts were stopped that nobody had cancelled; they run again"
         );
         let given_back = if waits.iter().all(Duration::is_zero) {
-            handed_back(&self.db, &back).await?
+            self.db.handed_back(&back).await?
         } else {
-            returned_again(&self.db, &back, &waits).await?
+            self.db.returned_again(&back, &waits).await?
         };
         for (at, answer) in unasked.into_iter().zip(given_back) {
             answers[at] = answer;

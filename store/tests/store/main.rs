@@ -10,7 +10,6 @@ mod audit;
 mod batches;
 mod checks;
 mod concurrency;
-mod cost;
 mod counts;
 mod doctor;
 mod ends;

@@ -45,81 +45,6 @@ async fn all_at_once(db: &SchedulerDb) -> Vec<Result<(), StoreError>> {
     vec![one, two, three]
 }
 
-#[tokio::test]
-async fn connections_that_fell_silent_while_idle_are_not_used() {
-    let world = World::new().await;
-    let (db, proxy) = through_a_proxy(&world).await;
-    assert!(all_at_once(&db).await.iter().all(Result::is_ok));
-    proxy.set(Mode::HalfOpen);
-    // So long as makes a connection idle.
-    runtime::clock::sleep(Duration::from_millis(1100)).await;
-    proxy.set(Mode::Pass);
-    let began = monotonic();
-    for answer in all_at_once(&db).await {
-        answer.unwrap();
-    }
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-}
-
-#[tokio::test]
-async fn the_hot_path_keeps_its_connection_while_that_answers_and_gives_it_back_at_the_end() {
-    let world = World::new().await;
-    let (db, proxy) = through_a_proxy(&world).await;
-    let sessions =
-        "select count(distinct pid) from pg_stat_activity where datname = current_database()
-        and usename = 'berth_scheduler'";
-    for _ in 0..20 {
-        held(&db).await.unwrap();
-    }
-    assert_eq!(world.number(sessions).await, 1, "one after the other need no second");
-    proxy.set(Mode::HalfOpen);
-    runtime::clock::sleep(Duration::from_millis(1100)).await;
-    proxy.set(Mode::Pass);
-    let began = monotonic();
-    held(&db).await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    db.close().await;
-    assert!(held(&db).await.is_err(), "closed for the hot path, too");
-    let none = async || world.number(sessions).await == 0;
-    until("no connection to be left", Duration::from_secs(5), none).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_writer_goes_on_where_its_connection_fell_silent() {
-    let world = World::new().await;
-    let tenant = world.tenant().await;
-    let (settings, proxy) = behind_a_proxy(&world).await;
-    let db = SubmitDb::connect_for_writer(&settings).unwrap();
-    let store = async || insert(&db, &[new_task(tenant)]).await.map(drop);
-    for _ in 0..20 {
-        store().await.unwrap();
-    }
-    assert_eq!(proxy.accepted(), 1);
-    proxy.set(Mode::HalfOpen);
-    runtime::clock::sleep(Duration::from_millis(1100)).await;
-    proxy.set(Mode::Pass);
-    let began = monotonic();
-    store().await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
-    assert_eq!(proxy.accepted(), 2, "the silent one was given up");
-}
-
-#[tokio::test]
-async fn of_connections_that_fell_silent_together_one_is_asked() {
-    let world = World::new().await;
-    let (settings, proxy) = behind_a_proxy(&world).await;
-    let db = SubmitDb::connect_for_sign_in(&settings).unwrap();
-    let (one, two, three, four) = tokio::join!(db.ping(), db.ping(), db.ping(), db.ping());
-    assert!([one, two, three, four].iter().all(Result::is_ok));
-    assert_eq!(proxy.accepted(), 4);
-    proxy.set(Mode::HalfOpen);
-    runtime::clock::sleep(Duration::from_millis(1100)).await;
-    proxy.set(Mode::Pass);
-    let began = monotonic();
-    db.ping().await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-}
-
 /// Its answer would come after the term it is about; and nobody waits for the silent connection to be asked.
 #[tokio::test]
 async fn a_lead_is_renewed_soon_after_its_connection_fell_silent() {
@@ -208,4 +133,84 @@ async fn statements_under_way_are_given_up_and_their_connections_replaced() {
     let (one, two) = tokio::join!(held(&db), held(&db));
     assert_eq!((one.unwrap(), two.unwrap()), (Vec::new(), Vec::new()));
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
+}
+
+/// What is about seconds that pass waits for them.
+mod waits {
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_that_fell_silent_while_idle_are_not_used() {
+        let world = World::new().await;
+        let (db, proxy) = through_a_proxy(&world).await;
+        assert!(all_at_once(&db).await.iter().all(Result::is_ok));
+        proxy.set(Mode::HalfOpen);
+        // So long as makes a connection idle.
+        runtime::clock::sleep(Duration::from_millis(1100)).await;
+        proxy.set(Mode::Pass);
+        let began = monotonic();
+        for answer in all_at_once(&db).await {
+            answer.unwrap();
+        }
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn the_hot_path_keeps_its_connection_while_that_answers_and_gives_it_back_at_the_end() {
+        let world = World::new().await;
+        let (db, proxy) = through_a_proxy(&world).await;
+        let sessions =
+            "select count(distinct pid) from pg_stat_activity where datname = current_database()
+            and usename = 'berth_scheduler'";
+        for _ in 0..20 {
+            held(&db).await.unwrap();
+        }
+        assert_eq!(world.number(sessions).await, 1, "one after the other need no second");
+        proxy.set(Mode::HalfOpen);
+        runtime::clock::sleep(Duration::from_millis(1100)).await;
+        proxy.set(Mode::Pass);
+        let began = monotonic();
+        held(&db).await.unwrap();
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        db.close().await;
+        assert!(held(&db).await.is_err(), "closed for the hot path, too");
+        let none = async || world.number(sessions).await == 0;
+        until("no connection to be left", Duration::from_secs(5), none).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_writer_goes_on_where_its_connection_fell_silent() {
+        let world = World::new().await;
+        let tenant = world.tenant().await;
+        let (settings, proxy) = behind_a_proxy(&world).await;
+        let db = SubmitDb::connect_for_writer(&settings).unwrap();
+        let store = async || insert(&db, &[new_task(tenant)]).await.map(drop);
+        for _ in 0..20 {
+            store().await.unwrap();
+        }
+        assert_eq!(proxy.accepted(), 1);
+        proxy.set(Mode::HalfOpen);
+        runtime::clock::sleep(Duration::from_millis(1100)).await;
+        proxy.set(Mode::Pass);
+        let began = monotonic();
+        store().await.unwrap();
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+        assert_eq!(proxy.accepted(), 2, "the silent one was given up");
+    }
+
+    #[tokio::test]
+    async fn of_connections_that_fell_silent_together_one_is_asked() {
+        let world = World::new().await;
+        let (settings, proxy) = behind_a_proxy(&world).await;
+        let db = SubmitDb::connect_for_sign_in(&settings).unwrap();
+        let (one, two, three, four) = tokio::join!(db.ping(), db.ping(), db.ping(), db.ping());
+        assert!([one, two, three, four].iter().all(Result::is_ok));
+        assert_eq!(proxy.accepted(), 4);
+        proxy.set(Mode::HalfOpen);
+        runtime::clock::sleep(Duration::from_millis(1100)).await;
+        proxy.set(Mode::Pass);
+        let began = monotonic();
+        db.ping().await.unwrap();
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    }
 }

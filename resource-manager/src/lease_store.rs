@@ -1,0 +1,126 @@
+//! The statements about leases that placing and settling need.
+//!
+//! `PoolWorker`, `Settler` and `end_returned` call `store` through this trait and in no other way, so that their unit tests put a
+//! fake in the place of the database. Each method has the name and the promise of its function in `store`; none does more.
+
+use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
+use std::collections::HashMap;
+use std::time::Duration;
+use store::StoreError;
+use store::connect::RmDb;
+use store::lease::{LeaseKey, LiveLease};
+use store::task::transition::{
+    self, Answer, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch,
+};
+
+/// What a statement over many leases returns: an answer each, in their order.
+pub(crate) type Answers = Result<Vec<Answer>, StoreError>;
+
+/// See the functions of the same name in `store::task::transition`, `store::lease` and `store::session`.
+pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
+    fn placed(
+        &self,
+        owner: NodeId,
+        sessions: &[SessionEpoch],
+        claims: &[Claim],
+        grace: Duration,
+    ) -> impl Future<Output = Result<Vec<Placed>, StoreError>> + Send;
+
+    fn unplaced(
+        &self,
+        dispatches: &[(TenantId, TaskId, i32)],
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    fn live(
+        &self,
+        sessions: &[SessionId],
+    ) -> impl Future<Output = Result<Vec<LiveLease>, StoreError>> + Send;
+
+    fn owners(
+        &self,
+        sessions: &[SessionId],
+    ) -> impl Future<Output = Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError>> + Send;
+
+    fn completed(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn attempt_failed(&self, failed: &[FailedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn attempt_aborted(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn attempt_killed(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn handed_back(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn not_started(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn stopped(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
+    fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> impl Future<Output = Answers> + Send;
+
+    fn returned_again(
+        &self,
+        ended: &[EndedAttempt],
+        waits: &[Duration],
+    ) -> impl Future<Output = Answers> + Send;
+}
+
+impl LeaseStore for RmDb {
+    async fn placed(
+        &self,
+        owner: NodeId,
+        sessions: &[SessionEpoch],
+        claims: &[Claim],
+        grace: Duration,
+    ) -> Result<Vec<Placed>, StoreError> {
+        transition::placed(self, owner, sessions, claims, grace).await
+    }
+
+    async fn unplaced(&self, dispatches: &[(TenantId, TaskId, i32)]) -> Result<u64, StoreError> {
+        transition::unplaced(self, dispatches).await
+    }
+
+    async fn live(&self, sessions: &[SessionId]) -> Result<Vec<LiveLease>, StoreError> {
+        store::lease::live(self, sessions).await
+    }
+
+    async fn owners(
+        &self,
+        sessions: &[SessionId],
+    ) -> Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError> {
+        store::session::owners(self, sessions).await
+    }
+
+    async fn completed(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::completed(self, ended).await
+    }
+
+    async fn attempt_failed(&self, failed: &[FailedAttempt]) -> Answers {
+        transition::attempt_failed(self, failed).await
+    }
+
+    async fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::attempts_exhausted(self, ended).await
+    }
+
+    async fn attempt_aborted(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::attempt_aborted(self, ended).await
+    }
+
+    async fn attempt_killed(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::attempt_killed(self, ended).await
+    }
+
+    async fn handed_back(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::handed_back(self, ended).await
+    }
+
+    async fn not_started(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::not_started(self, ended).await
+    }
+
+    async fn stopped(&self, ended: &[EndedAttempt]) -> Answers {
+        transition::stopped(self, ended).await
+    }
+
+    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> Answers {
+        transition::lease_lapsed(self, leases).await
+    }
+
+    async fn returned_again(&self, ended: &[EndedAttempt], waits: &[Duration]) -> Answers {
+        transition::returned_again(self, ended, waits).await
+    }
+}

@@ -1,0 +1,99 @@
+//! An executor as the fleet knows it: a connection, and the messages that were sent over it.
+
+use super::World;
+use crate::fleet::{Fleet, Seat, Stream};
+use domain::id::{ExecutorId, PoolName, SessionId, TaskId};
+use domain::resources::Resources;
+use protocol::result_answer::Verdict;
+use protocol::to_executor::Message;
+use protocol::{LeaseKey, ToExecutor};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::mpsc;
+
+/// Messages that fit into an outbox.
+const OUTBOX: usize = 64;
+
+/// Makes `stream` the way to an executor without leases, owned under `epoch`.
+pub(crate) fn connect(
+    fleet: &Fleet,
+    stream: &Stream,
+    epoch: i64,
+    (executor, pool): (ExecutorId, PoolName),
+    capacity: Resources,
+) {
+    fleet.seat(Seat::empty(stream.clone(), epoch, executor, pool, (capacity, 20_000)), false);
+}
+
+/// The executor of `stream` leaves; true where that was its newest.
+pub(crate) fn disconnect(fleet: &Fleet, stream: &Stream) -> bool {
+    fleet.unseat(stream).is_some()
+}
+
+pub(crate) struct FakeExecutor {
+    pub stream: Stream,
+    pub executor: ExecutorId,
+    pub pool: PoolName,
+    inbox: mpsc::Receiver<ToExecutor>,
+}
+
+impl FakeExecutor {
+    /// Connects one of pool `default` with a new session.
+    pub(crate) fn connect(world: &World, name: &str, capacity: Resources) -> Self {
+        Self::with_outbox(world, name, capacity, OUTBOX)
+    }
+
+    /// The same with room for so many messages that it does not read.
+    pub(crate) fn with_outbox(
+        world: &World,
+        name: &str,
+        capacity: Resources,
+        outbox: usize,
+    ) -> Self {
+        static STREAMS: AtomicU64 = AtomicU64::new(1);
+        let (outbox, inbox) = mpsc::channel(outbox);
+        let id = STREAMS.fetch_add(1, Ordering::Relaxed);
+        let stream = Stream { id, session: SessionId::fresh(), outbox };
+        let (executor, pool): (ExecutorId, PoolName) =
+            (name.parse().unwrap(), "default".parse().unwrap());
+        world.store.open(stream.session, 1, (executor.clone(), pool.clone()));
+        let connected = Self { stream, executor, pool, inbox };
+        connect(&world.fleet, &connected.stream, 1, connected.identity(), capacity);
+        connected
+    }
+
+    /// Its name and its pool.
+    pub(crate) fn identity(&self) -> (ExecutorId, PoolName) {
+        (self.executor.clone(), self.pool.clone())
+    }
+
+    /// The next message that was sent.
+    pub(crate) fn message(&mut self) -> Option<Message> {
+        self.inbox.try_recv().ok()?.message
+    }
+
+    /// Tasks assigned since the last call, in their order.
+    pub(crate) fn assigned(&mut self) -> Vec<TaskId> {
+        let mut tasks = Vec::new();
+        while let Some(message) = self.message() {
+            let Message::Assignments(sent) = message else { panic!("{message:?}") };
+            for assignment in sent.assignments {
+                tasks.push(LeaseKey::try_from(&assignment.lease.unwrap()).unwrap().task);
+            }
+        }
+        tasks
+    }
+
+    /// Verdicts on results since the last call, each message's in one list.
+    pub(crate) fn verdicts(&mut self) -> Vec<Vec<(TaskId, Verdict)>> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.message() {
+            let Message::Results(sent) = message else { continue };
+            let verdict = |answer: protocol::ResultAnswer| {
+                let task = LeaseKey::try_from(answer.lease.as_ref().unwrap()).unwrap().task;
+                (task, answer.verdict())
+            };
+            messages.push(sent.answers.into_iter().map(verdict).collect());
+        }
+        messages
+    }
+}

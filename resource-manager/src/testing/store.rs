@@ -1,0 +1,307 @@
+//! A store in memory: tasks and their leases, for the statements of [`LeaseStore`].
+//!
+//! States move by `domain::task::next`, the table that the real statements are compared with. A test may let the next call of a
+//! statement fail, or do something while it is under way.
+
+use super::FakeTask;
+use crate::lease_store::{Answers, LeaseStore};
+use bus::Hint;
+use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
+use domain::target::origin_of_run;
+use domain::task::{AttemptOutcome, Event, State, next};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+use store::StoreError;
+use store::lease::{LeaseKey, LiveLease};
+use store::task::transition::{Answer, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch};
+
+type Owner = (ExecutorId, PoolName);
+
+#[derive(Clone, Default)]
+pub(crate) struct FakeStore(Arc<Mutex<Tables>>);
+
+#[derive(Default)]
+struct Tables {
+    tasks: BTreeMap<(TenantId, TaskId), FakeTask>,
+    sessions: HashMap<SessionId, (i64, Owner)>,
+    failures: HashMap<&'static str, StoreError>,
+    meanwhile: HashMap<&'static str, Box<dyn FnOnce() + Send>>,
+    calls: Vec<(&'static str, usize)>,
+}
+
+impl FakeStore {
+    /// A session that this resource manager owns under `epoch`.
+    pub(crate) fn open(&self, session: SessionId, epoch: i64, owner: Owner) {
+        self.0.lock().sessions.insert(session, (epoch, owner));
+    }
+
+    /// Adds a task and returns the hint of it.
+    pub(crate) fn add(&self, task: FakeTask) -> Hint {
+        let (tenant, id) = (TenantId::fresh(), TaskId::fresh());
+        let hint = Hint {
+            tenant,
+            task: id,
+            dispatch_epoch: task.dispatch_epoch,
+            resources: task.resources,
+            start_deadline_unix_ms: 0,
+        };
+        self.0.lock().tasks.insert((tenant, id), task);
+        hint
+    }
+
+    /// The task as it is now.
+    pub(crate) fn task(&self, hint: &Hint) -> FakeTask {
+        self.0.lock().tasks[&(hint.tenant, hint.task)].clone()
+    }
+
+    pub(crate) fn state(&self, hint: &Hint) -> State {
+        self.task(hint).state
+    }
+
+    /// Changes a task behind the back of whoever is tested.
+    pub(crate) fn change(&self, hint: &Hint, change: impl FnOnce(&mut FakeTask)) {
+        change(self.0.lock().tasks.get_mut(&(hint.tenant, hint.task)).unwrap());
+    }
+
+    /// The next call of `statement` fails, before it has any effect.
+    pub(crate) fn fail(&self, statement: &'static str, error: StoreError) {
+        self.0.lock().failures.insert(statement, error);
+    }
+
+    /// `action` happens as the next call of `statement` begins.
+    pub(crate) fn meanwhile(
+        &self,
+        statement: &'static str,
+        action: impl FnOnce() + Send + 'static,
+    ) {
+        self.0.lock().meanwhile.insert(statement, Box::new(action));
+    }
+
+    /// Each call since the last time, with its number of rows.
+    pub(crate) fn calls(&self) -> Vec<(&'static str, usize)> {
+        std::mem::take(&mut self.0.lock().calls)
+    }
+
+    fn begin(&self, statement: &'static str, rows: usize) -> Result<(), StoreError> {
+        let (meanwhile, failure) = {
+            let mut tables = self.0.lock();
+            tables.calls.push((statement, rows));
+            (tables.meanwhile.remove(statement), tables.failures.remove(statement))
+        };
+        if let Some(action) = meanwhile {
+            action();
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn end(
+        &self,
+        statement: &'static str,
+        event: Event,
+        ended: &[EndedAttempt],
+        waits: &[Duration],
+    ) -> Answers {
+        self.begin(statement, ended.len())?;
+        let mut tables = self.0.lock();
+        let waits = waits.iter().copied().chain(std::iter::repeat(Duration::ZERO));
+        let answer = |(ended, wait): (&EndedAttempt, Duration)| {
+            tables.end(ended.lease, event, ended.outcome, wait)
+        };
+        Ok(ended.iter().zip(waits).map(answer).collect())
+    }
+}
+
+impl Tables {
+    fn end(
+        &mut self,
+        lease: LeaseKey,
+        event: Event,
+        outcome: AttemptOutcome,
+        wait: Duration,
+    ) -> Answer {
+        let Some(task) = self.tasks.get_mut(&(lease.tenant, lease.task)) else {
+            return Answer::NotFound;
+        };
+        if task.lease == Some(lease)
+            && let Some(to) = next(task.state, event)
+        {
+            task.state = to;
+            task.lease = None;
+            task.wait = wait;
+            task.failures += u32::from(event == Event::AttemptFailed);
+            task.ends.push((lease, outcome));
+            return Answer::Applied(to);
+        }
+        if task.ends.contains(&(lease, outcome)) {
+            return Answer::Repeated;
+        }
+        Answer::Stale { actual: task.state }
+    }
+
+    fn place(&mut self, claim: &Claim) -> Option<Placed> {
+        let task = self.tasks.get_mut(&(claim.tenant, claim.task))?;
+        if task.dispatch_epoch != claim.dispatch_epoch {
+            return None;
+        }
+        task.state = next(task.state, Event::Placed)?;
+        task.attempt += 1;
+        let lease = LeaseKey {
+            tenant: claim.tenant,
+            task: claim.task,
+            attempt: task.attempt,
+            session: claim.session,
+        };
+        (task.lease, task.assignment) = (Some(lease), claim.assignment);
+        task.port_first = claim.port_first;
+        Some(Placed {
+            lease,
+            assignment: claim.assignment,
+            run_json: task.run_json.clone(),
+            retry_json: task.retry_json.clone(),
+            cap: Duration::from_secs(60),
+            failures: task.failures,
+            max_attempts: task.max_attempts,
+            at_most_once: task.at_most_once,
+            traceparent: None,
+            due_at: None,
+            schedule_name: None,
+            waited_ms: 0,
+        })
+    }
+}
+
+impl LeaseStore for FakeStore {
+    async fn placed(
+        &self,
+        _: NodeId,
+        sessions: &[SessionEpoch],
+        claims: &[Claim],
+        _: Duration,
+    ) -> Result<Vec<Placed>, StoreError> {
+        self.begin("placed", claims.len())?;
+        let mut tables = self.0.lock();
+        let is_owned = |tables: &Tables, session: SessionId| {
+            sessions.iter().any(|held| {
+                held.session == session
+                    && tables.sessions.get(&session).is_some_and(|(epoch, _)| *epoch == held.epoch)
+            })
+        };
+        let mut placed = Vec::new();
+        for claim in claims {
+            if is_owned(&tables, claim.session) {
+                placed.extend(tables.place(claim));
+            }
+        }
+        Ok(placed)
+    }
+
+    async fn unplaced(&self, dispatches: &[(TenantId, TaskId, i32)]) -> Result<u64, StoreError> {
+        self.begin("unplaced", dispatches.len())?;
+        let mut tables = self.0.lock();
+        let mut moved = 0;
+        for (tenant, id, dispatch_epoch) in dispatches {
+            if let Some(task) = tables.tasks.get_mut(&(*tenant, *id))
+                && task.dispatch_epoch == *dispatch_epoch
+                && let Some(to) = next(task.state, Event::Unplaced)
+            {
+                task.state = to;
+                moved += 1;
+            }
+        }
+        Ok(moved)
+    }
+
+    async fn live(&self, sessions: &[SessionId]) -> Result<Vec<LiveLease>, StoreError> {
+        self.begin("live", sessions.len())?;
+        let tables = self.0.lock();
+        let live = |task: &FakeTask| {
+            let key = task.lease.filter(|lease| sessions.contains(&lease.session))?;
+            Some(LiveLease {
+                key,
+                assignment: task.assignment,
+                resources: task.resources,
+                port_first: task.port_first,
+                slots: task.resources.slots(),
+                failures: task.failures,
+                max_attempts: task.max_attempts,
+                retry_json: task.retry_json.clone(),
+                target: origin_of_run(&task.run_json).map(Into::into),
+                traceparent: None,
+                at_most_once: task.at_most_once,
+                cap: Duration::from_secs(60),
+                cancelling: task.state == State::Cancelling,
+            })
+        };
+        Ok(tables.tasks.values().filter_map(live).collect())
+    }
+
+    async fn owners(
+        &self,
+        sessions: &[SessionId],
+    ) -> Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError> {
+        self.begin("owners", sessions.len())?;
+        let tables = self.0.lock();
+        let owner = |id: &SessionId| tables.sessions.get(id).map(|(_, owner)| (*id, owner.clone()));
+        Ok(sessions.iter().filter_map(owner).collect())
+    }
+
+    async fn completed(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("completed", Event::Completed, ended, &[])
+    }
+
+    async fn attempt_failed(&self, failed: &[FailedAttempt]) -> Answers {
+        let ended: Vec<_> = failed.iter().map(|failed| failed.ended.clone()).collect();
+        let waits: Vec<_> = failed.iter().map(|failed| failed.retry_after).collect();
+        let answers = self.end("attempt_failed", Event::AttemptFailed, &ended, &waits)?;
+        let mut tables = self.0.lock();
+        for (failed, answer) in failed.iter().zip(&answers) {
+            let lease = failed.ended.lease;
+            if *answer == Answer::Applied(State::Retrying)
+                && let Some(task) = tables.tasks.get_mut(&(lease.tenant, lease.task))
+            {
+                task.held_for = failed.held.as_ref().map(|held| Arc::clone(&held.target));
+            }
+        }
+        Ok(answers)
+    }
+
+    async fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("attempts_exhausted", Event::AttemptsExhausted, ended, &[])
+    }
+
+    async fn attempt_aborted(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("attempt_aborted", Event::AttemptAborted, ended, &[])
+    }
+
+    async fn attempt_killed(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("attempt_killed", Event::AttemptKilled, ended, &[])
+    }
+
+    async fn handed_back(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("handed_back", Event::HandedBack, ended, &[])
+    }
+
+    async fn not_started(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("not_started", Event::NotStarted, ended, &[])
+    }
+
+    async fn stopped(&self, ended: &[EndedAttempt]) -> Answers {
+        self.end("stopped", Event::Stopped, ended, &[])
+    }
+
+    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> Answers {
+        self.begin("lease_lapsed", leases.len())?;
+        let mut tables = self.0.lock();
+        let lapse = |(lease, for_good): &(LeaseKey, bool)| {
+            let event = if *for_good { Event::LeaseLapsedForGood } else { Event::LeaseLapsed };
+            tables.end(*lease, event, AttemptOutcome::Lost, Duration::ZERO)
+        };
+        Ok(leases.iter().map(lapse).collect())
+    }
+
+    async fn returned_again(&self, ended: &[EndedAttempt], waits: &[Duration]) -> Answers {
+        self.end("returned_again", Event::ReturnedAgain, ended, waits)
+    }
+}

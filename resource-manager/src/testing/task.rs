@@ -1,0 +1,56 @@
+//! A task of the store in memory.
+
+use domain::resources::{Resources, Tier};
+use domain::task::{AttemptOutcome, State};
+use std::sync::Arc;
+use std::time::Duration;
+use store::lease::LeaseKey;
+
+/// What the statements read and write of a task.
+#[derive(Debug, Clone)]
+pub(crate) struct FakeTask {
+    pub state: State,
+    pub dispatch_epoch: i32,
+    pub resources: Resources,
+    pub attempt: u32,
+    pub failures: u32,
+    pub max_attempts: u32,
+    pub at_most_once: bool,
+    pub run_json: String,
+    pub retry_json: Option<String>,
+    /// What its last end wrote: how long it waits, and for what.
+    pub wait: Duration,
+    pub held_for: Option<Arc<str>>,
+    pub lease: Option<LeaseKey>,
+    pub assignment: u64,
+    pub port_first: u32,
+    /// Its attempts that are over.
+    pub ends: Vec<(LeaseKey, AttemptOutcome)>,
+}
+
+impl FakeTask {
+    /// A task that was dispatched and asks for a basic executor.
+    pub(crate) fn queued() -> Self {
+        Self {
+            state: State::Queued,
+            dispatch_epoch: 1,
+            resources: Tier::Basic.resources(),
+            attempt: 0,
+            failures: 0,
+            max_attempts: 3,
+            at_most_once: false,
+            run_json: r#"{"noop":{}}"#.to_owned(),
+            retry_json: None,
+            wait: Duration::ZERO,
+            held_for: None,
+            lease: None,
+            assignment: 0,
+            port_first: 0,
+            ends: Vec::new(),
+        }
+    }
+
+    pub(crate) fn of(tier: Tier) -> Self {
+        Self { resources: tier.resources(), ..Self::queued() }
+    }
+}
