@@ -94,11 +94,11 @@ async fn acks_out_of_order_leave_nothing_behind(carrier: Carrier) {
     let rig = carrier.rig(|_| {}).await;
     rig.publish((0..300).map(|_| batch(1)).collect()).await;
     let mut consumer = rig.consume(32);
-    let mut outcomes = 0;
-    while outcomes < 300 {
+    let mut received = 0;
+    while received < 300 {
         let mut held = vec![next(&mut consumer).await];
         held.extend(std::iter::from_fn(|| consumer.try_next()));
-        outcomes += held.len();
+        received += held.len();
         // The second half first, every third later than the rest.
         let half = held.len() / 2;
         held.rotate_left(half);
@@ -222,9 +222,9 @@ async fn many_callers_publish_at_once(carrier: Carrier) {
         async { (batches.len(), rig.bus.publish(&rig.pool, batches).await) }
     });
     let mut sent = 0;
-    for (count, outcomes) in futures::future::join_all(calls).await {
-        assert_eq!(outcomes.len(), count);
-        assert!(outcomes.iter().all(|outcome| outcome.is_confirmed()));
+    for (count, received) in futures::future::join_all(calls).await {
+        assert_eq!(received.len(), count);
+        assert!(received.iter().all(|outcome| outcome.is_confirmed()));
         sent += count;
     }
     let mut consumer = rig.consume(100);

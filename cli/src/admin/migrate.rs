@@ -10,7 +10,7 @@ use store::migrate::{How, print_roles, run as migrate};
 /// How to migrate.
 #[derive(Debug, clap::Args)]
 pub struct MigrateArguments {
-    /// Settings file, TOML (or BERTH_CONFIG). `BERTH_SECTION__KEY` sets a single key.
+    /// Settings file, TOML (or BERTH_CONFIG). The environment variable `BERTH_SECTION__KEY` sets a single key.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Change the passwords of existing database roles to the configured ones. Running services need them for new connections.

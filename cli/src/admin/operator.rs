@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Where the settings of an operator's command come from, and who gives it.
 #[derive(Debug, clap::Args)]
 pub struct OperatorSettings {
-    /// Settings file, TOML (or BERTH_CONFIG). `BERTH_SECTION__KEY` sets a single key.
+    /// Settings file, TOML (or BERTH_CONFIG). The environment variable `BERTH_SECTION__KEY` sets a single key.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Actor in the audit log, after `operator:`. Default: the login name (with sudo, the caller's).

@@ -146,6 +146,6 @@ mod tests {
         }
         assert!(page(&standing, true).contains("Schedules fire again."));
         standing.held = None;
-        assert!(page(&standing, false).contains("Nothing is held"));
+        assert!(page(&standing, false).contains("Schedules are not held"));
     }
 }

@@ -191,7 +191,7 @@ mod tests {
             assert!(setting(text).is_err(), "{text}");
         }
         let mistake = setting("max_attempts=many").unwrap_err();
-        assert!(mistake.contains("`max_attempts` takes JSON, such as 3"), "{mistake}");
+        assert!(mistake.contains("`max_attempts` needs JSON, such as 3"), "{mistake}");
         assert!(setting("argv=echo hi").unwrap_err().contains(r#"["bash""#));
     }
 }

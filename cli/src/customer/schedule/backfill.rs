@@ -76,10 +76,10 @@ mod tests {
         };
         assert_eq!(
             said(&plan(30, true)),
-            "31 due times in this range, 30 of which made no task and would fire, 10 a second: \
+            "31 due times in this range, 30 without a task; would fire 10 per second: \
              2027-01-01T02:30:00Z to 2027-01-31T02:30:00Z"
         );
         assert!(said(&plan(30, false)).contains("will fire"));
-        assert!(said(&plan(0, false)).ends_with("there is nothing to do"));
+        assert!(said(&plan(0, false)).ends_with("nothing to do"));
     }
 }

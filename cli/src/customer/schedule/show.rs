@@ -146,8 +146,8 @@ pub(super) mod tests {
              gap            skip\n\
              runs           bash -c 'echo hi'\n\
              overlap        skip\n\
-             misfire        catch up with the newest 3, not older than 72h, 2 a second\n\
-             pauses         after 5 failures in a row; now 2\n\
+             misfire        catch up with the newest 3, at most 72h old, 2 per second\n\
+             pauses         after 5 consecutive failures; now 2\n\
              next due       2030-02-01T07:30:00Z (in 19h)\n\
              fires          2\n\
              changed        2030-01-31T11:00:00Z (1h ago)\n"
