@@ -396,17 +396,6 @@ pub enum PoolCommand {
     Resume(PoolArguments),
 }
 
-<<<<<<< ours
-=======
-/// Source of the settings of a role or an operator command.
-#[derive(Debug, Args)]
-pub struct SettingsArguments {
-    /// Settings file, TOML (or BERTH_CONFIG). The environment variable `BERTH_SECTION__KEY` sets a single key.
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-}
-
->>>>>>> theirs
 #[cfg(test)]
 mod tests {
     use super::*;

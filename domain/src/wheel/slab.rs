@@ -117,10 +117,4 @@ impl<K> Slab<K> {
             node.before = before;
         }
     }
-
-    /// Bytes in use.
-    #[cfg(test)]
-    pub fn size(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node<K>>()
-    }
 }

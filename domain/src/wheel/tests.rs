@@ -108,32 +108,3 @@ proptest! {
         }
     }
 }
-
-/// `cargo test --release -p domain -- --ignored --nocapture a_million`
-#[test]
-#[ignore = "a measurement, and only in a release build"]
-#[expect(clippy::disallowed_methods, reason = "it is a measurement")]
-fn a_million_timers_cost_less_than_a_second() {
-    const COUNT: u64 = 1_000_000;
-    let mut wheel = Wheel::new(at(0));
-    let started = std::time::Instant::now();
-    // Spread over ten minutes, by a step that meets each millisecond in no order.
-    let timers: Vec<_> = (0..COUNT)
-        .map(|n| wheel.insert(u128::from(n).to_be_bytes(), at((n * 7_919 % 600_000) as i64)))
-        .collect();
-    let inserted = started.elapsed();
-    let bytes = wheel.timers.size() / wheel.len();
-    for timer in timers.iter().step_by(2) {
-        assert!(wheel.cancel(*timer).is_some());
-    }
-    let cancelled = started.elapsed();
-    let fired: usize = (0..=600_000).map(|tick| wheel.advance(at(tick)).len()).sum();
-    let all = started.elapsed();
-    assert_eq!(fired, 500_000);
-    println!(
-        "1 000 000 inserted in {inserted:?}, half cancelled in {:?}, the rest fired tick by tick in {:?}: {all:?}; {bytes} bytes a timer",
-        cancelled - inserted,
-        all - cancelled
-    );
-    assert!(all.as_secs_f64() <= 1.0 && bytes <= 100);
-}

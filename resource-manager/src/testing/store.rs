@@ -227,7 +227,7 @@ impl LeaseStore for FakeStore {
                 failures: task.failures,
                 max_attempts: task.max_attempts,
                 retry_json: task.retry_json.clone(),
-                target: origin_of_run(&task.run_json).map(Into::into),
+                target: origin_of_run(&task.run_json),
                 traceparent: None,
                 at_most_once: task.at_most_once,
                 cap: Duration::from_secs(60),

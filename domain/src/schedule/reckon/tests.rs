@@ -416,29 +416,3 @@ mod property {
         }
     }
 }
-
-/// `cargo test --release -p domain -- --ignored --nocapture reckoning_costs`
-#[test]
-#[ignore = "a measurement, and only in a release build"]
-#[expect(clippy::disallowed_methods, reason = "it is a measurement")]
-fn reckoning_costs_microseconds() {
-    let from = at("2026-01-01T00:00:00Z");
-    for (pattern, zone) in [
-        ("*/5 * * * *", "UTC"),
-        ("30 2 * * mon-fri", "America/New_York"),
-        ("0 0 29 2 +1", "Europe/Berlin"),
-    ] {
-        let timing = cron(pattern, zone);
-        let started = std::time::Instant::now();
-        for _ in 0..10_000 {
-            std::hint::black_box(Reckoner::new(&timing, from).unwrap());
-        }
-        let made = started.elapsed() / 10_000;
-        let reckoner = Reckoner::new(&timing, from).unwrap();
-        let (started, mut last) = (std::time::Instant::now(), from);
-        for _ in 0..100 {
-            last = reckoner.next_after(last).unwrap().at;
-        }
-        println!("{pattern} in {zone}: made in {made:?}, next in {:?}", started.elapsed() / 100);
-    }
-}
