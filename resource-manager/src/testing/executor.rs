@@ -1,7 +1,7 @@
 //! An executor as the fleet knows it: a connection, and the messages that were sent over it.
 
 use super::World;
-use crate::fleet::{Fleet, Seat, Stream};
+use crate::fleet::{ExecutorConnection, Fleet, Stream};
 use domain::id::{ExecutorId, PoolName, SessionId, TaskId};
 use domain::resources::Resources;
 use protocol::result_answer::Verdict;
@@ -21,12 +21,14 @@ pub(crate) fn connect(
     (executor, pool): (ExecutorId, PoolName),
     capacity: Resources,
 ) {
-    fleet.seat(Seat::empty(stream.clone(), epoch, executor, pool, (capacity, 20_000)), false);
+    let offer = (capacity, 20_000);
+    let connection = ExecutorConnection::empty(stream.clone(), epoch, executor, pool, offer);
+    fleet.connect(connection, false);
 }
 
 /// The executor of `stream` leaves; true where that was its newest.
 pub(crate) fn disconnect(fleet: &Fleet, stream: &Stream) -> bool {
-    fleet.unseat(stream).is_some()
+    fleet.disconnect(stream).is_some()
 }
 
 pub(crate) struct FakeExecutor {

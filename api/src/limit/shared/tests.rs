@@ -7,7 +7,7 @@ use domain::rate::Hour;
 use runtime::clock::{monotonic, sleep};
 use runtime::config::load_from;
 use std::time::Duration;
-use testkit::poll::until_some;
+use testkit::poll::{until, until_some};
 use testkit::proxy::{Mode, Proxy};
 use testkit::services::TestRedis;
 
@@ -82,10 +82,11 @@ fn plain(rates: Rates, wanted: u64) -> LeaseRequest {
 }
 
 async fn early_in_the_hour() {
-    let now = runtime::clock::wall();
-    if Hour::of(now).left(now) < Duration::from_secs(10) {
-        sleep(Hour::of(now).left(now)).await;
-    }
+    let is_early = async || {
+        let now = runtime::clock::wall();
+        Hour::of(now).left(now) >= Duration::from_secs(10)
+    };
+    until("the next hour", Duration::from_secs(20), is_early).await.unwrap();
 }
 
 /// So slow that nothing flows in while a test runs.
@@ -173,38 +174,6 @@ async fn an_hour_has_its_limit_and_goes_on_where_its_count_was_lost() {
 }
 
 #[tokio::test]
-async fn a_redis_without_data_begins_with_empty_buckets_for_all_at_one_time() {
-    let shared = Shared::new().await;
-    assert_eq!(shared.lease(slow(20), 5).await.tokens, 5);
-    shared.lose(shared.redis.epoch_key()).await;
-    shared.lose(shared.redis.tenant_key(shared.tenant)).await;
-    let early = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await;
-    assert!(early.is_err(), "it has lost when buckets began");
-    let first = shared.redis.report_served(Duration::ZERO).await.unwrap();
-    let second = shared.redis.report_served(LONG).await.unwrap();
-    assert!(second <= first && first <= Duration::from_millis(500), "{first:?} {second:?}");
-    sleep(second).await;
-    assert_eq!(shared.lease(slow(20), 5).await.tokens, 0);
-    let other = Shared { tenant: TenantId::fresh(), ..shared };
-    let granted = other.lease(fast(0), 1000).await.tokens;
-    assert!(granted < 1000, "no more than has flowed in: {granted}");
-}
-
-#[tokio::test]
-async fn after_an_outage_for_all_buckets_begin_empty_once() {
-    let shared = Shared::new().await;
-    shared.set_epoch(LONG, LONG).await;
-    // A call from before the outage may be executed first: the bucket is full, and it hides nothing.
-    assert_eq!(shared.lease(slow(20), 5).await.tokens, 5);
-    let wait = shared.redis.report_served(LONG).await.unwrap();
-    assert!(wait > Duration::ZERO);
-    sleep(wait).await;
-    assert_eq!(shared.lease(slow(20), 5).await.tokens, 0);
-    // A process that comes back later finds that they have begun.
-    assert_eq!(shared.redis.report_served(LONG).await.unwrap(), Duration::ZERO);
-}
-
-#[tokio::test]
 async fn who_was_away_alone_or_has_just_started_empties_no_bucket() {
     let shared = Shared::new().await;
     assert_eq!(shared.redis.report_served(LONG).await.unwrap(), Duration::ZERO);
@@ -279,4 +248,41 @@ async fn a_redis_that_is_not_there_fails_in_time() {
         assert!(redis.lease(TenantId::fresh(), &plain(slow(1), 1)).await.is_err());
     }
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+/// What is about seconds that pass waits for them.
+mod waits {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_redis_without_data_begins_with_empty_buckets_for_all_at_one_time() {
+        let shared = Shared::new().await;
+        assert_eq!(shared.lease(slow(20), 5).await.tokens, 5);
+        shared.lose(shared.redis.epoch_key()).await;
+        shared.lose(shared.redis.tenant_key(shared.tenant)).await;
+        let early = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await;
+        assert!(early.is_err(), "it has lost when buckets began");
+        let first = shared.redis.report_served(Duration::ZERO).await.unwrap();
+        let second = shared.redis.report_served(LONG).await.unwrap();
+        assert!(second <= first && first <= Duration::from_millis(500), "{first:?} {second:?}");
+        sleep(second).await;
+        assert_eq!(shared.lease(slow(20), 5).await.tokens, 0);
+        let other = Shared { tenant: TenantId::fresh(), ..shared };
+        let granted = other.lease(fast(0), 1000).await.tokens;
+        assert!(granted < 1000, "no more than has flowed in: {granted}");
+    }
+
+    #[tokio::test]
+    async fn after_an_outage_for_all_buckets_begin_empty_once() {
+        let shared = Shared::new().await;
+        shared.set_epoch(LONG, LONG).await;
+        // A call from before the outage may be executed first: the bucket is full, and it hides nothing.
+        assert_eq!(shared.lease(slow(20), 5).await.tokens, 5);
+        let wait = shared.redis.report_served(LONG).await.unwrap();
+        assert!(wait > Duration::ZERO);
+        sleep(wait).await;
+        assert_eq!(shared.lease(slow(20), 5).await.tokens, 0);
+        // A process that comes back later finds that they have begun.
+        assert_eq!(shared.redis.report_served(LONG).await.unwrap(), Duration::ZERO);
+    }
 }
