@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use std::collections::HashMap;
-use std::future::Future;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -40,7 +39,7 @@ static STARTS: Mutex<Vec<(u64, f64)>> = Mutex::new(Vec::new());
 
 type Outcome<T> = Result<T, BoxDynError>;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Payload {
     n: u64,
     labels: HashMap<String, String>,
@@ -164,7 +163,7 @@ async fn in_flight<C: Future<Output = Outcome<()>>>(
         while let Some(call) = next() {
             call.await?;
         }
-        Ok(())
+        Ok::<(), BoxDynError>(())
     };
     try_join_all((0..width).map(caller)).await.map(drop)
 }
