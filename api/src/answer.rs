@@ -48,7 +48,7 @@ pub fn raw_json(status: StatusCode, body: Vec<u8>) -> HttpResponse {
 /// The answer that tells a problem.
 #[must_use]
 pub fn problem(problem: &Problem, request_id: RequestId) -> HttpResponse {
-    let row = problem.code().row();
+    let row = problem.code().info();
     let status = StatusCode::from_u16(row.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut answer = HttpResponse::build(status);
     answer.content_type("application/problem+json");
@@ -76,7 +76,7 @@ pub struct ShownProblem<'a> {
 
 impl Serialize for ShownProblem<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let row = self.problem.code().row();
+        let row = self.problem.code().info();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", &format_args!("urn:berth:problem:{}", row.code))?;
         map.serialize_entry("title", row.title)?;

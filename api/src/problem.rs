@@ -77,7 +77,7 @@ pub enum Code {
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct CodeInfo {
     /// The code as text.
     pub code: &'static str,
     /// HTTP status.
@@ -125,7 +125,7 @@ impl Code {
 
     /// The table.
     #[must_use]
-    pub const fn row(self) -> Row {
+    pub const fn info(self) -> CodeInfo {
         let (code, status, title, retryable) = match self {
             Self::InvalidJson => ("invalid_json", 400, "The body is not valid JSON", false),
             Self::InvalidParameter => ("invalid_parameter", 400, "A parameter is invalid", false),
@@ -180,7 +180,7 @@ impl Code {
             Self::OutcomeUnknown => ("outcome_unknown", 503, "The outcome is unknown", true),
             Self::Timeout => ("timeout", 503, "The request timed out", true),
         };
-        Row { code, status, title, retryable }
+        CodeInfo { code, status, title, retryable }
     }
 
     /// What a failed statement means to a client.
@@ -260,7 +260,7 @@ impl Problem {
     #[must_use]
     pub fn with_errors(code: Code, errors: Vec<FieldError>) -> Self {
         let detail = match errors.as_slice() {
-            [] => code.row().title.to_owned(),
+            [] => code.info().title.to_owned(),
             [only] => format!("{}: {}", shown(&only.pointer), only.detail),
             [first, rest @ ..] => {
                 format!("{}: {} (and {} more)", shown(&first.pointer), first.detail, rest.len())
@@ -369,8 +369,8 @@ impl Problem {
     /// Seconds to wait before trying again, for what is worth it.
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        let told = self.0.wait.or_else(|| self.met().map(|limited| limited.retry_after));
-        told.or_else(|| self.0.code.row().retryable.then_some(1))
+        let wait = self.0.wait.or_else(|| self.met().map(|limited| limited.retry_after));
+        wait.or_else(|| self.0.code.info().retryable.then_some(1))
     }
 }
 
@@ -389,14 +389,14 @@ impl Code {
     /// A sentence for problems that have none of their own.
     #[must_use]
     pub const fn advice(self) -> &'static str {
-        let row = self.row();
+        let info = self.info();
         if let Self::TooManyAtOnce = self {
             return "Too many of your requests are running or waiting. Send fewer in parallel and try again.";
         }
-        match (row.retryable, row.status) {
+        match (info.retryable, info.status) {
             (true, _) => "Try again later; repeat a write with the same Idempotency-Key.",
             (false, 500..) => "Report the request_id if it happens again.",
-            (false, _) => row.title,
+            (false, _) => info.title,
         }
     }
 }
@@ -408,12 +408,12 @@ mod tests {
 
     #[test]
     fn codes_are_distinct_and_retryable_ones_are_not_the_clients_fault() {
-        let codes: HashSet<_> = Code::ALL.iter().map(|code| code.row().code).collect();
+        let codes: HashSet<_> = Code::ALL.iter().map(|code| code.info().code).collect();
         assert_eq!(codes.len(), Code::ALL.len());
         for code in Code::ALL {
-            let row = code.row();
-            assert!((400..600).contains(&row.status));
-            assert_eq!(row.retryable, matches!(row.status, 429 | 503), "{code:?}");
+            let info = code.info();
+            assert!((400..600).contains(&info.status));
+            assert_eq!(info.retryable, matches!(info.status, 429 | 503), "{code:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::auth::token::Tokens;
 use crate::auth::{
-    Attempts, Authenticator, Line, OperatorAuthenticator, Passwords, key::KeyHasher,
+    Attempts, Authenticator, FairQueue, OperatorAuthenticator, Passwords, key::KeyHasher,
 };
 use crate::cursor::Sealer;
 use crate::limit::Limiter;
@@ -46,7 +46,7 @@ pub struct State {
     pub(crate) attempts: Attempts,
     pub(crate) passwords: Passwords,
     /// Those who stay signed in.
-    pub(crate) refreshes: Line,
+    pub(crate) refreshes: FairQueue,
     /// Whose word on where a request comes from is believed.
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) refresh_token_life: Duration,
@@ -167,7 +167,7 @@ impl State {
             ),
             limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
             passwords: Passwords::new()?,
-            refreshes: Line::new(REFRESHES),
+            refreshes: FairQueue::new(REFRESHES),
             trusted_proxies: config.api.trusted_proxies.clone(),
             refresh_token_life: config.auth.refresh_token_life,
             invitation_life: config.auth.invitation_life,

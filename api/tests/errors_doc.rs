@@ -14,7 +14,7 @@ fn the_table_in_the_docs_is_the_table_in_the_code() {
         .collect();
     let in_code: BTreeSet<String> = Code::ALL
         .iter()
-        .map(|code| code.row())
+        .map(|code| code.info())
         .map(|row| {
             format!(
                 "| `{}` | {} | {} ",

@@ -204,8 +204,8 @@ mod tests {
             let refused = ParseTenantNameError::Invisible(invisible);
             assert_eq!(text.parse::<TenantName>(), Err(refused), "{invisible:?}");
         }
-        let told = "a\u{202e}b".parse::<TenantName>().unwrap_err().to_string();
-        assert!(told.contains("U+202E"), "{told}");
+        let message = "a\u{202e}b".parse::<TenantName>().unwrap_err().to_string();
+        assert!(message.contains("U+202E"), "{message}");
     }
 
     #[test]

@@ -10,11 +10,11 @@ use store::StoreError;
 use store::connect::RmDb;
 use store::lease::{LeaseKey, LiveLease};
 use store::task::transition::{
-    self, Answer, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch,
+    self, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
 };
 
 /// What a statement over many leases returns: an answer each, in their order.
-pub(crate) type Answers = Result<Vec<Answer>, StoreError>;
+pub(crate) type TransitionResults = Result<Vec<TransitionResult>, StoreError>;
 
 /// See the functions of the same name in `store::task::transition`, `store::lease` and `store::session`.
 pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
@@ -41,21 +41,38 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
         sessions: &[SessionId],
     ) -> impl Future<Output = Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError>> + Send;
 
-    fn completed(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn attempt_failed(&self, failed: &[FailedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn attempt_aborted(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn attempt_killed(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn handed_back(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn not_started(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn stopped(&self, ended: &[EndedAttempt]) -> impl Future<Output = Answers> + Send;
-    fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> impl Future<Output = Answers> + Send;
+    fn completed(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
+    fn attempt_failed(
+        &self,
+        failed: &[FailedAttempt],
+    ) -> impl Future<Output = TransitionResults> + Send;
+    fn attempts_exhausted(
+        &self,
+        ended: &[EndedAttempt],
+    ) -> impl Future<Output = TransitionResults> + Send;
+    fn attempt_aborted(
+        &self,
+        ended: &[EndedAttempt],
+    ) -> impl Future<Output = TransitionResults> + Send;
+    fn attempt_killed(
+        &self,
+        ended: &[EndedAttempt],
+    ) -> impl Future<Output = TransitionResults> + Send;
+    fn handed_back(&self, ended: &[EndedAttempt])
+    -> impl Future<Output = TransitionResults> + Send;
+    fn not_started(&self, ended: &[EndedAttempt])
+    -> impl Future<Output = TransitionResults> + Send;
+    fn stopped(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
+    fn lease_lapsed(
+        &self,
+        leases: &[(LeaseKey, bool)],
+    ) -> impl Future<Output = TransitionResults> + Send;
 
     fn returned_again(
         &self,
         ended: &[EndedAttempt],
         waits: &[Duration],
-    ) -> impl Future<Output = Answers> + Send;
+    ) -> impl Future<Output = TransitionResults> + Send;
 }
 
 impl LeaseStore for RmDb {
@@ -84,43 +101,47 @@ impl LeaseStore for RmDb {
         store::session::owners(self, sessions).await
     }
 
-    async fn completed(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn completed(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::completed(self, ended).await
     }
 
-    async fn attempt_failed(&self, failed: &[FailedAttempt]) -> Answers {
+    async fn attempt_failed(&self, failed: &[FailedAttempt]) -> TransitionResults {
         transition::attempt_failed(self, failed).await
     }
 
-    async fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::attempts_exhausted(self, ended).await
     }
 
-    async fn attempt_aborted(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn attempt_aborted(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::attempt_aborted(self, ended).await
     }
 
-    async fn attempt_killed(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn attempt_killed(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::attempt_killed(self, ended).await
     }
 
-    async fn handed_back(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn handed_back(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::handed_back(self, ended).await
     }
 
-    async fn not_started(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn not_started(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::not_started(self, ended).await
     }
 
-    async fn stopped(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn stopped(&self, ended: &[EndedAttempt]) -> TransitionResults {
         transition::stopped(self, ended).await
     }
 
-    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> Answers {
+    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> TransitionResults {
         transition::lease_lapsed(self, leases).await
     }
 
-    async fn returned_again(&self, ended: &[EndedAttempt], waits: &[Duration]) -> Answers {
+    async fn returned_again(
+        &self,
+        ended: &[EndedAttempt],
+        waits: &[Duration],
+    ) -> TransitionResults {
         transition::returned_again(self, ended, waits).await
     }
 }

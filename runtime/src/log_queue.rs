@@ -34,7 +34,7 @@ struct Lines {
     /// Bytes that are being written.
     leaving: usize,
     /// Dropped lines that the log does not tell of yet.
-    untold: u64,
+    unreported: u64,
 }
 
 /// The queue before this process's standard error, with `room` bytes where this call is the first.
@@ -81,7 +81,7 @@ impl LogQueue {
         let mut lines = self.lock();
         if lines.waiting.len() + lines.leaving + text.len() > self.room {
             let count = lines_in(text);
-            lines.untold += count;
+            lines.unreported += count;
             self.dropped.inc_by(count);
             return;
         }
@@ -111,19 +111,19 @@ impl LogQueue {
         loop {
             self.next(&mut batch);
             let written = write_all(&mut to, &batch);
-            let untold = {
+            let unreported = {
                 let mut lines = self.lock();
                 lines.leaving = 0;
-                if written.is_ok() { std::mem::take(&mut lines.untold) } else { 0 }
+                if written.is_ok() { std::mem::take(&mut lines.unreported) } else { 0 }
             };
             self.changed.notify_all();
             if written.is_err() {
                 // Closed, for example. The next lines may be luckier.
                 self.dropped.inc_by(lines_in(&batch));
-            } else if untold > 0 {
+            } else if unreported > 0 {
                 tracing::warn!(
-                    lines = untold,
-                    "{untold} log lines were dropped: standard error was not read in time"
+                    lines = unreported,
+                    "{unreported} log lines were dropped: standard error was not read in time"
                 );
             }
             batch.clear();
@@ -216,7 +216,7 @@ mod tests {
         queue.flush(Duration::from_millis(10));
         let dropped = queue.dropped.get() - before;
         assert!((500..=768).contains(&dropped), "{dropped} of 1024 lines of 1 KiB");
-        assert_eq!(queue.lock().untold, dropped);
+        assert_eq!(queue.lock().unreported, dropped);
         // Whoever reads again finds whole lines, and the process may end.
         let kept = 1024 - dropped;
         let mut text = vec![0; usize::try_from(kept).unwrap() * line.len()];
@@ -224,7 +224,7 @@ mod tests {
         assert!(text.chunks(line.len()).all(|one| one == line.as_bytes()));
         queue.flush(SOON);
         let lines = queue.lock();
-        assert_eq!((lines.waiting.len(), lines.leaving, lines.untold), (0, 0, 0));
+        assert_eq!((lines.waiting.len(), lines.leaving, lines.unreported), (0, 0, 0));
     }
 
     #[test]

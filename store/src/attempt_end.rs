@@ -44,7 +44,7 @@ pub async fn tell(db: &RmDb, owner: NodeId, seq: i64, words: &[Vec<u8>]) -> Resu
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn hear(
+pub async fn read(
     db: &SchedulerDb,
     heard: &mut HashMap<NodeId, i64>,
 ) -> Result<Vec<(TaskId, Duration)>, StoreError> {
@@ -57,7 +57,7 @@ pub async fn hear(
         &owners,
         &seqs
     );
-    let rows = on_own!(db.dispatch(), "attempt_end.hear", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "attempt_end.read", query.fetch_all);
     let mut ends = Vec::new();
     for row in rows {
         let last = heard.entry(NodeId(row.owner)).or_insert(row.seq);
@@ -81,7 +81,7 @@ pub async fn prune(db: &SchedulerDb) -> Result<u64, StoreError> {
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn untold(
+pub async fn unreported(
     db: &SchedulerDb,
     tasks: &[(TenantId, TaskId, Timestamp)],
 ) -> Result<Vec<(TaskId, Duration)>, StoreError> {
@@ -101,7 +101,7 @@ pub async fn untold(
         &ids,
         &since
     );
-    let rows = on_own!(db.dispatch(), "attempt_end.untold", query.fetch_all);
+    let rows = on_own!(db.dispatch(), "attempt_end.unreported", query.fetch_all);
     let used = |ms: i64| Duration::from_millis(ms.unsigned_abs());
     Ok(rows.into_iter().map(|row| (TaskId(row.id), used(row.used_ms))).collect())
 }

@@ -140,20 +140,20 @@ pub async fn put(
 ) -> Result<bool, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
     let act = match make_or_lock(&mut tx, name, limits).await? {
-        None => Act::new("plan.put", "plan", name).to(told(limits)),
+        None => Act::new("plan.put", "plan", name).to(audit_value(limits)),
         Some(before) if before == *limits => return Ok(false),
         Some(before) => {
             set(&mut tx, name, limits).await?;
-            Act::new("plan.put", "plan", name).from(told(&before)).to(told(limits))
+            Act::new("plan.put", "plan", name).from(audit_value(&before)).to(audit_value(limits))
         }
     };
     let made = act.before.is_none();
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(made)
 }
 
 /// Stores a plan that is new. Of one that is there it changes nothing, locks it and says what it allows: in one statement, so
-/// that of two who make the same plan at once one is told of the other's.
+/// that of two who make the same plan at once one is audit_value of the other's.
 async fn make_or_lock(
     tx: &mut PgConnection,
     name: &PlanName,
@@ -233,13 +233,13 @@ pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, St
         Err(error) if error.sqlstate().as_deref() == Some("23503") => return Ok(Deleted::InUse),
         Err(error) => return Err(error),
     };
-    let act = Act::new("plan.delete", "plan", name).from(told(&before));
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    let act = Act::new("plan.delete", "plan", name).from(audit_value(&before));
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Deleted::Yes)
 }
 
 /// What the audit shows of a plan.
-fn told(limits: &PlanLimits) -> Value {
+fn audit_value(limits: &PlanLimits) -> Value {
     json!(limits)
 }
 

@@ -5,7 +5,7 @@
 //! expired key get the same answer.
 
 use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
-use super::cache::{Answer, Cache, KnownKey};
+use super::cache::{Cache, KnownKey, Lookup};
 use super::key::{GeneratedKey, KeyHasher, KeyId, KeyKind, PresentedKey};
 use super::sign_in::{self, SignIns};
 use super::standing::Standing;
@@ -42,7 +42,7 @@ pub enum Actor {
 impl Actor {
     /// As the audit names it.
     #[must_use]
-    pub const fn told(self) -> domain::audit::Actor {
+    pub const fn audit_actor(self) -> domain::audit::Actor {
         match self {
             Self::Key(key) => domain::audit::Actor::Key(key.public()),
             Self::User(user, sign_in) => domain::audit::Actor::User(user, Some(sign_in)),
@@ -254,7 +254,7 @@ impl Authenticator {
         let id = presented.id();
         let (slot, answer) = self.cache.get((id, peer), || look_up(&self.db, id)).await;
         match answer {
-            Answer::Known(key) if self.opens(&presented, &key) => {
+            Lookup::Found(key) if self.opens(&presented, &key) => {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
@@ -266,8 +266,8 @@ impl Authenticator {
                 let actor = Actor::Key(id);
                 Ok(Caller { tenant, actor, user, permissions, standing })
             }
-            Answer::Known(_) | Answer::Unknown => Err(rejected()),
-            Answer::Failed(code) => Err(checked_later(code)),
+            Lookup::Found(_) | Lookup::Unknown => Err(rejected()),
+            Lookup::Failed(code) => Err(checked_later(code)),
         }
     }
 

@@ -38,7 +38,7 @@ impl Authority {
         self.looked = monotonic();
         let caller = match authenticator.authenticate(&self.headers, None).await {
             Ok(caller) => caller,
-            Err(problem) if problem.code().row().status >= 500 => return Ok(()),
+            Err(problem) if problem.code().info().status >= 500 => return Ok(()),
             Err(problem) => return Err(problem),
         };
         caller.require(self.permission)?;

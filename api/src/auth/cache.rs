@@ -5,8 +5,8 @@
 //! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us. Who was known before waits
 //! for none of them.
 
+use super::fair_queue::FairQueue;
 use super::key::KeyId;
-use super::line::Line;
 use super::standing::Standing;
 use crate::problem::Code;
 use crate::request::Peer;
@@ -39,7 +39,7 @@ const OF_STRANGERS: usize = 1;
 const RENEWED_AT: f64 = 0.75;
 
 /// What is kept of one kind of credential.
-pub(super) trait Known: Clone + Debug {
+pub(super) trait CachedCredential: Clone + Debug {
     /// What it is looked up by.
     type Id: Debug + Copy + Eq + Hash;
     /// What the database says.
@@ -64,7 +64,7 @@ pub(super) struct KnownKey {
     pub expires: Option<Instant>,
 }
 
-impl Known for KnownKey {
+impl CachedCredential for KnownKey {
     type Id = KeyId;
     type Record = KeyRecord;
 
@@ -87,8 +87,8 @@ pub(super) fn local(at: Timestamp, now: Timestamp, asked_at: Instant) -> Instant
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Answer<K> {
-    Known(K),
+pub(super) enum Lookup<K> {
+    Found(K),
     Unknown,
     /// The database gave no answer; shared by those who waited for it, and not kept.
     Failed(Code),
@@ -98,7 +98,7 @@ pub(super) enum Answer<K> {
 #[derive(Debug)]
 pub(super) struct Slot<K> {
     asked_at: Instant,
-    answer: OnceCell<Answer<K>>,
+    answer: OnceCell<Lookup<K>>,
     used: AtomicBool,
     /// It is looked up again already, before this answer's time is over.
     renewed: AtomicBool,
@@ -115,9 +115,9 @@ impl<K> Slot<K> {
     /// What the next look-up is to take it for: a failed one says nothing new.
     fn is_known(&self) -> bool {
         match self.answer.get() {
-            Some(Answer::Known(_)) => true,
-            Some(Answer::Unknown) => false,
-            Some(Answer::Failed(_)) | None => self.was_known,
+            Some(Lookup::Found(_)) => true,
+            Some(Lookup::Unknown) => false,
+            Some(Lookup::Failed(_)) | None => self.was_known,
         }
     }
 
@@ -127,7 +127,7 @@ impl<K> Slot<K> {
     }
 
     fn is_fresh(&self, ttl: Duration) -> bool {
-        let failed = matches!(self.answer.get(), Some(Answer::Failed(_)));
+        let failed = matches!(self.answer.get(), Some(Lookup::Failed(_)));
         !failed && self.asked_at.elapsed() < ttl
     }
 }
@@ -135,12 +135,12 @@ impl<K> Slot<K> {
 /// Two generations: when the young one is full it becomes the old one and the old one goes. So the
 /// size is bounded without a list in order of use.
 #[derive(Debug)]
-struct Generations<K: Known> {
+struct Generations<K: CachedCredential> {
     young: HashMap<K::Id, Arc<Slot<K>>>,
     old: HashMap<K::Id, Arc<Slot<K>>>,
 }
 
-impl<K: Known> Generations<K> {
+impl<K: CachedCredential> Generations<K> {
     fn keep(&mut self, id: K::Id, slot: Arc<Slot<K>>) {
         if self.young.len() >= CAPACITY {
             self.old = std::mem::take(&mut self.young);
@@ -150,17 +150,17 @@ impl<K: Known> Generations<K> {
 }
 
 #[derive(Debug)]
-pub(super) struct Cache<K: Known> {
+pub(super) struct Cache<K: CachedCredential> {
     ttl: Duration,
     generations: Mutex<Generations<K>>,
-    of_known: Line,
-    of_strangers: Line,
+    of_known: FairQueue,
+    of_strangers: FairQueue,
 }
 
-impl<K: Known> Cache<K> {
+impl<K: CachedCredential> Cache<K> {
     pub(super) fn new(ttl: Duration) -> Self {
         let generations = Generations { young: HashMap::new(), old: HashMap::new() };
-        let (of_known, of_strangers) = (Line::new(OF_KNOWN), Line::new(OF_STRANGERS));
+        let (of_known, of_strangers) = (FairQueue::new(OF_KNOWN), FairQueue::new(OF_STRANGERS));
         Self { ttl, generations: Mutex::new(generations), of_known, of_strangers }
     }
 
@@ -169,7 +169,7 @@ impl<K: Known> Cache<K> {
         &self,
         (id, peer): (K::Id, Option<Peer>),
         look_up: F,
-    ) -> (Arc<Slot<K>>, Answer<K>)
+    ) -> (Arc<Slot<K>>, Lookup<K>)
     where
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<Option<K::Record>, StoreError>>,
@@ -184,7 +184,7 @@ impl<K: Known> Cache<K> {
             let (line, peer) =
                 if slot.was_known { (&self.of_known, None) } else { (&self.of_strangers, peer) };
             let Some(_turn) = line.turn(peer).await else {
-                return Answer::Failed(Code::Unavailable);
+                return Lookup::Failed(Code::Unavailable);
             };
             answer_of(slot.asked_at, look_up().await)
         });
@@ -208,7 +208,7 @@ impl<K: Known> Cache<K> {
         let next = Slot::new(true);
         let Some(_turn) = self.of_known.turn(None).await else { return };
         let answer = answer_of(next.asked_at, look_up().await);
-        if matches!(answer, Answer::Failed(_)) {
+        if matches!(answer, Lookup::Failed(_)) {
             return;
         }
         let next = Arc::new(Slot { answer: OnceCell::new_with(Some(answer)), ..next });
@@ -232,17 +232,17 @@ impl<K: Known> Cache<K> {
     }
 }
 
-fn answer_of<K: Known>(
+fn answer_of<K: CachedCredential>(
     asked_at: Instant,
     found: Result<Option<K::Record>, StoreError>,
-) -> Answer<K> {
+) -> Lookup<K> {
     match found {
         Ok(found) => {
-            found.and_then(|record| K::of(record, asked_at)).map_or(Answer::Unknown, Answer::Known)
+            found.and_then(|record| K::of(record, asked_at)).map_or(Lookup::Unknown, Lookup::Found)
         }
         Err(error) => {
             tracing::warn!(error = %ErrorChain(&error), "Credentials cannot be checked: {error}");
-            Answer::Failed(Code::of_store(&error))
+            Lookup::Failed(Code::of_store(&error))
         }
     }
 }
@@ -274,7 +274,7 @@ mod tests {
             })
         });
         for (_, answer) in futures::future::join_all(gets).await {
-            assert!(matches!(answer, Answer::Unknown));
+            assert!(matches!(answer, Lookup::Unknown));
         }
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
@@ -284,17 +284,17 @@ mod tests {
         let id = id();
         let cache = KeyCache::new(Duration::from_secs(60));
         let (_, answer) = cache.get((id, None), || async { Err(StoreError::Busy) }).await;
-        assert!(matches!(answer, Answer::Failed(Code::Overloaded)));
+        assert!(matches!(answer, Lookup::Failed(Code::Overloaded)));
         let (slot, answer) = cache.get((id, None), || async { Ok(None) }).await;
-        assert!(matches!(answer, Answer::Unknown));
+        assert!(matches!(answer, Lookup::Unknown));
         assert!(slot.first_use() && !slot.first_use());
         let (_, answer) = cache.get((id, None), || async { Err(StoreError::Busy) }).await;
-        assert!(matches!(answer, Answer::Unknown), "kept");
+        assert!(matches!(answer, Lookup::Unknown), "kept");
 
         let nothing_kept = KeyCache::new(Duration::ZERO);
         nothing_kept.get((id, None), || async { Ok(None) }).await;
         let (_, answer) = nothing_kept.get((id, None), || async { Err(StoreError::Busy) }).await;
-        assert!(matches!(answer, Answer::Failed(_)), "asked again");
+        assert!(matches!(answer, Lookup::Failed(_)), "asked again");
     }
 
     fn record() -> KeyRecord {
@@ -318,7 +318,7 @@ mod tests {
         let (cache, known) = (KeyCache::new(Duration::ZERO), id());
         // The first time it is a stranger, too.
         let (_, answer) = cache.get((known, None), || async { Ok(Some(record())) }).await;
-        assert!(matches!(answer, Answer::Known(_)));
+        assert!(matches!(answer, Lookup::Found(_)));
         let (gate, asked) = (Semaphore::new(0), AtomicU32::new(0));
         let strangers = futures::future::join_all((0..8).map(|_| {
             cache.get((id(), None), || async {
@@ -332,14 +332,14 @@ mod tests {
             assert_eq!(asked.load(Ordering::SeqCst), 1, "one stranger at a time");
             // A look-up that failed in between makes it no stranger.
             let (_, answer) = cache.get((known, None), || async { Err(StoreError::Busy) }).await;
-            assert!(matches!(answer, Answer::Failed(_)));
+            assert!(matches!(answer, Lookup::Failed(_)));
             let (_, answer) = cache.get((known, None), || async { Ok(Some(record())) }).await;
-            assert!(matches!(answer, Answer::Known(_)));
+            assert!(matches!(answer, Lookup::Found(_)));
             assert_eq!(asked.load(Ordering::SeqCst), 1, "the strangers still wait");
             gate.add_permits(8);
         };
         let (answers, ()) = futures::join!(strangers, refreshes);
-        assert!(answers.iter().all(|(_, answer)| matches!(answer, Answer::Unknown)));
+        assert!(answers.iter().all(|(_, answer)| matches!(answer, Lookup::Unknown)));
         assert_eq!(asked.load(Ordering::SeqCst), 8);
     }
 
@@ -363,7 +363,7 @@ mod tests {
             .await;
         let (renewed, answer) = get().await;
         assert!(
-            matches!(answer, Answer::Known(key) if !key.usable),
+            matches!(answer, Lookup::Found(key) if !key.usable),
             "what was found counts at once"
         );
         assert!(renewed.asked_at > slot.asked_at && renewed.first_use());
@@ -386,7 +386,7 @@ mod tests {
             })
             .await;
         let kept = cache.generations.lock().young[&id].clone();
-        assert!(matches!(kept.answer.get(), Some(Answer::Unknown)));
+        assert!(matches!(kept.answer.get(), Some(Lookup::Unknown)));
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@
 //! database role of their own: nothing that opens a tenant's route opens one of theirs, and the other way round.
 
 use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
-use super::cache::{Answer, Cache, Known, local};
+use super::cache::{Cache, CachedCredential, Lookup, local};
 use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
 use super::token::is_token;
 use super::used::UsedKeys;
@@ -77,7 +77,7 @@ impl Operator {
     }
 }
 
-impl Known for Arc<KnownOperator> {
+impl CachedCredential for Arc<KnownOperator> {
     type Id = KeyId;
     type Record = OperatorKeyRecord;
 
@@ -141,14 +141,14 @@ impl OperatorAuthenticator {
         let find = || store::operator_key::find(&self.db, id.as_str());
         let (slot, answer) = self.cache.get((id, peer), find).await;
         match answer {
-            Answer::Known(known) if self.opens(&presented, &known) => {
+            Lookup::Found(known) if self.opens(&presented, &known) => {
                 if slot.first_use() {
                     self.used.mark(id);
                 }
                 Ok(Operator { key: id, known })
             }
-            Answer::Known(_) | Answer::Unknown => Err(rejected()),
-            Answer::Failed(code) => Err(checked_later(code)),
+            Lookup::Found(_) | Lookup::Unknown => Err(rejected()),
+            Lookup::Failed(code) => Err(checked_later(code)),
         }
     }
 

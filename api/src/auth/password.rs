@@ -4,7 +4,7 @@
 //! in line and takes neither the memory nor the threads of other requests. The rule: where there is no account, as much is
 //! computed as where there is one.
 
-use super::line::{Line, Turn};
+use super::fair_queue::{FairQueue, Turn};
 use crate::problem::{Code, Problem};
 use crate::request::Peer;
 use argon2::password_hash::phc::PasswordHash;
@@ -31,7 +31,7 @@ pub struct PasswordError(String);
 /// Hashes and compares passwords.
 #[derive(Debug)]
 pub struct Passwords {
-    line: Line,
+    line: FairQueue,
     /// What a password is compared with where there is no account.
     nobodys: String,
 }
@@ -42,7 +42,7 @@ impl Passwords {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn new() -> Result<Self, PasswordError> {
-        Ok(Self { line: Line::new(AT_ONCE), nobodys: hash("nobody's password")? })
+        Ok(Self { line: FairQueue::new(AT_ONCE), nobodys: hash("nobody's password")? })
     }
 
     /// Waits for a turn to hash. Asked for before anything is counted, so that nobody is charged for a try that was never made.

@@ -5,7 +5,7 @@
 //! felt within `api.key_cache_ttl`, whatever life is left to the token.
 
 use super::bearer::{checked_later, unauthenticated};
-use super::cache::{Answer, Cache, Known, local};
+use super::cache::{Cache, CachedCredential, Lookup, local};
 use super::standing::Standing;
 use super::token::Tokens;
 use crate::problem::Problem;
@@ -29,7 +29,7 @@ pub(super) struct KnownSignIn {
     expires: Instant,
 }
 
-impl Known for KnownSignIn {
+impl CachedCredential for KnownSignIn {
     type Id = SignInId;
     type Record = SignInRecord;
 
@@ -78,15 +78,15 @@ impl SignIns {
         let bearer = self.tokens.read(token).ok_or_else(rejected)?;
         let find = || store::sign_in::find(db, bearer.sign_in);
         match self.cache.get((bearer.sign_in, peer), find).await.1 {
-            Answer::Known(known)
+            Lookup::Found(known)
                 if known.usable
                     && monotonic() < known.expires
                     && (known.tenant, known.user) == (bearer.tenant, bearer.user) =>
             {
                 Ok((bearer.sign_in, known))
             }
-            Answer::Known(_) | Answer::Unknown => Err(rejected()),
-            Answer::Failed(code) => Err(checked_later(code)),
+            Lookup::Found(_) | Lookup::Unknown => Err(rejected()),
+            Lookup::Failed(code) => Err(checked_later(code)),
         }
     }
 }

@@ -113,7 +113,7 @@ impl Call {
     /// The caller's authority, for store functions, and who asks, for the audit.
     #[must_use]
     pub const fn scope(&self) -> TenantScope {
-        self.caller.scope().acting(By::new(self.caller.actor().told(), self.id))
+        self.caller.scope().acting(By::new(self.caller.actor().audit_actor(), self.id))
     }
 
     /// Tasks that ended before this are not shown: the plan keeps no more. Whole days are dropped for all tenants alike, so

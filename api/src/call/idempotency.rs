@@ -7,7 +7,7 @@
 use super::handler::Call;
 use crate::answer::raw_json;
 use crate::problem::{Code, Problem};
-use crate::request::Line;
+use crate::request::NdjsonLine;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
@@ -94,7 +94,7 @@ impl KeyText {
 
     /// The key of some lines of the body.
     #[must_use]
-    pub fn of_lines(&self, lines: &[Line]) -> IdempotencyKey {
+    pub fn of_lines(&self, lines: &[NdjsonLine]) -> IdempotencyKey {
         let mut mac = self.request.clone();
         for line in lines {
             let text = line.text.as_deref().unwrap_or_default();

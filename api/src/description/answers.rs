@@ -111,7 +111,7 @@ fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
     }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes {
-        let same = by_status.entry(code.row().status).or_default();
+        let same = by_status.entry(code.info().status).or_default();
         if !same.contains(&code) {
             same.push(code);
         }
@@ -121,7 +121,7 @@ fn problems(endpoint: &Endpoint) -> BTreeMap<u16, Vec<Code>> {
 
 fn bad(codes: &[Code]) -> ResponseBuilder {
     let lines: Vec<String> =
-        codes.iter().map(|code| format!("`{}`: {}", code.row().code, code.row().title)).collect();
+        codes.iter().map(|code| format!("`{}`: {}", code.info().code, code.info().title)).collect();
     ResponseBuilder::new()
         .description(lines.join("; "))
         .content("application/problem+json", content(Ref::from_schema_name("Problem")))

@@ -162,7 +162,7 @@ word!(
 word!(
     /// Error code, for programs.
     ProblemCode,
-    Code::ALL.map(|code| code.row().code)
+    Code::ALL.map(|code| code.info().code)
 );
 
 macro_rules! schema {

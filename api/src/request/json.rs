@@ -4,7 +4,7 @@
 //! Depth is bounded by `serde_json` (128). Unknown and doubled fields are refused by the types themselves
 //! (`deny_unknown_fields`).
 
-use super::mismatch::told;
+use super::mismatch::rewritten;
 use super::objects::Objects;
 use crate::problem::{Code, FieldError, Problem};
 use serde::Deserialize;
@@ -87,7 +87,7 @@ fn misfit(mut pointer: String, error: &serde_json::Error) -> Problem {
             push(&mut pointer, name);
         }
     }
-    let errors = vec![FieldError { pointer, detail: shortened(&told(sentence)) }];
+    let errors = vec![FieldError { pointer, detail: shortened(&rewritten(sentence)) }];
     Problem::with_errors(Code::ValidationFailed, errors)
 }
 

@@ -10,7 +10,7 @@ use actix_web::web::{Bytes, BytesMut};
 
 /// One line that is not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct NdjsonLine {
     /// Its place among all lines, from 0.
     pub index: usize,
     /// Its bytes, without the line's end; `None` where it is over its limit.
@@ -32,7 +32,7 @@ impl Lines {
     }
 
     /// Up to `count` lines; fewer only at the end of the body, and none after it.
-    pub(crate) async fn take(&mut self, count: usize) -> Result<Vec<Line>, Problem> {
+    pub(crate) async fn take(&mut self, count: usize) -> Result<Vec<NdjsonLine>, Problem> {
         // Those that were given before are done with.
         self.body.hold().shrink_to(self.cutter.buffer.len());
         let mut lines = Vec::new();
@@ -81,7 +81,7 @@ impl Cutter {
         }
     }
 
-    fn next(&mut self) -> Option<Line> {
+    fn next(&mut self) -> Option<NdjsonLine> {
         loop {
             let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
                 self.searched = self.buffer.len();
@@ -103,10 +103,10 @@ impl Cutter {
                 (self.index, std::mem::take(&mut self.over) || text.len() > self.limit);
             self.index += 1;
             if over || index >= self.end {
-                return Some(Line { index, text: None });
+                return Some(NdjsonLine { index, text: None });
             }
             if !text.iter().all(u8::is_ascii_whitespace) {
-                return Some(Line { index, text: Some(text) });
+                return Some(NdjsonLine { index, text: Some(text) });
             }
         }
     }
@@ -142,7 +142,7 @@ mod tests {
     fn blank_lines_end_where_there_are_far_too_many() {
         let mut cutter = Cutter::new(9, 1000);
         cutter.push(&[b'\n'; 100_000]);
-        assert_eq!(cutter.next(), Some(Line { index: 1000, text: None }));
+        assert_eq!(cutter.next(), Some(NdjsonLine { index: 1000, text: None }));
     }
 
     #[test]

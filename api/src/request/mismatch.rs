@@ -4,7 +4,7 @@
 //! can be a secret in the wrong place. Called by `json` for each mistake. The rule: neither is said back.
 
 /// What is wrong, as "must be …".
-pub(super) fn told(sentence: &str) -> String {
+pub(super) fn rewritten(sentence: &str) -> String {
     if sentence.starts_with("duplicate field `") {
         return "is given twice".to_owned();
     }
@@ -115,7 +115,7 @@ mod tests {
             ("duplicate field `a`", "is given twice"),
             ("number out of range", "number out of range"),
         ] {
-            assert_eq!(told(sentence), wanted, "{sentence}");
+            assert_eq!(rewritten(sentence), wanted, "{sentence}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use body::{SentSize, plain_length};
 pub use id::RequestId;
 pub(crate) use id::RequestIds;
 pub use json::nothing;
-pub use lines::{Line, Lines};
+pub use lines::{Lines, NdjsonLine};
 pub(crate) use memory::{FREE, Hold, Holder, Memory};
 pub use peer::{Peer, peer};
 pub use query::Query;

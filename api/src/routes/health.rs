@@ -41,7 +41,7 @@ pub const READY: Doc = Doc {
 /// # Errors
 /// Only where the answer cannot be written.
 pub async fn live(call: OpenCall) -> Result<HttpResponse, Problem> {
-    told(&call.state.health.live())
+    response(&call.state.health.live())
 }
 
 /// Answers `/readyz`.
@@ -49,9 +49,9 @@ pub async fn live(call: OpenCall) -> Result<HttpResponse, Problem> {
 /// # Errors
 /// Only where the answer cannot be written.
 pub async fn ready(call: OpenCall) -> Result<HttpResponse, Problem> {
-    told(&call.state.health.ready())
+    response(&call.state.health.ready())
 }
 
-fn told(report: &HealthReport) -> Result<HttpResponse, Problem> {
+fn response(report: &HealthReport) -> Result<HttpResponse, Problem> {
     json(if report.ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, report)
 }

@@ -261,7 +261,7 @@ fn finish(result: Result<HttpResponse, Problem>, id: RequestId, state: &State) -
 }
 
 fn log(problem: &Problem) {
-    let row = problem.code().row();
+    let row = problem.code().info();
     let (code, cause) = (row.code, problem.cause().unwrap_or_default());
     if row.status == 500 {
         tracing::error!(code, cause, "A request failed: {cause}");

@@ -11,12 +11,12 @@ use store::idempotency::IdempotencyKey;
 use store::task::submit::{NewTask, SubmitAnswer};
 use tokio::sync::oneshot;
 
-pub(super) type Answer = oneshot::Sender<Result<Verdict, Problem>>;
+pub(super) type Reply = oneshot::Sender<Result<Verdict, Problem>>;
 
 /// One submit that goes to the database, with those that follow it.
 #[derive(Debug)]
 pub(super) struct Leader {
-    pub answer: Answer,
+    pub answer: Reply,
     pub followers: Vec<Pending>,
 }
 

@@ -17,7 +17,7 @@ const TTL: Duration = Duration::from_secs(1);
 /// So old, it is read again beside the request that uses it, so that none has to wait for it.
 const RENEWED_AT: Duration = Duration::from_millis(750);
 
-type Known = Option<(Instant, Arc<[SubmitPool]>)>;
+type CachedPools = Option<(Instant, Arc<[SubmitPool]>)>;
 
 /// The cached list.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Pools {
 #[derive(Debug)]
 struct Cached {
     db: SubmitDb,
-    known: RwLock<Known>,
+    known: RwLock<CachedPools>,
     asking: Arc<Mutex<()>>,
 }
 
@@ -78,11 +78,11 @@ impl Pools {
 }
 
 impl Cached {
-    fn known(&self) -> Known {
+    fn known(&self) -> CachedPools {
         self.known.read().clone()
     }
 
-    async fn ask(&self, known: Known) -> Result<Arc<[SubmitPool]>, Problem> {
+    async fn ask(&self, known: CachedPools) -> Result<Arc<[SubmitPool]>, Problem> {
         let asked_at = monotonic();
         match (store::pool::list(&self.db).await, known) {
             (Ok(pools), _) => {

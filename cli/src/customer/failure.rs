@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    fn told(problem: ApiError) -> (Exit, String) {
+    fn rendered(problem: ApiError) -> (Exit, String) {
         let failure = failure(&ClientError::Api(Box::new(problem)));
         (failure.exit(), failure.to_string())
     }
@@ -123,7 +123,7 @@ mod tests {
             (500, Exit::Failed),
             (503, Exit::Unreachable),
         ] {
-            assert_eq!(told(problem(status, "x")).0, wanted, "{status}");
+            assert_eq!(rendered(problem(status, "x")).0, wanted, "{status}");
         }
     }
 
@@ -137,20 +137,25 @@ mod tests {
             errors: vec![error("/name", "is too long"), error("/tier", "is no tier")],
             ..problem(422, "validation_failed")
         };
-        assert_eq!(told(several).1, "Title (2 errors)\n  /name: is too long\n  /tier: is no tier");
+        assert_eq!(
+            rendered(several).1,
+            "Title (2 errors)\n  /name: is too long\n  /tier: is no tier"
+        );
     }
 
     #[test]
     fn a_busy_server_says_when_to_come_back() {
         let busy =
             ApiError { retry_after: Some(Duration::from_secs(90)), ..problem(429, "rate_limited") };
-        assert_eq!(told(busy).1, "Detail. Try again in 1m30s.");
-        assert!(told(problem(503, "unavailable")).1.ends_with("Try again later. (request req_1)"));
+        assert_eq!(rendered(busy).1, "Detail. Try again in 1m30s.");
+        assert!(
+            rendered(problem(503, "unavailable")).1.ends_with("Try again later. (request req_1)")
+        );
     }
 
     #[test]
     fn a_bad_key_and_a_missing_scope_say_what_to_change() {
-        assert!(told(problem(401, "unauthenticated")).1.contains("BERTH_API_KEY"));
-        assert!(told(problem(403, "scope_missing")).1.contains("--scope"));
+        assert!(rendered(problem(401, "unauthenticated")).1.contains("BERTH_API_KEY"));
+        assert!(rendered(problem(403, "scope_missing")).1.contains("--scope"));
     }
 }

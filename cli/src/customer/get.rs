@@ -63,20 +63,20 @@ async fn wait(connection: &Connection, id: TaskId) -> Result<ApiResponse<Task>, 
 
 /// Says why the task has not started once it has waited for some seconds, and again when that changes.
 async fn tell_why(connection: &Connection, id: TaskId) -> Infallible {
-    let mut told: Option<Discriminant<Reason>> = None;
+    let mut printed: Option<Discriminant<Reason>> = None;
     clock::sleep(PATIENCE).await;
     loop {
         // Where it cannot be asked the wait itself says so.
         if let Ok(explanation) = connection.client.explain(id).await
             && let Some(reason) = explanation.reasons.first()
-            && told != Some(discriminant(reason))
+            && printed != Some(discriminant(reason))
         {
             // One that started soon needs no word.
-            if told.is_some() || starts(&explanation).is_some() {
+            if printed.is_some() || starts(&explanation).is_some() {
                 let why = [Some(because(reason, &explanation)), starts(&explanation)];
                 let why: Vec<_> = why.into_iter().flatten().collect();
                 output::remark(&format!("berth: {}", why.join(" ")));
-                told = Some(discriminant(reason));
+                printed = Some(discriminant(reason));
             }
         }
         clock::sleep(BETWEEN_LOOKS).await;

@@ -104,7 +104,7 @@ async fn submit_part(
 ) -> Result<(), Failure> {
     let format = connection.format;
     let mut unwritable: Option<Failure> = None;
-    let told = |item: BatchItem| {
+    let print_item = |item: BatchItem| {
         let line = begun + item.index + 1;
         let written = match (&item.task, &item.error) {
             (Some(task), _) => {
@@ -131,7 +131,7 @@ async fn submit_part(
             unwritable.get_or_insert(failure);
         }
     };
-    let summary = connection.client.submit_ndjson(bytes, key.clone(), told).await;
+    let summary = connection.client.submit_ndjson(bytes, key.clone(), print_item).await;
     match unwritable {
         // Whoever read the ids has seen enough; the rest of the file is still to be stored.
         Some(failure) if failure.is_reader_gone() => {}

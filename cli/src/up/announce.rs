@@ -73,9 +73,9 @@ impl Announcement {
             operator: folder.file("operator.env"),
         };
         let programs = quoted(&self.berth.parent().unwrap_or(Path::new("/")).to_string_lossy());
-        for (path, told) in [(&written.client, &own[..]), (&written.operator, operators)] {
+        for (path, exported) in [(&written.client, &own[..]), (&written.operator, operators)] {
             let export = |(name, value): &(_, String)| format!("export {name}={}\n", quoted(value));
-            let exports: String = told.iter().map(export).collect();
+            let exports: String = exported.iter().map(export).collect();
             let text = format!("{exports}PATH={programs}:$PATH\n");
             replace_private(path, &text).map_err(|error| {
                 Failure::failed(format!("cannot write {}: {error}", path.display()))

@@ -104,8 +104,9 @@ impl Settings {
     pub fn of_role(&self, role: &str) -> Result<Vec<(String, String)>, Failure> {
         let mut all = self.of_all()?;
         all.retain(|name, _| {
-            let told = role != "executor" || FOR_EXECUTORS.iter().any(|n| name.starts_with(n));
-            told && !is_login(name)
+            let environment =
+                role != "executor" || FOR_EXECUTORS.iter().any(|n| name.starts_with(n));
+            environment && !is_login(name)
         });
         let database = self.load()?.database;
         for (name, login) in logins_of(role) {
@@ -189,9 +190,9 @@ mod tests {
             "--redis-url",
             "redis://b:hunter2@h:1/0",
         ]);
-        let told = settings.of_role("executor").unwrap();
-        assert!(told.iter().any(|(name, _)| name == "BERTH_AUTH__EXECUTOR_SECRET"));
-        for (name, value) in told {
+        let environment = settings.of_role("executor").unwrap();
+        assert!(environment.iter().any(|(name, _)| name == "BERTH_AUTH__EXECUTOR_SECRET"));
+        for (name, value) in environment {
             assert!(!name.contains("DATABASE") && !name.contains("KEY_HASH"), "{name}");
             assert!(!value.contains("hunter2"), "{name}");
         }
@@ -206,25 +207,26 @@ mod tests {
             ("resource-manager", vec!["berth_rm"]),
             ("executor", vec![]),
         ] {
-            let told = settings.of_role(role).unwrap();
-            let database = told.iter().filter(|(name, _)| name.starts_with("BERTH_DATABASE__"));
+            let environment = settings.of_role(role).unwrap();
+            let database =
+                environment.iter().filter(|(name, _)| name.starts_with("BERTH_DATABASE__"));
             let users = database.map(|(_, url)| url.split([':', '/']).nth(3).unwrap());
             assert_eq!(users.collect::<Vec<_>>(), logins, "{role}");
-            assert!(told.iter().all(|(_, value)| !value.contains("hunter2")), "{role}");
+            assert!(environment.iter().all(|(_, value)| !value.contains("hunter2")), "{role}");
         }
     }
 
     #[test]
     fn operators_learn_the_database_the_broker_and_the_secret_of_keys() {
-        let told = settings(&["--amqp-url", "amqp://b:p@h:1/%2f", "--config", "mine.toml"]);
-        let told = told.of_operators().unwrap();
-        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        let environment = settings(&["--amqp-url", "amqp://b:p@h:1/%2f", "--config", "mine.toml"]);
+        let environment = environment.of_operators().unwrap();
+        let names: Vec<&str> = environment.iter().map(|(name, _)| name.as_str()).collect();
         for name in ["BERTH_DATABASE__SERVICE_PASSWORD", "BERTH_BUS__URL", "BERTH_BUS__KIND"] {
             assert!(names.contains(&name), "{names:?}");
         }
         assert!(names.contains(&"BERTH_AUTH__KEY_HASH_SECRET"), "{names:?}");
         assert!(!names.iter().any(|name| name.contains("JWT") || name.contains("EXECUTOR")));
-        let file = told.iter().find(|(name, _)| name == "BERTH_CONFIG").unwrap();
+        let file = environment.iter().find(|(name, _)| name == "BERTH_CONFIG").unwrap();
         assert!(file.1.starts_with('/') && file.1.ends_with("/mine.toml"), "{file:?}");
     }
 

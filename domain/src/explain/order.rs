@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// The names of the reasons, and what the start rests on.
-    fn told(explanation: &Explanation) -> (Vec<String>, Basis) {
+    fn reasons_and_basis(explanation: &Explanation) -> (Vec<String>, Basis) {
         let name = |reason: &Reason| {
             serde_json::to_value(reason).unwrap()["reason"].as_str().unwrap().to_owned()
         };
@@ -155,7 +155,7 @@ mod tests {
     fn ready_and(change: impl FnOnce(&mut Waits, &mut Ready)) -> (Vec<String>, Basis) {
         let (mut waits, mut ready) = (waits(None), ready());
         change(&mut waits, &mut ready);
-        told(&explained(None, Some(Waits { ready: Some(ready), ..waits })))
+        reasons_and_basis(&explained(None, Some(Waits { ready: Some(ready), ..waits })))
     }
 
     fn names(names: &[&str], basis: Basis) -> (Vec<String>, Basis) {
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_task_that_nothing_holds_up_waits_for_its_turn() {
         let explanation = explained(None, Some(waits(Some(ready()))));
-        assert_eq!(told(&explanation), names(&["turn"], Basis::Pace));
+        assert_eq!(reasons_and_basis(&explanation), names(&["turn"], Basis::Pace));
         let eta = Eta { earliest: None, estimate: Some(at(4)), basis: Basis::Pace };
         assert_eq!(explanation.eta, eta);
     }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(explanation.reasons, std::slice::from_ref(&due));
         let paused = Some(Pause { since: at(0), because: None });
         let paused = explained(Some(due), Some(Waits { paused, ..waits(None) }));
-        assert_eq!(told(&paused), names(&["due", "pool_paused"], Basis::Time));
+        assert_eq!(reasons_and_basis(&paused), names(&["due", "pool_paused"], Basis::Time));
         assert_eq!(paused.eta.earliest, Some(at(60)));
     }
 

@@ -48,8 +48,8 @@ fn hold(fleet: &Fleet, hints: &[Hint]) -> Vec<LeaseKey> {
     let placements = place(fleet, hints);
     let grants: Vec<_> = placements.into_iter().map(|p| (p, granted(&p))).collect();
     let leases = grants.iter().map(|(_, placed)| placed.lease).collect();
-    let (broken, untold) = fleet.assign(grants);
-    assert!(broken.is_empty() && untold.is_empty());
+    let (broken, unsent) = fleet.assign(grants);
+    assert!(broken.is_empty() && unsent.is_empty());
     leases
 }
 

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use store::StoreError;
 use store::lease::LeaseKey;
-use store::task::transition::{Answer, EndedAttempt, FailedAttempt};
+use store::task::transition::{EndedAttempt, FailedAttempt, TransitionResult};
 use tokio::sync::mpsc;
 use tracing::{Instrument, debug, info_span, warn};
 
@@ -200,7 +200,7 @@ impl<S: LeaseStore> Settler<S> {
         &self,
         event: Event,
         results: &[(Reported, Next)],
-    ) -> Result<Vec<Answer>, StoreError> {
+    ) -> Result<Vec<TransitionResult>, StoreError> {
         BEFORE_COMMIT.hit().await?;
         let answers = self.statement(event, results).await?;
         COMMITTED.hit().await?;
@@ -211,7 +211,7 @@ impl<S: LeaseStore> Settler<S> {
         &self,
         event: Event,
         results: &[(Reported, Next)],
-    ) -> Result<Vec<Answer>, StoreError> {
+    ) -> Result<Vec<TransitionResult>, StoreError> {
         let ended: Vec<EndedAttempt> =
             results.iter().map(|(reported, _)| reported.ended.clone()).collect();
         let db = &self.db;
@@ -249,7 +249,7 @@ impl<S: LeaseStore> Settler<S> {
             | Event::Unplaced
             | Event::Placed
             | Event::CancelRequested
-            | Event::Expired => Ok(vec![Answer::NotFound; ended.len()]),
+            | Event::Expired => Ok(vec![TransitionResult::NotFound; ended.len()]),
         }
     }
 
@@ -259,7 +259,7 @@ impl<S: LeaseStore> Settler<S> {
         &self,
         results: &[(Reported, Next)],
         ended: &[EndedAttempt],
-    ) -> Result<Vec<Answer>, StoreError> {
+    ) -> Result<Vec<TransitionResult>, StoreError> {
         let mut answers = self.db.stopped(ended).await?;
         let once_only =
             |at: &usize| results[*at].0.held.as_ref().is_some_and(|held| held.at_most_once);
@@ -321,10 +321,12 @@ fn sessions_of(group: &[Reported], wanted: impl Fn(&Reported) -> bool) -> Vec<Se
 }
 
 /// What an outcome says about the executor.
-const fn ending(outcome: AttemptOutcome, answer: &Answer) -> Ending {
+const fn ending(outcome: AttemptOutcome, answer: &TransitionResult) -> Ending {
     match outcome {
         // A stop without a request.
-        AttemptOutcome::Stopped if !matches!(answer, Answer::Applied(State::Cancelled)) => {
+        AttemptOutcome::Stopped
+            if !matches!(answer, TransitionResult::Applied(State::Cancelled)) =>
+        {
             Ending::CameBack
         }
         AttemptOutcome::NotStarted | AttemptOutcome::HandedBack | AttemptOutcome::Lost => {
@@ -339,16 +341,16 @@ const fn ending(outcome: AttemptOutcome, answer: &Answer) -> Ending {
 }
 
 /// Whether the lease was live and stays live.
-const fn still_leased(answer: &Answer) -> bool {
-    matches!(answer, Answer::Stale { actual: State::Running | State::Cancelling })
+const fn still_leased(answer: &TransitionResult) -> bool {
+    matches!(answer, TransitionResult::Stale { actual: State::Running | State::Cancelling })
 }
 
-fn verdict(event: Event, answer: Answer) -> Verdict {
+fn verdict(event: Event, answer: TransitionResult) -> Verdict {
     let (name, verdict) = match answer {
-        Answer::Applied(_) => ("applied", Verdict::Applied),
-        Answer::Repeated => ("repeated", Verdict::Repeated),
-        Answer::Stale { .. } => ("stale", Verdict::Stale),
-        Answer::NotFound => ("not_found", Verdict::NotFound),
+        TransitionResult::Applied(_) => ("applied", Verdict::Applied),
+        TransitionResult::Repeated => ("repeated", Verdict::Repeated),
+        TransitionResult::Stale { .. } => ("stale", Verdict::Stale),
+        TransitionResult::NotFound => ("not_found", Verdict::NotFound),
     };
     SETTLED.with(&[event.as_str(), name]).inc();
     verdict

@@ -4,7 +4,7 @@
 //! statement fail, or do something while it is under way.
 
 use super::FakeTask;
-use crate::lease_store::{Answers, LeaseStore};
+use crate::lease_store::{LeaseStore, TransitionResults};
 use bus::Hint;
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
 use domain::target::origin_of_run;
@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::lease::{LeaseKey, LiveLease};
-use store::task::transition::{Answer, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch};
+use store::task::transition::{
+    Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
+};
 
 type Owner = (ExecutorId, PoolName);
 
@@ -102,7 +104,7 @@ impl FakeStore {
         event: Event,
         ended: &[EndedAttempt],
         waits: &[Duration],
-    ) -> Answers {
+    ) -> TransitionResults {
         self.begin(statement, ended.len())?;
         let mut tables = self.0.lock();
         let waits = waits.iter().copied().chain(std::iter::repeat(Duration::ZERO));
@@ -120,9 +122,9 @@ impl Tables {
         event: Event,
         outcome: AttemptOutcome,
         wait: Duration,
-    ) -> Answer {
+    ) -> TransitionResult {
         let Some(task) = self.tasks.get_mut(&(lease.tenant, lease.task)) else {
-            return Answer::NotFound;
+            return TransitionResult::NotFound;
         };
         if task.lease == Some(lease)
             && let Some(to) = next(task.state, event)
@@ -132,12 +134,12 @@ impl Tables {
             task.wait = wait;
             task.failures += u32::from(event == Event::AttemptFailed);
             task.ends.push((lease, outcome));
-            return Answer::Applied(to);
+            return TransitionResult::Applied(to);
         }
         if task.ends.contains(&(lease, outcome)) {
-            return Answer::Repeated;
+            return TransitionResult::Repeated;
         }
-        Answer::Stale { actual: task.state }
+        TransitionResult::Stale { actual: task.state }
     }
 
     fn place(&mut self, claim: &Claim) -> Option<Placed> {
@@ -247,18 +249,18 @@ impl LeaseStore for FakeStore {
         Ok(sessions.iter().filter_map(owner).collect())
     }
 
-    async fn completed(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn completed(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("completed", Event::Completed, ended, &[])
     }
 
-    async fn attempt_failed(&self, failed: &[FailedAttempt]) -> Answers {
+    async fn attempt_failed(&self, failed: &[FailedAttempt]) -> TransitionResults {
         let ended: Vec<_> = failed.iter().map(|failed| failed.ended.clone()).collect();
         let waits: Vec<_> = failed.iter().map(|failed| failed.retry_after).collect();
         let answers = self.end("attempt_failed", Event::AttemptFailed, &ended, &waits)?;
         let mut tables = self.0.lock();
         for (failed, answer) in failed.iter().zip(&answers) {
             let lease = failed.ended.lease;
-            if *answer == Answer::Applied(State::Retrying)
+            if *answer == TransitionResult::Applied(State::Retrying)
                 && let Some(task) = tables.tasks.get_mut(&(lease.tenant, lease.task))
             {
                 task.held_for = failed.held.as_ref().map(|held| Arc::clone(&held.target));
@@ -267,31 +269,31 @@ impl LeaseStore for FakeStore {
         Ok(answers)
     }
 
-    async fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn attempts_exhausted(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("attempts_exhausted", Event::AttemptsExhausted, ended, &[])
     }
 
-    async fn attempt_aborted(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn attempt_aborted(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("attempt_aborted", Event::AttemptAborted, ended, &[])
     }
 
-    async fn attempt_killed(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn attempt_killed(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("attempt_killed", Event::AttemptKilled, ended, &[])
     }
 
-    async fn handed_back(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn handed_back(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("handed_back", Event::HandedBack, ended, &[])
     }
 
-    async fn not_started(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn not_started(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("not_started", Event::NotStarted, ended, &[])
     }
 
-    async fn stopped(&self, ended: &[EndedAttempt]) -> Answers {
+    async fn stopped(&self, ended: &[EndedAttempt]) -> TransitionResults {
         self.end("stopped", Event::Stopped, ended, &[])
     }
 
-    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> Answers {
+    async fn lease_lapsed(&self, leases: &[(LeaseKey, bool)]) -> TransitionResults {
         self.begin("lease_lapsed", leases.len())?;
         let mut tables = self.0.lock();
         let lapse = |(lease, for_good): &(LeaseKey, bool)| {
@@ -301,7 +303,11 @@ impl LeaseStore for FakeStore {
         Ok(leases.iter().map(lapse).collect())
     }
 
-    async fn returned_again(&self, ended: &[EndedAttempt], waits: &[Duration]) -> Answers {
+    async fn returned_again(
+        &self,
+        ended: &[EndedAttempt],
+        waits: &[Duration],
+    ) -> TransitionResults {
         self.end("returned_again", Event::ReturnedAgain, ended, waits)
     }
 }

@@ -6,7 +6,7 @@ use runtime::clock::{self, Instant};
 use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
-use store::attempt_end::{hear, untold};
+use store::attempt_end::{read, unreported};
 use store::connect::SchedulerDb;
 
 /// Pause between two reads of the reports: estimates are charged meanwhile.
@@ -32,7 +32,7 @@ impl Charging {
             return Ok(());
         }
         self.read_at = Some(clock::monotonic());
-        let ends = hear(db, &mut self.cursors).await?;
+        let ends = read(db, &mut self.cursors).await?;
         let now = clock::wall();
         let mut pools: Vec<_> = pools.collect();
         // Before anything that may fail: they are reported once.
@@ -43,8 +43,8 @@ impl Charging {
         for turns in pools {
             let doubtful = turns.doubtful(now, LOOKED_UP);
             if !doubtful.is_empty() {
-                let untold = untold(db, &doubtful).await?;
-                untold.into_iter().for_each(|(task, used)| turns.ended(task, used));
+                let unreported = unreported(db, &doubtful).await?;
+                unreported.into_iter().for_each(|(task, used)| turns.ended(task, used));
             }
         }
         Ok(())

@@ -58,7 +58,8 @@ impl QuotaTick {
             return Ok(TickOutcome::idle(0));
         };
         let most = (&mut self.round.count, backlog);
-        let told = match store::tenant::count_slice(&self.db, tenant, most, LONGEST_SLICE).await {
+        let counted = match store::tenant::count_slice(&self.db, tenant, most, LONGEST_SLICE).await
+        {
             Ok(None) => 0,
             Ok(counted) => self.judge(tenant, counted).await?,
             Err(StoreError::Timeout) => {
@@ -67,7 +68,7 @@ impl QuotaTick {
             }
             Err(error) => return Err(error),
         };
-        Ok(TickOutcome::after((began.elapsed() * RESTS).min(LONGEST_REST), told))
+        Ok(TickOutcome::after((began.elapsed() * RESTS).min(LONGEST_REST), counted))
     }
 
     /// The tenant to look at.
@@ -86,12 +87,12 @@ impl QuotaTick {
         tenant: TenantId,
         holding: Option<Holding>,
     ) -> Result<u64, StoreError> {
-        let told = store::tenant::tell_nearly_used(&self.db, tenant, holding).await?;
-        for NearlyUsed { tenant, quota, used, limit } in &told {
+        let warned = store::tenant::tell_nearly_used(&self.db, tenant, holding).await?;
+        for NearlyUsed { tenant, quota, used, limit } in &warned {
             info!(tenant.id = %tenant, quota, used, limit, "Tenant `{tenant}` has used {used} of {limit} of `{quota}`");
         }
         self.round.tenants.pop_front();
         self.round.count = Count::default();
-        Ok(told.len() as u64)
+        Ok(warned.len() as u64)
     }
 }

@@ -1,6 +1,6 @@
 //! Reads a chain, for whoever verifies it.
 
-use super::find::{AuditRecord, Row};
+use super::find::{AuditRecord, AuditRow};
 use crate::StoreError;
 use crate::connect::AdminDb;
 use crate::statement::{named, patient};
@@ -67,14 +67,14 @@ pub async fn links(
     let seals = patient("audit.seals", query.fetch_all(db.pool())).await?;
     let ids: Vec<Uuid> = seals.iter().map(|row| row.audit_id).collect();
     let query = sqlx::query_as!(
-        Row,
+        AuditRow,
         "select a.id, a.tenant_id, a.at, a.actor_kind, a.actor_id, a.key_id, a.request_id, a.action, a.target_kind,
                 a.target_id, a.before::text, a.after::text, null::bigint as position
             from audit a where a.id = any($1)",
         &ids
     );
     let rows = patient("audit.rows", query.fetch_all(db.pool())).await?;
-    let mut rows: HashMap<Uuid, Row> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let mut rows: HashMap<Uuid, AuditRow> = rows.into_iter().map(|row| (row.id, row)).collect();
     seals
         .into_iter()
         .map(|link| {

@@ -32,7 +32,7 @@ pub struct AuditRecord {
     pub position: Option<u64>,
 }
 
-pub(super) struct Row {
+pub(super) struct AuditRow {
     pub id: Uuid,
     pub tenant_id: Uuid,
     pub at: Timestamp,
@@ -48,14 +48,14 @@ pub(super) struct Row {
     pub position: Option<i64>,
 }
 
-impl RowCount for Row {
+impl RowCount for AuditRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl From<Row> for AuditRecord {
-    fn from(row: Row) -> Self {
+impl From<AuditRow> for AuditRecord {
+    fn from(row: AuditRow) -> Self {
         Self {
             position: row.position.map(i64::unsigned_abs),
             entry: domain::audit::Entry {
@@ -112,7 +112,7 @@ async fn read(
 ) -> Result<PageOf<AuditRecord, AuditId>, StoreError> {
     let bound = bound(connection, tenant, filter).await?;
     let query = sqlx::query_as!(
-        Row,
+        AuditRow,
         r#"select a.id, a.tenant_id, a.at, a.actor_kind, a.actor_id, a.key_id, a.request_id, a.action, a.target_kind,
                 a.target_id, a.before::text, a.after::text, s.position as "position?"
             from audit a left join audit_seal s on s.audit_id = a.id

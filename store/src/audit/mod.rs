@@ -13,4 +13,4 @@ pub use domain::audit::{Actor, By};
 pub use find::{AuditFilter, AuditRecord, find, find_for_operator};
 pub use seal::seal_batch;
 pub use write::{Act, Object, write};
-pub(crate) use write::{told, told_in};
+pub(crate) use write::{record, record_and_commit};

@@ -4,7 +4,7 @@
 //! All of it is one transaction: killed at any point, nothing has happened, and the next one does it. A row that is committed
 //! late is sealed late, after rows that were begun later: the order of a chain is that of sealing.
 
-use super::find::{AuditRecord, Row};
+use super::find::{AuditRecord, AuditRow};
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::named;
@@ -64,7 +64,7 @@ pub async fn seal_batch(db: &SchedulerDb, limit: i64) -> Result<u64, StoreError>
 
 async fn pending(tx: &mut PgConnection, limit: i64) -> Result<Vec<AuditRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        AuditRow,
         "select a.id, a.tenant_id, a.at, a.actor_kind, a.actor_id, a.key_id, a.request_id, a.action, a.target_kind,
                 a.target_id, a.before::text, a.after::text, null::bigint as position
             from audit_pending p join audit a on a.id = p.audit_id

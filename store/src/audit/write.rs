@@ -81,7 +81,7 @@ pub async fn write(
 }
 
 /// The same for whoever acts in `scope`.
-pub(crate) async fn told(
+pub(crate) async fn record(
     tx: &mut PgConnection,
     scope: &TenantScope,
     act: Act,
@@ -89,8 +89,8 @@ pub(crate) async fn told(
     write(tx, scope.tenant(), scope.by(), act).await
 }
 
-/// Writes down what is told of one statement, and commits.
-pub(crate) async fn told_in(
+/// Records one change, and commits.
+pub(crate) async fn record_and_commit(
     mut tx: sqlx::Transaction<'static, sqlx::Postgres>,
     tenant: TenantId,
     by: By,

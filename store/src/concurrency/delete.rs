@@ -1,6 +1,6 @@
 //! Forgets a limit: one task of its key runs at a time again.
 
-use super::limit::told;
+use super::limit::audit_value;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
@@ -25,8 +25,8 @@ pub async fn delete(
     let Some(running) = named("concurrency.delete", query.fetch_optional(&mut *tx)).await? else {
         return Ok(());
     };
-    let before = told(running.unsigned_abs());
+    let before = audit_value(running.unsigned_abs());
     let act = Act::new("concurrency.delete", "concurrency_limit", key).from(before);
-    audit::told(&mut tx, scope, act).await?;
+    audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await
 }

@@ -1,6 +1,6 @@
 //! Reads one limit, and what is held of it.
 
-use super::limit::{ConcurrencyLimit, Row};
+use super::limit::{ConcurrencyLimit, LimitRow};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -20,7 +20,7 @@ pub async fn find(
 ) -> Result<Option<ConcurrencyLimit>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        LimitRow,
         "select key, running, updated_at from concurrency_limit where tenant_id = $1 and key = $2",
         scope.tenant().uuid(),
         key.as_str()

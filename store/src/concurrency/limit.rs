@@ -17,20 +17,20 @@ pub struct ConcurrencyLimit {
 }
 
 /// A row as the statements give it.
-pub(super) struct Row {
+pub(super) struct LimitRow {
     pub key: String,
     pub running: i32,
     pub updated_at: Timestamp,
 }
 
-impl RowCount for Row {
+impl RowCount for LimitRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl From<Row> for ConcurrencyLimit {
-    fn from(row: Row) -> Self {
+impl From<LimitRow> for ConcurrencyLimit {
+    fn from(row: LimitRow) -> Self {
         Self {
             key: ConcurrencyKey(row.key.into()),
             running: row.running.unsigned_abs(),
@@ -40,6 +40,6 @@ impl From<Row> for ConcurrencyLimit {
 }
 
 /// What the audit shows of one.
-pub(super) fn told(running: u32) -> Value {
+pub(super) fn audit_value(running: u32) -> Value {
     json!({"running": running})
 }

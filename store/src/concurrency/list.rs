@@ -1,6 +1,6 @@
 //! A tenant's stored limits, by key.
 
-use super::limit::{ConcurrencyLimit, Row};
+use super::limit::{ConcurrencyLimit, LimitRow};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
@@ -18,7 +18,7 @@ pub async fn list(
 ) -> Result<Vec<ConcurrencyLimit>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        LimitRow,
         "select key, running, updated_at from concurrency_limit
             where tenant_id = $1 and ($2::text is null or key > $2) order by key limit $3",
         scope.tenant().uuid(),

@@ -1,6 +1,6 @@
 //! Stores a limit. What waits already feels it within a second: the batcher reads limits anew that often.
 
-use super::limit::{ConcurrencyLimit, Row, told};
+use super::limit::{ConcurrencyLimit, LimitRow, audit_value};
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
@@ -34,17 +34,17 @@ pub async fn put(
 ) -> Result<Put, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     lock(&mut tx, scope).await?;
-    let act = Act::new("concurrency.put", "concurrency_limit", key).to(told(running));
+    let act = Act::new("concurrency.put", "concurrency_limit", key).to(audit_value(running));
     let (row, act) = match find(&mut tx, scope, key).await? {
         Some(stored) if stored.running == running => return Ok(Put::Done(stored)),
         Some(stored) => {
             let row = change(&mut tx, scope, key, running).await?;
-            (row, act.from(told(stored.running)))
+            (row, act.from(audit_value(stored.running)))
         }
         None if count(&mut tx, scope).await? >= MOST => return Ok(Put::TooMany),
         None => (insert(&mut tx, scope, key, running).await?, act),
     };
-    audit::told(&mut tx, scope, act).await?;
+    audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Put::Done(row.into()))
 }
@@ -64,7 +64,7 @@ async fn find(
     key: &ConcurrencyKey,
 ) -> Result<Option<ConcurrencyLimit>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        LimitRow,
         "select key, running, updated_at from concurrency_limit where tenant_id = $1 and key = $2 for update",
         scope.tenant().uuid(),
         key.as_str()
@@ -87,9 +87,9 @@ async fn insert(
     scope: &TenantScope,
     key: &ConcurrencyKey,
     running: u32,
-) -> Result<Row, StoreError> {
+) -> Result<LimitRow, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        LimitRow,
         "insert into concurrency_limit (tenant_id, key, running) values ($1, $2, $3)
             returning key, running, updated_at",
         scope.tenant().uuid(),
@@ -104,9 +104,9 @@ async fn change(
     scope: &TenantScope,
     key: &ConcurrencyKey,
     running: u32,
-) -> Result<Row, StoreError> {
+) -> Result<LimitRow, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        LimitRow,
         "update concurrency_limit set running = $3, updated_at = now() where tenant_id = $1 and key = $2
             returning key, running, updated_at",
         scope.tenant().uuid(),

@@ -18,17 +18,17 @@ pub(super) async fn check(
 ) -> Result<Vec<Finding>, StoreError> {
     let asked = wall();
     let query = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#);
-    let told = patient("doctor.clock", query.fetch_optional(tx)).await.and_then(one)?;
-    let apart = apart(asked, told, wall());
+    let database = patient("doctor.clock", query.fetch_optional(tx)).await.and_then(one)?;
+    let apart = apart(asked, database, wall());
     let count = i64::from(apart > options.clocks);
     let example = Some(format!("{:.3} s apart", apart.as_secs_f64()));
     Ok(vec![Finding { check: Check::ClockOffset, count, example }])
 }
 
-/// How far the clocks are apart at least: what was told was so at some moment between the question and the answer.
-fn apart(asked: Timestamp, told: Timestamp, answered: Timestamp) -> Duration {
-    let before = (asked - told).to_std().unwrap_or_default();
-    let after = (told - answered).to_std().unwrap_or_default();
+/// How far the clocks are apart at least: the database answered at some moment between the question and the answer.
+fn apart(asked: Timestamp, database: Timestamp, answered: Timestamp) -> Duration {
+    let before = (asked - database).to_std().unwrap_or_default();
+    let after = (database - answered).to_std().unwrap_or_default();
     before.max(after)
 }
 

@@ -59,7 +59,7 @@ pub async fn backfills(
 }
 
 /// A backfill, and the schedule of which it is.
-struct Found {
+struct LockedSchedule {
     schedule: ScheduleId,
     tenant: TenantId,
     name: String,
@@ -103,7 +103,10 @@ pub async fn backfill_step(
     .await
 }
 
-async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Found>, StoreError> {
+async fn lock(
+    tx: &mut PgConnection,
+    schedule: ScheduleId,
+) -> Result<Option<LockedSchedule>, StoreError> {
     let query = sqlx::query!(
         r#"select s.tenant_id as "tenant_id!", s.name as "name!", s.version as "version!", s.overlap as "overlap!", s.template as "template!",
                 s.timing as "timing!", s.created_at as "created_at!", b.reached as "reached!", b.until as "until!",
@@ -117,7 +120,7 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
         return Ok(None);
     };
     let timing: Timing = read_json("timing", schedule, &row.timing)?;
-    Ok(Some(Found {
+    Ok(Some(LockedSchedule {
         schedule,
         tenant: TenantId(row.tenant_id),
         name: row.name,
@@ -134,7 +137,7 @@ async fn lock(tx: &mut PgConnection, schedule: ScheduleId) -> Result<Option<Foun
     }))
 }
 
-impl Found {
+impl LockedSchedule {
     async fn fire(&self, tx: &mut PgConnection, room: u64) -> Result<BackfillStep, StoreError> {
         if self.tenant_state == TenantState::Deleted {
             self.end(tx).await?;

@@ -139,7 +139,7 @@ pub async fn count_ends(
 }
 
 /// A schedule whose tasks are counted.
-struct Found {
+struct LockedSchedule {
     id: ScheduleId,
     tenant: TenantId,
     name: String,
@@ -148,7 +148,7 @@ struct Found {
     paused: bool,
 }
 
-async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<Found>, StoreError> {
+async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<LockedSchedule>, StoreError> {
     let query = sqlx::query!(
         r#"select tenant_id, name, pause_after_failures, failures_in_row, paused_at is not null as "paused!" from schedule
             where id = $1 and deleted_at is null for no key update"#,
@@ -158,7 +158,7 @@ async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<Found>, St
     Ok(row.map(|row| {
         let before = row.failures_in_row.unsigned_abs();
         let pause_after = row.pause_after_failures.map(i32::unsigned_abs);
-        Found {
+        LockedSchedule {
             id,
             tenant: TenantId(row.tenant_id),
             name: row.name,
@@ -169,7 +169,7 @@ async fn lock(tx: &mut PgConnection, id: ScheduleId) -> Result<Option<Found>, St
     }))
 }
 
-impl Found {
+impl LockedSchedule {
     async fn count(
         mut self,
         tx: &mut PgConnection,

@@ -219,8 +219,8 @@ impl<'a> Group<'a> {
             &moves.versions,
             domain::schedule::rules_version()
         );
-        let told = named("fire.ledger", query.fetch_all(tx)).await?;
-        Ok(told.into_iter().map(|row| (row.id, row.fired_at)).collect())
+        let rows = named("fire.ledger", query.fetch_all(tx)).await?;
+        Ok(rows.into_iter().map(|row| (row.id, row.fired_at)).collect())
     }
 
     /// Forgets earlier versions by which nothing is judged any more, and what was deleted and has no due time left.

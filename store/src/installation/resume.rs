@@ -20,6 +20,7 @@ pub async fn resume(db: &AdminDb, by: By) -> Result<bool, StoreError> {
         return Ok(false);
     }
     let act = Act::new("installation.resume", "installation", "schedules");
-    audit::told_in(tx, PLATFORM, by, act.from(json!({ "held_because": because }))).await?;
+    audit::record_and_commit(tx, PLATFORM, by, act.from(json!({ "held_because": because })))
+        .await?;
     Ok(true)
 }

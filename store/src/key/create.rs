@@ -30,8 +30,8 @@ pub struct NewKey {
 /// # Errors
 /// When the tenant does not exist or the database cannot answer.
 pub async fn create(db: &AdminDb, key: NewKey, by: By) -> Result<(), StoreError> {
-    let told = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at, "user": null, "replaced_by": null});
-    let (tenant, act) = (key.tenant, Act::new("key.create", "key", &key.id).to(told));
+    let details = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at, "user": null, "replaced_by": null});
+    let (tenant, act) = (key.tenant, Act::new("key.create", "key", &key.id).to(details));
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5, $6)",
@@ -43,5 +43,5 @@ pub async fn create(db: &AdminDb, key: NewKey, by: By) -> Result<(), StoreError>
         key.expires_at
     );
     named("key.create", query.execute(&mut *tx)).await?;
-    audit::told_in(tx, tenant, by, act).await
+    audit::record_and_commit(tx, tenant, by, act).await
 }

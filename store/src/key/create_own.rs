@@ -1,7 +1,7 @@
 //! Creates a key for its own tenant.
 
 use super::NewKey;
-use super::info::{KeyInfo, Row};
+use super::info::{KeyInfo, KeyRow};
 use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
@@ -48,7 +48,7 @@ pub async fn create_own(
         return Ok(Once::Done(Created::ActorEnded));
     }
     let query = sqlx::query_as!(
-        Row,
+        KeyRow,
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at, user_id) values ($1, $2, $3, $4, $5, $6, $7)
             returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
         key.id,
@@ -60,8 +60,8 @@ pub async fn create_own(
         user.map(UserId::uuid)
     );
     let made: KeyInfo = named("key.create_own", query.fetch_one(&mut *tx)).await?.try_into()?;
-    let act = Act::new("key.create", "key", &made.id).to(made.told());
-    audit::told(&mut tx, scope, act).await?;
+    let act = Act::new("key.create", "key", &made.id).to(made.audit_value());
+    audit::record(&mut tx, scope, act).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
     }

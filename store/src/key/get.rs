@@ -1,6 +1,6 @@
 //! Reads one key of a tenant.
 
-use super::info::{KeyInfo, Row};
+use super::info::{KeyInfo, KeyRow};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -18,7 +18,7 @@ pub async fn get(
 ) -> Result<Option<KeyInfo>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        KeyRow,
         "select id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by from api_key
             where tenant_id = $1 and id = $2 and revoked_at is null and ($3::uuid is null or user_id = $3)",
         scope.tenant().uuid(),

@@ -31,14 +31,14 @@ pub struct KeyInfo {
 
 impl KeyInfo {
     /// What the audit shows of it.
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn audit_value(&self) -> Value {
         json!({"name": self.name, "scopes": self.scopes, "expires_at": self.expires_at, "user": self.user,
             "replaced_by": self.replaced_by})
     }
 }
 
 /// A row of `api_key`.
-pub(super) struct Row {
+pub(super) struct KeyRow {
     pub id: String,
     pub name: String,
     pub scopes: Vec<String>,
@@ -49,16 +49,16 @@ pub(super) struct Row {
     pub replaced_by: Option<String>,
 }
 
-impl RowCount for Row {
+impl RowCount for KeyRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl TryFrom<Row> for KeyInfo {
+impl TryFrom<KeyRow> for KeyInfo {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: KeyRow) -> Result<Self, StoreError> {
         let scopes = row.scopes.iter().map(|scope| {
             scope.parse().map_err(|_| StoreError::Malformed {
                 what: "scopes",

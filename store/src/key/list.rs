@@ -1,6 +1,6 @@
 //! A tenant's keys, newest first.
 
-use super::info::{KeyInfo, Row};
+use super::info::{KeyInfo, KeyRow};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
@@ -29,7 +29,7 @@ pub async fn list(
 ) -> Result<Vec<KeyInfo>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        KeyRow,
         "select id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by from api_key
             where tenant_id = $1 and revoked_at is null and ($2::uuid is null or user_id = $2)
                 and ($3::timestamptz is null or (created_at, id) < ($3, $4))

@@ -1,6 +1,6 @@
 //! Ends keys at once. Each api process forgets them within the life of its cache.
 
-use super::info::{KeyInfo, Row};
+use super::info::{KeyInfo, KeyRow};
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
 use crate::statement::named;
@@ -21,7 +21,7 @@ pub async fn revoke(
 ) -> Result<Option<KeyInfo>, StoreError> {
     let mut tx = crate::task::scoped(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        KeyRow,
         "update api_key set revoked_at = now()
             where tenant_id = $1 and id = $2 and revoked_at is null and ($3::uuid is null or user_id = $3)
             returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
@@ -33,8 +33,8 @@ pub async fn revoke(
         return Ok(None);
     };
     let revoked: KeyInfo = revoked.try_into()?;
-    let act = Act::new("key.revoke", "key", &revoked.id).from(revoked.told());
-    audit::told(&mut tx, scope, act).await?;
+    let act = Act::new("key.revoke", "key", &revoked.id).from(revoked.audit_value());
+    audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(revoked))
 }

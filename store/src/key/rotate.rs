@@ -1,7 +1,7 @@
 //! Puts a new key in the place of one: both are good until the old one ends.
 
 use super::create_own::may_give;
-use super::info::{KeyInfo, Row};
+use super::info::{KeyInfo, KeyRow};
 use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
@@ -81,7 +81,7 @@ pub async fn rotate(
     );
     named("key.rotate_makers", makers.fetch_all(&mut *tx)).await?;
     let live = sqlx::query_as!(
-        Row,
+        KeyRow,
         "select id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by from api_key
             where tenant_id = $1 and id = $2 and revoked_at is null and ($3::uuid is null or user_id = $3)
                 and (expires_at is null or expires_at > now())
@@ -105,7 +105,7 @@ pub async fn rotate(
         return Ok(Once::Done(Rotated::ActorEnded));
     }
     let make = sqlx::query_as!(
-        Row,
+        KeyRow,
         "insert into api_key (id, tenant_id, name, hash, scopes, expires_at, user_id)
             select $3, tenant_id, name, $4, scopes, now() + (expires_at - created_at), coalesce($5, user_id)
             from api_key where tenant_id = $1 and id = $2
@@ -118,7 +118,7 @@ pub async fn rotate(
     );
     let new: KeyInfo = named("key.rotate_make", make.fetch_one(&mut *tx)).await?.try_into()?;
     let end = sqlx::query_as!(
-        Row,
+        KeyRow,
         "update api_key set replaced_by = $3, expires_at = least(expires_at, now() + $4 * interval '1 second')
             where tenant_id = $1 and id = $2
             returning id, name, scopes, user_id, created_at, expires_at, last_used_at, replaced_by",
@@ -128,8 +128,13 @@ pub async fn rotate(
         overlap.as_secs_f64()
     );
     let old: KeyInfo = named("key.rotate_end", end.fetch_one(&mut *tx)).await?.try_into()?;
-    let act = Act::new("key.rotate", "key", &old.id).from(before.told());
-    audit::told(&mut tx, scope, act.to(json!({"old": old.told(), "new": new.told()}))).await?;
+    let act = Act::new("key.rotate", "key", &old.id).from(before.audit_value());
+    audit::record(
+        &mut tx,
+        scope,
+        act.to(json!({"old": old.audit_value(), "new": new.audit_value()})),
+    )
+    .await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&new, &old)).await?;
     }

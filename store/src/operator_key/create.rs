@@ -28,8 +28,8 @@ pub struct NewOperatorKey {
 /// # Errors
 /// When the database cannot answer.
 pub async fn create(db: &AdminDb, key: NewOperatorKey, by: By) -> Result<bool, StoreError> {
-    let told = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at});
-    let act = Act::new("operator_key.create", "operator_key", &key.id).to(told);
+    let details = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at});
+    let act = Act::new("operator_key.create", "operator_key", &key.id).to(details);
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
         "insert into operator_key (id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5)
@@ -43,6 +43,6 @@ pub async fn create(db: &AdminDb, key: NewOperatorKey, by: By) -> Result<bool, S
     if named("operator_key.create", query.execute(&mut *tx)).await?.rows_affected() == 0 {
         return Ok(false);
     }
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(true)
 }

@@ -25,7 +25,7 @@ pub struct OperatorKeyInfo {
 
 impl OperatorKeyInfo {
     /// What the audit shows of it.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn audit_value(&self) -> Value {
         json!({"name": self.name, "scopes": self.scopes, "expires_at": self.expires_at, "replaced_by": self.replaced_by})
     }
 }

@@ -26,7 +26,8 @@ pub async fn revoke(
     let Some(revoked) = named("operator_key.revoke", query.fetch_optional(&mut *tx)).await? else {
         return Ok(None);
     };
-    let act = Act::new("operator_key.revoke", "operator_key", &revoked.id).from(revoked.told());
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    let act =
+        Act::new("operator_key.revoke", "operator_key", &revoked.id).from(revoked.audit_value());
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Some(revoked))
 }

@@ -71,8 +71,8 @@ pub async fn rotate(
         before.created_at
     );
     let new = named("operator_key.rotate_make", make.fetch_one(&mut *tx)).await?;
-    let act = Act::new("operator_key.rotate", "operator_key", &old.id).from(before.told());
-    let act = act.to(json!({"old": old.told(), "new": new.told()}));
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    let act = Act::new("operator_key.rotate", "operator_key", &old.id).from(before.audit_value());
+    let act = act.to(json!({"old": old.audit_value(), "new": new.audit_value()}));
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Rotated::Done { new: Box::new(new), old: Box::new(old) })
 }

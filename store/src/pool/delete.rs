@@ -1,6 +1,6 @@
 //! Deletes a pool that nothing is in.
 
-use super::record::{lock, told};
+use super::record::{audit_value, lock};
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
@@ -47,7 +47,7 @@ pub async fn delete(
     }
     let query = sqlx::query!("delete from pool where name = $1", pool.as_str());
     named("pool.delete", query.execute(&mut *tx)).await?;
-    let act = Act::new("pool.delete", "pool", pool).from(told(&before.settings));
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    let act = Act::new("pool.delete", "pool", pool).from(audit_value(&before.settings));
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(PoolDeleted::Yes)
 }

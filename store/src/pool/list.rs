@@ -1,7 +1,7 @@
 //! Every pool, by name, for those who ask. They are few: a list ends at 1000.
 
 use super::granted::granted;
-use super::record::{PoolRecord, Row};
+use super::record::{PoolRecord, PoolRow};
 use crate::StoreError;
 use crate::connect::{AdminDb, SchedulerDb, SubmitDb};
 use crate::own::on_own;
@@ -13,7 +13,7 @@ use domain::resources::Resources;
 /// More pools than an installation has.
 const MOST: i64 = 1000;
 
-/// Kinds of executors that are told apart, at most: by what they have.
+/// Kinds of executors that are audit_value apart, at most: by what they have.
 const MOST_KINDS: i64 = 10_000;
 
 /// A pool as the batcher sees it.
@@ -94,7 +94,7 @@ pub async fn list_for_dispatch(db: &SchedulerDb) -> Result<Vec<DispatchPool>, St
 /// When the database cannot answer.
 pub async fn list_for_operator(db: &AdminDb) -> Result<Vec<PoolRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        PoolRow,
         r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
                 array[p.max_executor_cpu_millis, p.max_executor_memory_mib, p.max_executor_disk_mib, p.max_executor_iops, p.max_executor_ports]
                     as "max_executor!: Vec<Option<i32>>",
@@ -113,7 +113,7 @@ pub async fn list_for_operator(db: &AdminDb) -> Result<Vec<PoolRecord>, StoreErr
 /// When the database cannot answer.
 pub async fn find(db: &AdminDb, name: &PoolName) -> Result<Option<PoolRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        PoolRow,
         r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
                 array[p.max_executor_cpu_millis, p.max_executor_memory_mib, p.max_executor_disk_mib, p.max_executor_iops, p.max_executor_ports]
                     as "max_executor!: Vec<Option<i32>>",

@@ -34,9 +34,9 @@ pub async fn pause(
     );
     named("pool.pause", query.execute(&mut *tx)).await?;
     let paused = lock(&mut tx, pool).await?;
-    let act = Act::new("pool.pause", "pool", pool).to(told(Some(because)));
-    let act = act.from(told(before.pause.as_ref().map(|pause| pause.because.as_str())));
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    let act = Act::new("pool.pause", "pool", pool).to(audit_value(Some(because)));
+    let act = act.from(audit_value(before.pause.as_ref().map(|pause| pause.because.as_str())));
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(paused)
 }
 
@@ -58,13 +58,14 @@ pub async fn resume(
         pool.as_str()
     );
     named("pool.resume", query.execute(&mut *tx)).await?;
-    let act =
-        Act::new("pool.resume", "pool", pool).from(told(Some(because.as_str()))).to(told(None));
-    audit::told_in(tx, PLATFORM, by, act).await?;
+    let act = Act::new("pool.resume", "pool", pool)
+        .from(audit_value(Some(because.as_str())))
+        .to(audit_value(None));
+    audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Some(PoolRecord { pause: None, ..before }))
 }
 
 /// What the audit shows of a pause.
-fn told(because: Option<&str>) -> Value {
+fn audit_value(because: Option<&str>) -> Value {
     json!({"paused_because": because})
 }

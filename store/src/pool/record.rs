@@ -35,7 +35,7 @@ pub struct Pause {
 }
 
 /// A row as the statements give it.
-pub(super) struct Row {
+pub(super) struct PoolRow {
     pub name: String,
     pub version: i64,
     pub command_network: bool,
@@ -48,16 +48,16 @@ pub(super) struct Row {
     pub paused_because: Option<String>,
 }
 
-impl RowCount for Row {
+impl RowCount for PoolRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl TryFrom<Row> for PoolRecord {
+impl TryFrom<PoolRow> for PoolRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: PoolRow) -> Result<Self, StoreError> {
         let because = row.paused_because.unwrap_or_default();
         let plans = row.plans.into_iter().map(name_of).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -99,7 +99,7 @@ pub(super) async fn lock(
     pool: &PoolName,
 ) -> Result<Option<PoolRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        PoolRow,
         r#"select p.name, p.version, p.command_network, p.private_targets, p.everyone, p.paused_at, p.paused_because,
                 array[p.max_executor_cpu_millis, p.max_executor_memory_mib, p.max_executor_disk_mib, p.max_executor_iops, p.max_executor_ports]
                     as "max_executor!: Vec<Option<i32>>",
@@ -113,7 +113,7 @@ pub(super) async fn lock(
 }
 
 /// What the audit shows of a pool's settings.
-pub(super) fn told(PoolSettings { policy, max_executor, grants }: &PoolSettings) -> Value {
+pub(super) fn audit_value(PoolSettings { policy, max_executor, grants }: &PoolSettings) -> Value {
     let limits = Dimension::ALL.into_iter().zip(max_executor.dimensions());
     json!({
         "command_network": policy.command_network,

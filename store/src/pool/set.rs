@@ -3,7 +3,7 @@
 //! The row of the pool is locked from the look to the commit: of two changes at once one comes after the other, and the version that
 //! was asked for is that of the row.
 
-use super::record::{PoolRecord, lock, told};
+use super::record::{PoolRecord, audit_value, lock};
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
@@ -141,8 +141,8 @@ async fn store(
         return Ok(PoolStored::Unchanged(same.clone()));
     }
     write(&mut tx, pool, &settings).await?;
-    let mut act = Act::new("pool.set", "pool", pool).to(told(&settings));
-    act.before = before.as_ref().map(|before| told(&before.settings));
+    let mut act = Act::new("pool.set", "pool", pool).to(audit_value(&settings));
+    act.before = before.as_ref().map(|before| audit_value(&before.settings));
     audit::write(&mut tx, PLATFORM, by, act).await?;
     let after = lock(&mut tx, pool).await?.ok_or(StoreError::Contended)?;
     named("commit", tx.commit()).await?;

@@ -105,8 +105,9 @@ pub async fn backfill(
     if named("schedule.backfill", query.execute(&mut *tx)).await?.rows_affected() == 0 {
         return Ok(BackfillAnswer::Busy);
     }
-    let told = json!({"from": backfill.from, "to": until, "fires": plan.to_fire, "per_second": backfill.per_second});
-    audit::told(&mut tx, scope, Act::new("schedule.backfill", "schedule", name).to(told)).await?;
+    let details = json!({"from": backfill.from, "to": until, "fires": plan.to_fire, "per_second": backfill.per_second});
+    audit::record(&mut tx, scope, Act::new("schedule.backfill", "schedule", name).to(details))
+        .await?;
     named("commit", tx.commit()).await?;
     Ok(BackfillAnswer::Planned(plan))
 }

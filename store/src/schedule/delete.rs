@@ -59,8 +59,8 @@ pub async fn delete(
         );
         named("schedule.delete", query.execute(&mut *tx)).await?;
     }
-    let act = Act::new("schedule.delete", "schedule", name).from(stored.told());
-    audit::told(&mut tx, scope, act).await?;
+    let act = Act::new("schedule.delete", "schedule", name).from(stored.audit_value());
+    audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(DeleteAnswer::Deleted)
 }
@@ -99,7 +99,7 @@ async fn delete_unreadable(
         name
     );
     named("schedule.delete_unreadable", query.execute(&mut *tx)).await?;
-    audit::told(&mut tx, scope, Act::new("schedule.delete", "schedule", name)).await?;
+    audit::record(&mut tx, scope, Act::new("schedule.delete", "schedule", name)).await?;
     named("commit", tx.commit()).await?;
     Ok(DeleteAnswer::Deleted)
 }

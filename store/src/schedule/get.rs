@@ -1,6 +1,6 @@
 //! One schedule, by its name.
 
-use super::record::{Row, ScheduleRecord};
+use super::record::{ScheduleRecord, ScheduleRow};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -16,7 +16,7 @@ pub async fn get(
 ) -> Result<Option<ScheduleRecord>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        ScheduleRow,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
             paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
             pause_after_failures, failures_in_row, timing_since, has_spans

@@ -1,6 +1,6 @@
 //! A tenant's schedules, by name.
 
-use super::record::{Row, ScheduleRecord};
+use super::record::{ScheduleRecord, ScheduleRow};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{Bounded, StoreError, TenantScope};
@@ -28,7 +28,7 @@ pub async fn list(
     let after = after.unwrap_or_default();
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        ScheduleRow,
         "select p.tenant_id, p.id, p.name, p.version, p.timing, p.template, p.overlap, p.misfire, p.created_at, p.updated_at, p.created_by,
             p.paused_at, p.paused_by, p.paused_because, p.due_at, p.fire_at, p.fires, p.recent, p.awaits, p.tzdb, p.ended_at,
             p.pause_after_failures, p.failures_in_row, p.timing_since, p.has_spans

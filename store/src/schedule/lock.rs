@@ -1,6 +1,6 @@
 //! Locks a schedule for whoever changes it.
 
-use super::record::{Row, ScheduleRecord};
+use super::record::{ScheduleRecord, ScheduleRow};
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
 use domain::id::ScheduleId;
@@ -15,7 +15,7 @@ pub(super) async fn lock(
     name: &str,
 ) -> Result<Option<ScheduleRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        ScheduleRow,
         "select tenant_id, id, name, version, timing, template, overlap, misfire, created_at, updated_at, created_by,
             paused_at, paused_by, paused_because, due_at, fire_at, fires, recent, awaits, tzdb, ended_at,
             pause_after_failures, failures_in_row, timing_since, has_spans

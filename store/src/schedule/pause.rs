@@ -33,7 +33,7 @@ pub async fn pause(
     schedule.paused = Some(Pause { at, by, because: because.clone() });
     store(&mut tx, &mut schedule, at).await?;
     let act = Act::new("schedule.pause", "schedule", name).to(json!({"because": because}));
-    audit::told(&mut tx, scope, act).await?;
+    audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(schedule))
 }

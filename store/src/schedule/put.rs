@@ -165,8 +165,8 @@ async fn create(
         has_spans: false,
     };
     insert(&mut *tx, &record).await?;
-    let act = Act::new("schedule.put", "schedule", &new.name).to(record.told());
-    audit::told(&mut *tx, scope, act).await?;
+    let act = Act::new("schedule.put", "schedule", &new.name).to(record.audit_value());
+    audit::record(&mut *tx, scope, act).await?;
     Ok(PutAnswer::Created(Box::new(record)))
 }
 
@@ -216,7 +216,7 @@ async fn update(
     (stored, at): (ScheduleRecord, Timestamp),
     new: &PutSchedule,
 ) -> Result<PutAnswer, StoreError> {
-    let before = stored.told();
+    let before = stored.audit_value();
     let runs_other = stored.template.run != new.template.run;
     let mut record = stored;
     let pauses = new.paused.is_some_and(|paused| paused != record.paused.is_some());
@@ -250,13 +250,13 @@ async fn update(
     if !same {
         change(&mut *tx, &record).await?;
     }
-    let mut after = record.told();
+    let mut after = record.audit_value();
     // What it runs is not shown, but that it is another thing now is.
     if runs_other {
         after["task"]["run_changed"] = true.into();
     }
     let act = Act::new("schedule.put", "schedule", &record.name).from(before).to(after);
-    audit::told(&mut *tx, scope, act).await?;
+    audit::record(&mut *tx, scope, act).await?;
     Ok(PutAnswer::Updated(Box::new(record)))
 }
 

@@ -129,7 +129,7 @@ pub struct FireRecord {
 }
 
 /// A row as the statements give it.
-pub(super) struct Row {
+pub(super) struct ScheduleRow {
     pub tenant_id: Uuid,
     pub id: Uuid,
     pub name: String,
@@ -157,16 +157,16 @@ pub(super) struct Row {
     pub has_spans: bool,
 }
 
-impl RowCount for Row {
+impl RowCount for ScheduleRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl TryFrom<Row> for ScheduleRecord {
+impl TryFrom<ScheduleRow> for ScheduleRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: ScheduleRow) -> Result<Self, StoreError> {
         let id = ScheduleId(row.id);
         Ok(Self {
             tenant: TenantId(row.tenant_id),
@@ -252,7 +252,7 @@ impl ScheduleRecord {
     }
 
     /// What the audit shows of one. Not what its task runs: that may hold what only its owner may see.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn audit_value(&self) -> Value {
         let mut task = serde_json::to_value(&self.template).unwrap_or_default();
         task["run"] = Value::from(self.template.run.driver());
         json!({

@@ -29,7 +29,7 @@ pub async fn resume(
     schedule.paused = None;
     schedule.failures_in_row = 0;
     store(&mut tx, &mut schedule, at).await?;
-    audit::told(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
+    audit::record(&mut tx, scope, Act::new("schedule.resume", "schedule", name)).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(schedule))
 }

@@ -84,7 +84,7 @@ pub async fn trigger(
         write(&mut tx, scope, &found, id).await?;
         let due_at = found.now;
         let act = Act::new("schedule.trigger", "schedule", name).to(json!({"task": id}));
-        audit::told(&mut tx, scope, act).await?;
+        audit::record(&mut tx, scope, act).await?;
         let fire = FireRecord {
             due_at,
             outcome: Outcome::Fired,
@@ -103,7 +103,7 @@ pub async fn trigger(
     .await
 }
 
-struct Found {
+struct LockedSchedule {
     id: ScheduleId,
     version: i64,
     overlap: domain::schedule::Overlap,
@@ -116,7 +116,7 @@ async fn lock(
     tx: &mut PgConnection,
     scope: &TenantScope,
     name: &str,
-) -> Result<Option<Found>, StoreError> {
+) -> Result<Option<LockedSchedule>, StoreError> {
     let query = sqlx::query!(
         r#"select id, version, overlap, template, clock_timestamp() as "now!"
             from schedule where tenant_id = $1 and name = $2 for no key update"#,
@@ -127,7 +127,7 @@ async fn lock(
         return Ok(None);
     };
     let id = ScheduleId(row.id);
-    Ok(Some(Found {
+    Ok(Some(LockedSchedule {
         id,
         version: row.version,
         overlap: read_text("overlap", id, &row.overlap)?,
@@ -140,7 +140,7 @@ async fn lock(
 async fn write(
     tx: &mut PgConnection,
     scope: &TenantScope,
-    found: &Found,
+    found: &LockedSchedule,
     task: TaskId,
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(

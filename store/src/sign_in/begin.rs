@@ -38,9 +38,9 @@ pub async fn begin(db: &SubmitDb, new: NewSignIn, by: By) -> Result<(), StoreErr
     put(&mut tx, &new).await?;
     let ended = end_beyond(&mut tx, &new).await?;
     let by = by.as_actor(Actor::User(new.user, Some(new.id)));
-    let told = json!({"user": new.user, "ended": ended});
-    let act = Act::new("session.sign_in", "session", new.id).to(told);
-    audit::told_in(tx, new.tenant, by, act).await
+    let details = json!({"user": new.user, "ended": ended});
+    let act = Act::new("session.sign_in", "session", new.id).to(details);
+    audit::record_and_commit(tx, new.tenant, by, act).await
 }
 
 /// Stores a sign-in and its first refresh token.

@@ -28,7 +28,7 @@ pub async fn end(
     let ended = named("sign_in.end", query.execute(&mut *tx)).await?.rows_affected() == 1;
     if ended {
         let act = Act::new(action, "session", id).from(json!({"user": user}));
-        audit::told(&mut tx, scope, act).await?;
+        audit::record(&mut tx, scope, act).await?;
     }
     named("commit", tx.commit()).await?;
     Ok(ended)

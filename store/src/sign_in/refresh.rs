@@ -83,7 +83,7 @@ pub async fn refresh(
     let (sign_in, tenant, user) = (SignInId(sign_in), TenantId(row.tenant_id), UserId(row.user_id));
     let by = by.as_actor(Actor::User(user, Some(sign_in)));
     let act = Act::new("session.refresh", "session", sign_in).to(json!({"user": user}));
-    audit::told_in(tx, tenant, by, act).await?;
+    audit::record_and_commit(tx, tenant, by, act).await?;
     Ok(Refreshed::Done { sign_in, tenant, user })
 }
 
@@ -125,7 +125,7 @@ async fn reused(
     let (id, user) = (SignInId(row.id), UserId(row.user_id));
     if row.first {
         let act = Act::new("session.reused", "session", id).from(json!({"user": user}));
-        audit::told_in(tx, TenantId(row.tenant_id), by, act).await?;
+        audit::record_and_commit(tx, TenantId(row.tenant_id), by, act).await?;
     }
     Ok(Refreshed::Reused(id))
 }

@@ -23,5 +23,5 @@ pub async fn refused(
     let object = Object { kind: "user", id: account.map(|(_, user)| user.to_string()) };
     let after = Some(json!({"peer": peer}));
     let act = Act { action: "session.refused", object, before: None, after };
-    audit::told_in(tx, account.map_or(PLATFORM, |(tenant, _)| tenant), by, act).await
+    audit::record_and_commit(tx, account.map_or(PLATFORM, |(tenant, _)| tenant), by, act).await
 }

@@ -56,10 +56,10 @@ pub async fn sign_up(db: &SubmitDb, new: NewCustomer, by: By) -> Result<Created,
     );
     named("user.sign_up", own.execute(&mut *tx)).await?;
     put(&mut tx, &new.sign_in).await?;
-    let told =
+    let details =
         json!({"name": new.name.as_str(), "plan": new.plan, "user": user, "email": new.email});
-    let act = Act::new("session.sign_up", "tenant", tenant).to(told);
+    let act = Act::new("session.sign_up", "tenant", tenant).to(details);
     let by = by.as_actor(Actor::User(user, Some(new.sign_in.id)));
-    audit::told_in(tx, tenant, by, act).await?;
+    audit::record_and_commit(tx, tenant, by, act).await?;
     Ok(Created::Yes)
 }

@@ -4,7 +4,7 @@
 //! it numbers those that it reads, and the one with the number [`MOST_READ`] is in the answer whether it fits or not: there the page
 //! ends.
 
-use super::record::{Row, TaskRecord};
+use super::record::{TaskRecord, TaskRow};
 use crate::connect::ApiDb;
 use crate::statement::{named, patient};
 use crate::{MOST_READ, PageOf, StoreError, TenantScope};
@@ -96,7 +96,7 @@ pub async fn find_page(
     }
     let last = rows.last().map(|row| TaskId(row.get::<Uuid, _>("walked")));
     let fitting = rows.iter().filter(|row| row.get::<bool, _>("fits"));
-    let read = |row| -> Result<TaskRecord, StoreError> { Row::from_row(row)?.try_into() };
+    let read = |row| -> Result<TaskRecord, StoreError> { TaskRow::from_row(row)?.try_into() };
     let tasks = fitting.map(read).collect::<Result<_, _>>()?;
     Ok(match end {
         Some(_) => PageOf::until(last, tasks, limit),

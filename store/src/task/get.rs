@@ -1,6 +1,6 @@
 //! Reads one task.
 
-use super::record::{Row, TaskRecord};
+use super::record::{TaskRecord, TaskRow};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -19,7 +19,7 @@ pub async fn get(
 ) -> Result<Option<TaskRecord>, StoreError> {
     let mut tx = super::scoped_read(db, scope).await?;
     let live = sqlx::query_as!(
-        Row,
+        TaskRow,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                 t.state::text as "state!", coalesce(s.run, '') as "run!", s.retry, s.labels::text,
                 s.created_at as "created_at!", t.run_at, t.start_deadline, t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",
@@ -38,7 +38,7 @@ pub async fn get(
         return row.try_into().map(Some);
     }
     let ended = sqlx::query_as!(
-        Row,
+        TaskRow,
         r#"select t.tenant_id, t.id, s.name, t.pool, t.tier::text, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
                 t.state::text as "state!", coalesce(s.run, '') as "run!", s.retry, s.labels::text,
                 s.created_at as "created_at!", t.run_at, t.start_deadline, t.cap_ms, t.expire_if_late, coalesce(s.priority, 0::smallint) as "priority!",

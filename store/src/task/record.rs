@@ -129,7 +129,7 @@ impl TaskRecord {
 
 /// A row as both reading statements give it.
 #[derive(Debug, sqlx::FromRow)]
-pub(super) struct Row {
+pub(super) struct TaskRow {
     pub tenant_id: Uuid,
     pub id: Uuid,
     pub name: Option<String>,
@@ -175,10 +175,10 @@ fn as_submitted(labels: String) -> String {
     read.and_then(|read| serde_json::to_string(&read).ok()).unwrap_or(labels)
 }
 
-impl TryFrom<Row> for TaskRecord {
+impl TryFrom<TaskRow> for TaskRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: TaskRow) -> Result<Self, StoreError> {
         let malformed = |what: &'static str, value: &str| StoreError::Malformed {
             what,
             row: TaskId(row.id).to_string(),

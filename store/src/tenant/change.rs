@@ -63,7 +63,7 @@ pub async fn change(
     let after = json!({"plan": after.plan, "weight": after.weight});
     if before != after {
         let act = Act::new("tenant.change", "tenant", id).from(before).to(after);
-        audit::told_in(tx, id, by, act).await?;
+        audit::record_and_commit(tx, id, by, act).await?;
     }
     Ok(Changed::Yes)
 }

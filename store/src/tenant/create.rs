@@ -63,8 +63,9 @@ pub async fn create(db: &AdminDb, tenant: &NewTenant, by: By) -> Result<Created,
         Err(error) if super::is_foreign_key(&error) => return Ok(Created::NoSuchPlan),
         Err(error) => return Err(error),
     }
-    let told = json!({"name": tenant.name.as_str(), "plan": tenant.plan, "weight": tenant.weight});
-    let act = Act::new("tenant.create", "tenant", tenant.id).to(told);
-    audit::told_in(tx, tenant.id, by, act).await?;
+    let details =
+        json!({"name": tenant.name.as_str(), "plan": tenant.plan, "weight": tenant.weight});
+    let act = Act::new("tenant.create", "tenant", tenant.id).to(details);
+    audit::record_and_commit(tx, tenant.id, by, act).await?;
     Ok(Created::Yes)
 }

@@ -33,7 +33,7 @@ pub struct TenantRecord {
     pub purged_at: Option<Timestamp>,
 }
 
-struct Row {
+struct TenantRow {
     id: Uuid,
     name: Option<String>,
     plan: String,
@@ -45,10 +45,10 @@ struct Row {
     purged_at: Option<Timestamp>,
 }
 
-impl TryFrom<Row> for TenantRecord {
+impl TryFrom<TenantRow> for TenantRecord {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: TenantRow) -> Result<Self, StoreError> {
         let state = super::state_of(&row.state, row.id)?;
         Ok(Self {
             id: TenantId(row.id),
@@ -83,7 +83,7 @@ pub async fn find_by_name(db: &AdminDb, name: &str) -> Result<Option<TenantId>, 
 /// When the database cannot answer.
 pub async fn get(db: &AdminDb, id: TenantId) -> Result<Option<TenantRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        TenantRow,
         "select id, name, plan, weight, state, created_at, suspended_at, deleted_at, purged_at from tenant where id = $1",
         id.uuid()
     );
@@ -101,7 +101,7 @@ pub async fn list(
     limit: u32,
 ) -> Result<Vec<TenantRecord>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        TenantRow,
         "select id, name, plan, weight, state, created_at, suspended_at, deleted_at, purged_at from tenant
             where ($1::text is null or state = $1) and ($2::uuid is null or id < $2)
             order by id desc limit $3",

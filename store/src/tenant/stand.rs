@@ -110,9 +110,9 @@ async fn stood(
     by: By,
 ) -> Result<Stood, StoreError> {
     if let Some((before, action)) = moved {
-        let told = |state: TenantState| json!({"state": state.as_str()});
-        let act = Act::new(action, "tenant", id).from(told(before)).to(told(wanted));
-        audit::told_in(tx, id, by, act).await?;
+        let details = |state: TenantState| json!({"state": state.as_str()});
+        let act = Act::new(action, "tenant", id).from(details(before)).to(details(wanted));
+        audit::record_and_commit(tx, id, by, act).await?;
         return Ok(Stood::Yes);
     }
     let query = sqlx::query_scalar!("select state from tenant where id = $1", id.uuid());

@@ -102,11 +102,11 @@ pub async fn tell_nearly_used(
         number(|holding| holding.running_tasks)
     );
     let rows = named("tenant.tell_nearly_used", query.fetch_all(db.pool())).await?;
-    let told = rows.into_iter().map(|row| NearlyUsed {
+    let nearly_used = rows.into_iter().map(|row| NearlyUsed {
         tenant,
         quota: row.quota,
         used: row.used.unsigned_abs(),
         limit: row.most.unsigned_abs(),
     });
-    Ok(told.collect())
+    Ok(nearly_used.collect())
 }

@@ -55,8 +55,9 @@ pub async fn accept(
         return Ok(None);
     };
     let (tenant, user) = (TenantId(row.tenant_id), UserId(row.id));
-    let told = |state: &str| json!({"email": row.email, "role": row.role, "state": state});
-    let act = Act::new("session.accept", "user", user).from(told("invited")).to(told("active"));
-    audit::told_in(tx, tenant, by.as_actor(Actor::User(user, None)), act).await?;
+    let details = |state: &str| json!({"email": row.email, "role": row.role, "state": state});
+    let act =
+        Act::new("session.accept", "user", user).from(details("invited")).to(details("active"));
+    audit::record_and_commit(tx, tenant, by.as_actor(Actor::User(user, None)), act).await?;
     Ok(Some(Accepted { tenant, user, email: row.email }))
 }

@@ -4,7 +4,7 @@
 //! signed out everywhere. A tenant's owners are locked first, in one order, so that two changes at once cannot take the last
 //! two of them.
 
-use super::info::{Row, UserInfo};
+use super::info::{UserInfo, UserRow};
 use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
@@ -67,7 +67,7 @@ pub async fn change(
     if owners == [user.uuid()] && change != Change::Role(Role::Owner) {
         return Ok(Changed::LastOwner);
     }
-    let was = before.told();
+    let was = before.audit_value();
     let (done, kept) = match change {
         Change::Role(role) => {
             (give(&mut tx, scope, user, role).await?, ScopeSet::within(role.permissions()))
@@ -83,7 +83,7 @@ pub async fn change(
             .to(json!({"email": done.email, "role": done.role, "state": done.state.as_str(), "revoked_keys": revoked})),
         Change::Remove => Act::new("user.remove", "user", user).to(json!({"revoked_keys": revoked})),
     };
-    audit::told(&mut tx, scope, act.from(was)).await?;
+    audit::record(&mut tx, scope, act.from(was)).await?;
     named("commit", tx.commit()).await?;
     Ok(Changed::Done(done))
 }
@@ -94,7 +94,7 @@ async fn lock(
     user: UserId,
 ) -> Result<Option<UserInfo>, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        UserRow,
         "select id, email, role, state, created_at from app_user
             where tenant_id = $1 and id = $2 and state <> 'removed' for no key update",
         scope.tenant().uuid(),
@@ -111,7 +111,7 @@ async fn give(
     role: Role,
 ) -> Result<UserInfo, StoreError> {
     let query = sqlx::query_as!(
-        Row,
+        UserRow,
         "update app_user set role = $3 where tenant_id = $1 and id = $2
             returning id, email, role, state, created_at",
         scope.tenant().uuid(),

@@ -1,6 +1,6 @@
 //! Creates a user, with a password or with an invitation to set one.
 
-use super::info::{Row, UserInfo};
+use super::info::{UserInfo, UserRow};
 use crate::actor;
 use crate::audit::{self, Act};
 use crate::connect::ApiDb;
@@ -72,7 +72,7 @@ pub async fn create(
         Entry::Invitation { hash, expires_at } => ("invited", None, Some((&hash[..], *expires_at))),
     };
     let query = sqlx::query_as!(
-        Row,
+        UserRow,
         "insert into app_user (id, tenant_id, email, role, state, password_hash, invite_hash, invite_expires_at)
             values ($1, $2, $3, $4, $5, $6, $7, $8)
             on conflict (tenant_id, email) where state <> 'removed' do nothing
@@ -90,8 +90,8 @@ pub async fn create(
         return Ok(Once::Done(Created::EmailTaken));
     };
     let made: UserInfo = row.try_into()?;
-    let act = Act::new("user.create", "user", made.id).to(made.told());
-    audit::told(&mut tx, scope, act).await?;
+    let act = Act::new("user.create", "user", made.id).to(made.audit_value());
+    audit::record(&mut tx, scope, act).await?;
     if let Some(once) = once {
         idempotency::put_answer(&mut tx, scope, once, 201, &answer(&made)).await?;
     }

@@ -1,6 +1,6 @@
 //! Reads one user of a tenant.
 
-use super::info::{Row, UserInfo};
+use super::info::{UserInfo, UserRow};
 use crate::connect::ApiDb;
 use crate::statement::named;
 use crate::{StoreError, TenantScope};
@@ -17,7 +17,7 @@ pub async fn get(
 ) -> Result<Option<UserInfo>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        UserRow,
         "select id, email, role, state, created_at from app_user
             where tenant_id = $1 and id = $2 and state <> 'removed'",
         scope.tenant().uuid(),

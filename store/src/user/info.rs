@@ -45,13 +45,13 @@ pub struct UserInfo {
 
 impl UserInfo {
     /// What the audit shows of one.
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn audit_value(&self) -> Value {
         json!({"email": self.email, "role": self.role, "state": self.state.as_str()})
     }
 }
 
 /// A row of `app_user`.
-pub(super) struct Row {
+pub(super) struct UserRow {
     pub id: Uuid,
     pub email: String,
     pub role: String,
@@ -59,16 +59,16 @@ pub(super) struct Row {
     pub created_at: Timestamp,
 }
 
-impl RowCount for Row {
+impl RowCount for UserRow {
     fn rows(&self) -> u64 {
         1
     }
 }
 
-impl TryFrom<Row> for UserInfo {
+impl TryFrom<UserRow> for UserInfo {
     type Error = StoreError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: UserRow) -> Result<Self, StoreError> {
         let malformed = |what: &'static str, value: &str| StoreError::Malformed {
             what,
             row: UserId(row.id).to_string(),

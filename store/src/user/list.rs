@@ -1,6 +1,6 @@
 //! A tenant's users, newest first.
 
-use super::info::{Row, UserInfo};
+use super::info::{UserInfo, UserRow};
 use crate::connect::ApiDb;
 use crate::statement::patient;
 use crate::{StoreError, TenantScope};
@@ -18,7 +18,7 @@ pub async fn list(
 ) -> Result<Vec<UserInfo>, StoreError> {
     let mut tx = crate::task::scoped_read(db, scope).await?;
     let query = sqlx::query_as!(
-        Row,
+        UserRow,
         "select id, email, role, state, created_at from app_user
             where tenant_id = $1 and state <> 'removed' and ($2::uuid is null or id < $2)
             order by id desc limit $3",

@@ -64,7 +64,7 @@ pub async fn change_password(
     );
     let ended = named("sign_in.end_others", end.execute(&mut *tx)).await?.rows_affected();
     let act = Act::new("session.password", "user", user).to(json!({"ended_sessions": ended}));
-    audit::told(&mut tx, scope, act).await?;
+    audit::record(&mut tx, scope, act).await?;
     named("commit", tx.commit()).await?;
     Ok(Some(ended))
 }

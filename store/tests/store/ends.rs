@@ -6,7 +6,7 @@ use domain::id::{NodeId, TaskId};
 use domain::task::State;
 use std::collections::HashMap;
 use std::time::Duration;
-use store::attempt_end::{hear, prune, tell, untold, words};
+use store::attempt_end::{hear, prune, tell, unreported, words};
 
 #[tokio::test]
 async fn each_word_is_heard_once_by_each_who_listens() {
@@ -44,7 +44,7 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
         let put = world.put(leader, owned, tenant, state).await;
         let id = put.task.uuid();
         world.sql(format!("update attempt set usage_ms = 1234 where task_id = '{id}'")).await;
-        let used = untold(&world.scheduler, &[(tenant, put.task, since)]).await.unwrap();
+        let used = unreported(&world.scheduler, &[(tenant, put.task, since)]).await.unwrap();
         let expected = match state {
             State::Queued | State::Running | State::Cancelling => None,
             // Never ran.
@@ -61,10 +61,10 @@ async fn of_what_is_not_held_any_more_the_last_use_is_found() {
         assert_eq!(used, expected.into_iter().collect::<Vec<_>>(), "{state}");
         // An attempt before this dispatch is not what it used.
         let later = [(tenant, put.task, runtime::clock::wall() + TimeDelta::minutes(1))];
-        let used = untold(&world.scheduler, &later).await.unwrap();
+        let used = unreported(&world.scheduler, &later).await.unwrap();
         assert!(used.iter().all(|(_, used)| used.is_zero()), "{state}");
     }
     let foreign = [(world.tenant().await, TaskId::fresh(), since)];
-    let used = untold(&world.scheduler, &foreign).await.unwrap();
+    let used = unreported(&world.scheduler, &foreign).await.unwrap();
     assert_eq!(used, [(foreign[0].1, Duration::ZERO)]);
 }

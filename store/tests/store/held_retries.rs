@@ -9,7 +9,7 @@ use std::time::Duration;
 use store::TenantScope;
 use store::held_retry::{HeldRetry, LetGo, TargetWord, let_go, prune, tell, waiting};
 use store::lease::LeaseKey;
-use store::task::transition::{self, Answer, FailedAttempt};
+use store::task::transition::{self, FailedAttempt, TransitionResult};
 
 const TARGET: &str = "http://a.example:80";
 const HOLD: Duration = Duration::from_secs(600);
@@ -39,7 +39,7 @@ async fn hold_of(
     let leases = world.run(leader, owned, tenant, count).await;
     let failed: Vec<_> = leases.iter().map(|lease| held(*lease, Duration::ZERO)).collect();
     let answers = transition::attempt_failed(&world.rm, &failed).await.unwrap();
-    assert_eq!(answers, vec![Answer::Applied(State::Retrying); count]);
+    assert_eq!(answers, vec![TransitionResult::Applied(State::Retrying); count]);
     leases
 }
 
@@ -105,7 +105,7 @@ async fn a_report_that_comes_twice_or_too_late_holds_nothing() {
     assert_eq!(let_go(&world.rm, &[(key(tenant), 1)]).await.unwrap()[0].gone, 1);
     let again = [held(lease, Duration::ZERO)];
     let answers = transition::attempt_failed(&world.rm, &again).await.unwrap();
-    assert_eq!(answers, [Answer::Repeated]);
+    assert_eq!(answers, [TransitionResult::Repeated]);
     assert_eq!(waits(&world).await, 0);
 }
 

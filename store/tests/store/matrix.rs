@@ -5,13 +5,15 @@ use domain::id::NodeId;
 use domain::task::{AttemptOutcome, Event, State, next};
 use std::time::Duration;
 use store::TenantScope;
-use store::task::transition::{self, Answer, CancelAnswer, Claim, FailedAttempt, SessionEpoch};
+use store::task::transition::{
+    self, CancelAnswer, Claim, FailedAttempt, SessionEpoch, TransitionResult,
+};
 
 /// What a statement answered, whatever its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     Moved(u64),
-    Answered(Answer),
+    Answered(TransitionResult),
     Cancel(CancelAnswer),
 }
 
@@ -27,7 +29,7 @@ impl Stage {
         let (rm, task) = (&world.rm, [(put.tenant, put.task)]);
         let dispatch = [(put.tenant, put.task, put.dispatch)];
         let told = [ended(put.lease, event)];
-        let one = |answers: Vec<Answer>| Told::Answered(answers[0]);
+        let one = |answers: Vec<TransitionResult>| Told::Answered(answers[0]);
         match event {
             Event::Due => Told::Moved(transition::due(&world.scheduler, &task).await.unwrap()),
             Event::Dispatched => Told::Moved(world.dispatch(*leader, &task).await.len() as u64),
@@ -105,9 +107,9 @@ impl Stage {
                 (ended, None) => CancelAnswer::Ended(ended),
             }),
             _ => Told::Answered(match to {
-                Some(to) => Answer::Applied(to),
-                None if before == Some(outcome_of(event)) => Answer::Repeated,
-                None => Answer::Stale { actual: state },
+                Some(to) => TransitionResult::Applied(to),
+                None if before == Some(outcome_of(event)) => TransitionResult::Repeated,
+                None => TransitionResult::Stale { actual: state },
             }),
         }
     }
@@ -190,7 +192,7 @@ async fn an_unknown_task_is_told_so_by_every_event() {
     for &event in Event::ALL {
         let expected = match stage.raise(event, &put).await {
             Told::Moved(moved) => moved == 0,
-            Told::Answered(answer) => answer == Answer::NotFound,
+            Told::Answered(answer) => answer == TransitionResult::NotFound,
             Told::Cancel(answer) => answer == CancelAnswer::NotFound,
         };
         assert!(expected, "{event}");

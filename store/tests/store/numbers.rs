@@ -111,7 +111,7 @@ async fn a_task_lives_and_ends_under_numbers_beyond_32_bits() {
             Event::HandedBack => (transition::handed_back(&world.rm, &told).await, State::Ready),
             _ => (transition::attempts_exhausted(&world.rm, &told).await, State::Failed),
         };
-        assert!(matches!(answers.unwrap()[..], [transition::Answer::Applied(_)]));
+        assert!(matches!(answers.unwrap()[..], [transition::TransitionResult::Applied(_)]));
         assert_eq!(world.state(placed[0].lease.task).await, Some(state));
     }
 }

@@ -5,10 +5,10 @@ use domain::id::{NodeId, SessionId};
 use domain::task::{AttemptOutcome, Event, State};
 use std::time::Duration;
 use store::lease::LeaseKey;
-use store::task::transition::{self, Answer, EndedAttempt, FailedAttempt};
+use store::task::transition::{self, EndedAttempt, FailedAttempt, TransitionResult};
 
 /// Raises every event that ends a lease, each on its own.
-async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, Answer)> {
+async fn raise_all(world: &World, lease: LeaseKey) -> Vec<(Event, TransitionResult)> {
     let rm = &world.rm;
     let told = |event| [ended(lease, event)];
     let failed = |event| {
@@ -50,12 +50,16 @@ async fn a_report_under_another_attempt_or_session_is_stale_and_changes_nothing(
             LeaseKey { session: SessionId::fresh(), ..put.lease },
         ] {
             for (event, answer) in raise_all(&world, lease).await {
-                assert_eq!(answer, Answer::Stale { actual: state }, "{event} under {lease:?}");
+                assert_eq!(
+                    answer,
+                    TransitionResult::Stale { actual: state },
+                    "{event} under {lease:?}"
+                );
             }
         }
         let foreign = LeaseKey { tenant: world.tenant().await, ..put.lease };
         for (event, answer) in raise_all(&world, foreign).await {
-            assert_eq!(answer, Answer::NotFound, "{event} for another tenant");
+            assert_eq!(answer, TransitionResult::NotFound, "{event} for another tenant");
         }
         assert_eq!(world.fingerprint(None).await, all);
     }
@@ -78,7 +82,11 @@ async fn after_an_end_the_same_outcome_is_a_success_and_any_other_is_stale() {
         let all = world.fingerprint(None).await;
         for (event, answer) in raise_all(&world, put.lease).await {
             let same = crate::support::outcome_of(event) == outcome;
-            let expected = if same { Answer::Repeated } else { Answer::Stale { actual: state } };
+            let expected = if same {
+                TransitionResult::Repeated
+            } else {
+                TransitionResult::Stale { actual: state }
+            };
             assert_eq!(answer, expected, "{event} in {state}");
         }
         assert_eq!(world.fingerprint(None).await, all);
@@ -104,14 +112,14 @@ async fn one_batch_answers_each_report_by_its_own_token() {
         ended(unknown, Event::Completed),
     ];
     let answers = transition::completed(&world.rm, &batch).await.unwrap();
-    let stale = Answer::Stale { actual: State::Succeeded };
+    let stale = TransitionResult::Stale { actual: State::Succeeded };
     let expected = [
-        Answer::Repeated,
+        TransitionResult::Repeated,
         stale,
-        Answer::Applied(State::Succeeded),
-        Answer::Repeated,
+        TransitionResult::Applied(State::Succeeded),
+        TransitionResult::Repeated,
         stale,
-        Answer::NotFound,
+        TransitionResult::NotFound,
     ];
     assert_eq!(answers, expected);
     world.check_promises(2).await;
@@ -129,8 +137,11 @@ async fn two_reports_of_one_lease_in_a_batch_that_goes_on_count_once() {
         ended(lease, Event::Completed),
     ];
     let answers = transition::handed_back(&world.rm, &batch).await.unwrap();
-    let expected =
-        [Answer::Applied(State::Ready), Answer::Repeated, Answer::Stale { actual: State::Ready }];
+    let expected = [
+        TransitionResult::Applied(State::Ready),
+        TransitionResult::Repeated,
+        TransitionResult::Stale { actual: State::Ready },
+    ];
     assert_eq!(answers, expected);
     world.check_promises(1).await;
 }

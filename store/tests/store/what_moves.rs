@@ -5,7 +5,7 @@ use domain::id::NodeId;
 use domain::task::{AttemptOutcome, Event, State};
 use std::time::Duration;
 use store::lease::LeaseKey;
-use store::task::transition::{self, Answer, EndedAttempt, FailedAttempt};
+use store::task::transition::{self, EndedAttempt, FailedAttempt, TransitionResult};
 
 fn of(lease: &LeaseKey, column: &str, table: &str) -> String {
     let key = if table == "attempt" { "task_id" } else { "id" };
@@ -209,7 +209,7 @@ async fn what_comes_back_again_waits_and_keeps_its_place() {
     let told = [ended(leases[0], Event::NotStarted), ended(leases[1], Event::HandedBack)];
     let waits = [Duration::from_secs(60), Duration::from_secs(120)];
     let answers = transition::returned_again(&world.rm, &told, &waits).await.unwrap();
-    assert_eq!(answers, [Answer::Applied(State::Retrying); 2]);
+    assert_eq!(answers, [TransitionResult::Applied(State::Retrying); 2]);
     let after = (world.number(place("run_at")).await, world.number(place("start_deadline")).await);
     assert_eq!(before, after);
     assert_eq!(

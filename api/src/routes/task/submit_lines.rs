@@ -12,7 +12,7 @@ use crate::home::spawn_beside;
 use crate::limit::Shortage;
 use crate::pieces::PIECE;
 use crate::problem::{Code, Problem};
-use crate::request::{Hold, Holder, Line, Lines};
+use crate::request::{Hold, Holder, Lines, NdjsonLine};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use futures::stream::unfold;
@@ -132,8 +132,8 @@ impl Worker {
         let ended = self.work(first).await;
         let problem = ended.err();
         if let Some(problem) = &problem {
-            let (code, cause) = (problem.code().row().code, problem.cause().unwrap_or_default());
-            if problem.code().row().status >= 500 {
+            let (code, cause) = (problem.code().info().code, problem.cause().unwrap_or_default());
+            if problem.code().info().status >= 500 {
                 tracing::warn!(code, cause, "A batch of lines ended early with `{code}`: {cause}");
             } else {
                 tracing::debug!(code, "A batch of lines ended early with `{code}`");
@@ -214,7 +214,7 @@ impl Slice {
 async fn judge(
     sender: &Sender,
     key: Option<&KeyText>,
-    lines: Vec<Line>,
+    lines: Vec<NdjsonLine>,
 ) -> Result<(Slice, Option<Shortage>), Problem> {
     let end = lines.last().map_or(0, |line| line.index + 1);
     let text = lines.iter().filter_map(|line| line.text.as_ref()).map(Bytes::len).sum();
@@ -231,7 +231,7 @@ async fn judge(
 }
 
 /// Refuses lines past the limit.
-fn within(most: usize, lines: &[Line]) -> Result<(), Problem> {
+fn within(most: usize, lines: &[NdjsonLine]) -> Result<(), Problem> {
     if lines.last().is_none_or(|line| line.index < most) {
         return Ok(());
     }
@@ -254,7 +254,7 @@ fn pieces(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn piece(line: Line) -> Piece {
+fn piece(line: NdjsonLine) -> Piece {
     Piece { index: line.index, base: String::new(), text: line.text }
 }
 

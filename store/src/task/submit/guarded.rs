@@ -5,7 +5,7 @@
 //! What was inserted is asked for as `coalesce (id in (...), false)`: that stays one hashed look-up, where a join would
 //! compare every row with every other.
 
-use super::row::Row;
+use super::row::SubmittedTask;
 use super::{Created, NewTask, SubmitAnswer};
 use crate::StoreError;
 use crate::statement::named;
@@ -19,7 +19,7 @@ pub(super) async fn insert(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    let rows: Vec<Row<'_>> = tasks.iter().map(Row::from).collect();
+    let rows: Vec<SubmittedTask<'_>> = tasks.iter().map(SubmittedTask::from).collect();
     let reruns = reruns(tasks);
     let query = sqlx::query!(
         r#"with input as materialized (
@@ -61,7 +61,7 @@ pub(super) async fn insert(
                 i.key is null or coalesce(i.id in (select k.task_id from keyed k), false) as "key_is_new!",
                 coalesce(i.id in (select l.id from live l), false) as "stored!"
             from input i order by i.ordinality"#,
-        &rows as &[Row<'_>],
+        &rows as &[SubmittedTask<'_>],
         &reruns as &[Option<Uuid>]
     );
     let rows = named("submit_guarded", query.fetch_all(&mut *tx)).await?;

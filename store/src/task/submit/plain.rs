@@ -1,6 +1,6 @@
 //! Stores tasks that can conflict with nothing: no unique key, no idempotency key. One statement.
 
-use super::row::Row;
+use super::row::SubmittedTask;
 use super::{Created, NewTask, SubmitAnswer};
 use crate::StoreError;
 use crate::statement::named;
@@ -11,7 +11,7 @@ pub(super) async fn insert(
     tx: &mut PgConnection,
     tasks: &[NewTask],
 ) -> Result<Vec<SubmitAnswer>, StoreError> {
-    let rows: Vec<Row<'_>> = tasks.iter().map(Row::from).collect();
+    let rows: Vec<SubmittedTask<'_>> = tasks.iter().map(SubmittedTask::from).collect();
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
@@ -38,7 +38,7 @@ pub(super) async fn insert(
             select created_at as "created_at!", run_at as "run_at!",
                 run_at + tolerance_ms * interval '1 millisecond' as "start_deadline!"
             from input order by ordinality"#,
-        &rows as &[Row<'_>]
+        &rows as &[SubmittedTask<'_>]
     );
     let rows = named("submit", query.fetch_all(tx)).await?;
     let created = rows.into_iter().map(|row| {

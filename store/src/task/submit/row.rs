@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// A row of `submitted_task`, in the order of its columns.
 #[derive(sqlx::Encode)]
-pub(super) struct Row<'a> {
+pub(super) struct SubmittedTask<'a> {
     tenant_id: Uuid,
     id: Uuid,
     pool: &'a str,
@@ -45,9 +45,9 @@ pub(super) struct Row<'a> {
     key: Option<&'a str>,
     body_hash: Option<&'a [u8]>,
 }
-row_of!("submitted_task": Row<'_>);
+row_of!("submitted_task": SubmittedTask<'_>);
 
-impl<'a> From<&'a NewTask> for Row<'a> {
+impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
     fn from(task: &'a NewTask) -> Self {
         let size = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
         let [cpu_millis, memory_mib, disk_mib, iops, ports] = task.resources.dimensions().map(size);

@@ -4,7 +4,7 @@ use domain::task::State;
 
 /// The answer per row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum TransitionResult {
     /// It moved; the state it is in now.
     Applied(State),
     /// It had moved already, by the same token and to the same outcome: a success.

@@ -2,7 +2,7 @@
 //!
 //! From running the task ends aborted; from cancelling, cancelled.
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -12,6 +12,9 @@ use domain::task::Event;
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn attempt_aborted(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+pub async fn attempt_aborted(
+    db: &RmDb,
+    ended: &[EndedAttempt],
+) -> Result<Vec<TransitionResult>, StoreError> {
     for_good_alone(db, Event::AttemptAborted, ended).await
 }

@@ -4,7 +4,7 @@
 //! cancelling it ends cancelled. Where its target is not to be called again yet, what it waits for is written in the same
 //! transaction: see [`crate::held_retry`].
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, to_go_on, to_go_on_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -32,7 +32,7 @@ pub struct FailedAttempt {
 pub async fn attempt_failed(
     db: &RmDb,
     failed: &[FailedAttempt],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     let ended: Vec<_> = failed.iter().map(|f| f.ended.clone()).collect();
     let delays: Vec<_> = failed.iter().map(|f| millis(f.retry_after)).collect();
     if failed.iter().all(|f| f.held.is_none()) {
@@ -41,7 +41,8 @@ pub async fn attempt_failed(
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;
         let answers = to_go_on(&mut tx, Event::AttemptFailed, &ended, &delays).await?;
-        let waits = |answer: &Answer| *answer == Answer::Applied(State::Retrying);
+        let waits =
+            |answer: &TransitionResult| *answer == TransitionResult::Applied(State::Retrying);
         let held = failed.iter().zip(&answers).filter(|(_, answer)| waits(answer));
         let held: Vec<_> = held
             .filter_map(|(f, _)| Some((f.ended.lease, f.held.as_ref()?, f.retry_after)))

@@ -2,7 +2,7 @@
 //!
 //! From running the task ends failed (a dead letter, kept with its spec); from cancelling, cancelled.
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -15,6 +15,6 @@ use domain::task::Event;
 pub async fn attempts_exhausted(
     db: &RmDb,
     ended: &[EndedAttempt],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     for_good_alone(db, Event::AttemptsExhausted, ended).await
 }

@@ -2,7 +2,7 @@
 //!
 //! From running, and from cancelling too: what was done before the stop arrived counts as done.
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -12,6 +12,9 @@ use domain::task::Event;
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn completed(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+pub async fn completed(
+    db: &RmDb,
+    ended: &[EndedAttempt],
+) -> Result<Vec<TransitionResult>, StoreError> {
     for_good_alone(db, Event::Completed, ended).await
 }

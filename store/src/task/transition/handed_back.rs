@@ -2,7 +2,7 @@
 //!
 //! From running the task goes back to ready, keeps its place, and is charged nothing; from cancelling it ends cancelled.
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, to_go_on_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -12,6 +12,9 @@ use domain::task::Event;
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn handed_back(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+pub async fn handed_back(
+    db: &RmDb,
+    ended: &[EndedAttempt],
+) -> Result<Vec<TransitionResult>, StoreError> {
     to_go_on_alone(db, Event::HandedBack, ended, &[]).await
 }

@@ -3,7 +3,7 @@
 //! From running the task goes to retrying, due at once and charged nothing, or ends failed where it may run at
 //! most once; from cancelling it ends cancelled. A lapse is normal (deploys, lost nodes).
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, for_good, to_go_on};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -25,7 +25,7 @@ const GONE_FOR_GOOD: &str = "the executor went away, and the task may run at mos
 pub async fn lease_lapsed(
     db: &RmDb,
     leases: &[(LeaseKey, bool)],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     repeated(|| async {
         let mut tx = named("begin", db.pool().begin()).await?;
         let answers = lapsed(&mut tx, leases).await?;
@@ -59,7 +59,8 @@ pub(crate) async fn lease_lapsed_of_sessions(
         })
         .collect();
     let answers = lapsed(tx, &leases).await?;
-    Ok(answers.iter().filter(|answer| matches!(answer, Answer::Applied(_))).count() as u64)
+    Ok(answers.iter().filter(|answer| matches!(answer, TransitionResult::Applied(_))).count()
+        as u64)
 }
 
 /// Locks the tasks of `leases` in the order of all transitions. Two statements, each in order, are not in order together.
@@ -80,7 +81,7 @@ async fn lock(tx: &mut PgConnection, leases: &[(LeaseKey, bool)]) -> Result<(), 
 async fn lapsed(
     tx: &mut PgConnection,
     leases: &[(LeaseKey, bool)],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     let of = |for_good: bool| {
         let reason = if for_good { GONE_FOR_GOOD } else { GONE };
         leases
@@ -93,7 +94,7 @@ async fn lapsed(
     if leases.iter().any(|lease| lease.1) && leases.iter().any(|lease| !lease.1) {
         lock(tx, leases).await?;
     }
-    let mut answers = vec![Answer::NotFound; leases.len()];
+    let mut answers = vec![TransitionResult::NotFound; leases.len()];
     let (places, ended) = of(false);
     if !ended.is_empty() {
         for (at, answer) in

@@ -32,7 +32,7 @@ mod stopped;
 mod tenant_deleted;
 mod unplaced;
 
-pub use answer::Answer;
+pub use answer::TransitionResult;
 pub use attempt_aborted::attempt_aborted;
 pub use attempt_failed::{FailedAttempt, attempt_failed};
 pub use attempt_killed::attempt_killed;

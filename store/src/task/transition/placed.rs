@@ -34,7 +34,7 @@ pub struct Claim {
 
 /// A row of `placement`, in the order of its columns.
 #[derive(sqlx::Encode)]
-struct Row {
+struct PlacementRow {
     tenant_id: Uuid,
     id: Uuid,
     dispatch_epoch: i32,
@@ -42,9 +42,9 @@ struct Row {
     assignment: i64,
     port_first: i32,
 }
-row_of!("placement": Row);
+row_of!("placement": PlacementRow);
 
-impl From<&Claim> for Row {
+impl From<&Claim> for PlacementRow {
     fn from(claim: &Claim) -> Self {
         Self {
             tenant_id: claim.tenant.uuid(),
@@ -112,7 +112,7 @@ pub async fn placed(
     // A session named twice counts as named once, under its first epoch.
     let session_ids: Vec<_> = sessions.iter().map(|s| s.session.uuid()).collect();
     let epochs: Vec<i64> = sessions.iter().map(|s| s.epoch).collect();
-    let rows: Vec<Row> = sorted.into_iter().map(Row::from).collect();
+    let rows: Vec<PlacementRow> = sorted.into_iter().map(PlacementRow::from).collect();
     let ids = || rows.iter().map(|row| row.id);
     let placed = repeated(|| async {
         let query = sqlx::query!(
@@ -149,7 +149,7 @@ pub async fn placed(
             owner.uuid(),
             &session_ids,
             &epochs,
-            &rows as &[Row],
+            &rows as &[PlacementRow],
             millis(grace),
             State::Queued.as_str(),
             ids().min(),

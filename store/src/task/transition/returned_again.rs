@@ -3,7 +3,7 @@
 //! From running the task goes to retrying for the time given, keeps its place, and is charged nothing; from cancelling it ends
 //! cancelled. How long it waits is decided by `domain::task::wait_after_return`.
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, to_go_on_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -19,7 +19,7 @@ pub async fn returned_again(
     db: &RmDb,
     ended: &[EndedAttempt],
     waits: &[Duration],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     let waits: Vec<i64> = waits.iter().map(|wait| millis(*wait)).collect();
     to_go_on_alone(db, Event::ReturnedAgain, ended, &waits).await
 }

@@ -2,7 +2,7 @@
 //!
 //! From cancelling only: a stop that nobody asked for is no end of a task.
 
-use super::Answer;
+use super::TransitionResult;
 use super::lease_end::{EndedAttempt, for_good_alone};
 use crate::StoreError;
 use crate::connect::RmDb;
@@ -12,6 +12,9 @@ use domain::task::Event;
 ///
 /// # Errors
 /// When the database cannot answer; then nothing moved.
-pub async fn stopped(db: &RmDb, ended: &[EndedAttempt]) -> Result<Vec<Answer>, StoreError> {
+pub async fn stopped(
+    db: &RmDb,
+    ended: &[EndedAttempt],
+) -> Result<Vec<TransitionResult>, StoreError> {
     for_good_alone(db, Event::Stopped, ended).await
 }

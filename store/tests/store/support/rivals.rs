@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
 use store::lease::LeaseKey;
-use store::task::transition::{self, Answer, CancelAnswer, FailedAttempt, SessionEpoch};
+use store::task::transition::{self, CancelAnswer, FailedAttempt, SessionEpoch, TransitionResult};
 use tokio::task::JoinSet;
 
 /// What the rivals compete for.
@@ -43,11 +43,11 @@ impl World {
         let told: Vec<_> = leases.iter().map(|lease| ended(*lease, event)).collect();
         let Prize { owned, leader, tenant, .. } = prize;
         let rm = &self.rm;
-        let applied = |answers: Vec<Answer>| {
+        let applied = |answers: Vec<TransitionResult>| {
             let moved = leases
                 .iter()
                 .zip(answers)
-                .filter(|(_, answer)| matches!(answer, Answer::Applied(_)));
+                .filter(|(_, answer)| matches!(answer, TransitionResult::Applied(_)));
             moved.map(|(lease, _)| lease.task).collect()
         };
         match event {

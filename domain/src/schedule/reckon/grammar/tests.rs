@@ -82,9 +82,10 @@ fn what_others_read_differently_is_refused_with_the_form_to_write() {
         ("0 0 * ? *", "month", "0 0 * * *"),
     ] {
         let why = check(pattern).expect_err(pattern);
-        let told = write.split(' ').zip(pattern.split(' ')).find(|(write, given)| write != given);
-        let told = told.map(|(write, _)| format!("`{write}`")).unwrap();
-        assert!(why.contains(&told) && why.contains(field), "{pattern}: {why}");
+        let differing =
+            write.split(' ').zip(pattern.split(' ')).find(|(write, given)| write != given);
+        let expected = differing.map(|(write, _)| format!("`{write}`")).unwrap();
+        assert!(why.contains(&expected) && why.contains(field), "{pattern}: {why}");
         assert_eq!(check(write), Ok(()), "{write}");
     }
     for (pattern, says) in [

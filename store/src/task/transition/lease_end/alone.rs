@@ -4,7 +4,7 @@ use super::{EndedAttempt, for_good, to_go_on};
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::repeated;
-use crate::task::transition::Answer;
+use crate::task::transition::TransitionResult;
 use domain::task::Event;
 
 /// Moves each row into history.
@@ -12,7 +12,7 @@ pub(in super::super) async fn for_good_alone(
     db: &RmDb,
     event: Event,
     ended: &[EndedAttempt],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     repeated(|| async {
         let mut connection = db.settling().acquire().await?;
         let answers = for_good(&mut connection, event, ended).await;
@@ -27,7 +27,7 @@ pub(in super::super) async fn to_go_on_alone(
     event: Event,
     ended: &[EndedAttempt],
     delays: &[i64],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     repeated(|| async {
         let mut connection = db.settling().acquire().await?;
         let answers = to_go_on(&mut connection, event, ended, delays).await;

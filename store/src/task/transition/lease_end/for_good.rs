@@ -1,12 +1,12 @@
 //! Ends leases of tasks that end with them: every row goes to history.
 
 use super::EndedAttempt;
-use super::row::{Row, in_lock_order};
+use super::row::{EndedLease, in_lock_order};
 use super::what_stands::answers;
 use crate::StoreError;
 use crate::lease::LeaseKey;
 use crate::statement::named;
-use crate::task::transition::Answer;
+use crate::task::transition::TransitionResult;
 use domain::id::{SessionId, TaskId, TenantId};
 use domain::task::{Event, State, next};
 use sqlx::PgConnection;
@@ -17,10 +17,10 @@ pub(in super::super) async fn for_good(
     tx: &mut PgConnection,
     event: Event,
     ended: &[EndedAttempt],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     let to = |from| next(from, event).map(State::as_str);
     let order = in_lock_order(ended);
-    let rows: Vec<_> = order.iter().map(|at| Row::of(&ended[*at], 0)).collect();
+    let rows: Vec<_> = order.iter().map(|at| EndedLease::of(&ended[*at], 0)).collect();
     let query = sqlx::query!(
         r#"with gone as (
                 delete from task t
@@ -55,7 +55,7 @@ pub(in super::super) async fn for_good(
             )
             select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!", ends as "ends!"
             from gone"#,
-        &rows as &[Row<'_>],
+        &rows as &[EndedLease<'_>],
         to(State::Running),
         to(State::Cancelling)
     );

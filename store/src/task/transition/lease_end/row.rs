@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A row of `lease_end`, in the order of its columns.
 #[derive(sqlx::Encode)]
-pub(super) struct Row<'a> {
+pub(super) struct EndedLease<'a> {
     tenant_id: Uuid,
     id: Uuid,
     attempt: i32,
@@ -21,9 +21,9 @@ pub(super) struct Row<'a> {
     stderr: i64,
     delay_ms: i64,
 }
-row_of!("lease_end": Row<'_>);
+row_of!("lease_end": EndedLease<'_>);
 
-impl<'a> Row<'a> {
+impl<'a> EndedLease<'a> {
     /// A task that goes on is due after `delay_ms`.
     pub(super) fn of(ended: &'a EndedAttempt, delay_ms: i64) -> Self {
         let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);

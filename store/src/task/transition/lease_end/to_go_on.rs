@@ -4,12 +4,12 @@
 //! when the statement began. A cancel that comes in between is so never overlooked.
 
 use super::EndedAttempt;
-use super::row::{Row, in_lock_order};
+use super::row::{EndedLease, in_lock_order};
 use super::what_stands::answers;
 use crate::StoreError;
 use crate::lease::LeaseKey;
 use crate::statement::named;
-use crate::task::transition::Answer;
+use crate::task::transition::TransitionResult;
 use domain::id::{SessionId, TaskId, TenantId};
 use domain::task::{Event, State, next};
 use sqlx::PgConnection;
@@ -21,11 +21,11 @@ pub(in super::super) async fn to_go_on(
     event: Event,
     ended: &[EndedAttempt],
     delay_ms: &[i64],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<TransitionResult>, StoreError> {
     let to = |from| next(from, event).map(State::as_str);
     let order = in_lock_order(ended);
     let delay = |at: usize| delay_ms.get(at).copied().unwrap_or(0);
-    let rows: Vec<_> = order.iter().map(|at| Row::of(&ended[*at], delay(*at))).collect();
+    let rows: Vec<_> = order.iter().map(|at| EndedLease::of(&ended[*at], delay(*at))).collect();
     let query = sqlx::query!(
         r#"with lease as materialized (
                 select t.*, i.outcome, i.charged, i.ran_ms, i.exit_code, i.signal, i.reason, i.stdout, i.stderr, i.delay_ms,
@@ -77,7 +77,7 @@ pub(in super::super) async fn to_go_on(
             )
             select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!", goes as "goes!"
             from lease"#,
-        &rows as &[Row<'_>],
+        &rows as &[EndedLease<'_>],
         to(State::Running),
         to(State::Cancelling),
         event == Event::ReturnedAgain

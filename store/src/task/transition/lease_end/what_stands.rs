@@ -1,11 +1,11 @@
 //! Tells per report what became of it. What moved is known; for the rest the database is asked what stands, which is rare.
 
 use super::EndedAttempt;
-use super::row::Row;
+use super::row::EndedLease;
 use crate::StoreError;
 use crate::lease::LeaseKey;
 use crate::statement::named;
-use crate::task::transition::Answer;
+use crate::task::transition::TransitionResult;
 use domain::task::State;
 use sqlx::PgConnection;
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ pub(super) async fn answers(
     tx: &mut PgConnection,
     ended: &[EndedAttempt],
     mut moved: HashMap<LeaseKey, State>,
-) -> Result<Vec<Answer>, StoreError> {
-    let mut answers = vec![Answer::NotFound; ended.len()];
+) -> Result<Vec<TransitionResult>, StoreError> {
+    let mut answers = vec![TransitionResult::NotFound; ended.len()];
     let mut missed = Vec::new();
     for (at, report) in ended.iter().enumerate() {
         match moved.remove(&report.lease) {
-            Some(state) => answers[at] = Answer::Applied(state),
+            Some(state) => answers[at] = TransitionResult::Applied(state),
             None => missed.push(at),
         }
     }
@@ -36,8 +36,8 @@ pub(super) async fn answers(
 async fn what_stands(
     tx: &mut PgConnection,
     missed: impl Iterator<Item = &EndedAttempt>,
-) -> Result<Vec<Answer>, StoreError> {
-    let rows: Vec<_> = missed.map(|ended| Row::of(ended, 0)).collect();
+) -> Result<Vec<TransitionResult>, StoreError> {
+    let rows: Vec<_> = missed.map(|ended| EndedLease::of(ended, 0)).collect();
     let query = sqlx::query!(
         r#"select coalesce(
                     (select t.state::text from task t where t.tenant_id = i.tenant_id and t.id = i.id limit 1),
@@ -46,14 +46,14 @@ async fn what_stands(
                 (select a.outcome from attempt a where a.tenant_id = i.tenant_id and a.task_id = i.id
                     and a.attempt = i.attempt and a.session_id = i.session_id limit 1) is not distinct from i.outcome as "repeated!"
             from unnest($1::lease_end[]) with ordinality i order by i.ordinality"#,
-        &rows as &[Row<'_>]
+        &rows as &[EndedLease<'_>]
     );
     let rows = named("lease_end.what_stands", query.fetch_all(tx)).await?;
     let answer =
         |state: Option<String>, repeated: bool| match state.and_then(|state| state.parse().ok()) {
-            _ if repeated => Answer::Repeated,
-            Some(actual) => Answer::Stale { actual },
-            None => Answer::NotFound,
+            _ if repeated => TransitionResult::Repeated,
+            Some(actual) => TransitionResult::Stale { actual },
+            None => TransitionResult::NotFound,
         };
     Ok(rows.into_iter().map(|row| answer(row.state, row.repeated)).collect())
 }

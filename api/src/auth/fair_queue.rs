@@ -13,7 +13,7 @@ type Peers = Mutex<HashMap<Peer, Arc<Semaphore>>>;
 
 /// The line.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct FairQueue {
     turns: Semaphore,
     /// One turn for each peer that has, or waits for, any.
     peers: Peers,
@@ -45,7 +45,7 @@ impl Drop for OfPeer<'_> {
     }
 }
 
-impl Line {
+impl FairQueue {
     /// With `turns` at once.
     pub(crate) fn new(turns: usize) -> Self {
         Self { turns: Semaphore::new(turns), peers: Mutex::default() }
@@ -75,7 +75,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_peer_stands_in_line_once_however_many_it_sends() {
-        let line = Line::new(2);
+        let line = FairQueue::new(2);
         let [flood, other] = [1, 2].map(|last| Some(Peer::from(IpAddr::from([192, 0, 2, last]))));
         let first = line.turn(flood).await.unwrap();
         let mut more: Vec<_> = (0..100).map(|_| Box::pin(line.turn(flood))).collect();
