@@ -46,7 +46,7 @@ Examples:
 /// Berth runs commands and HTTP calls for many customers on shared machines.
 ///
 /// An accepted task is never lost and ends exactly once. Customers share the machines by weight. A command may run more than once if
-/// its machine fails (see --delivery).
+/// its machine fails (see `berth submit --delivery`).
 #[derive(Debug, Parser)]
 #[command(name = "berth", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
@@ -94,7 +94,7 @@ pub enum Command {
     /// Operator commands, directly on the database.
     #[command(
         subcommand,
-        after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe audit log records operator:NAME as the actor (--operator, BERTH_OPERATOR, or the login name)."
+        after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe audit log records operator:NAME as the actor (--operator, BERTH_OPERATOR, or the name of your system login)."
     )]
     Admin(AdminCommand),
     /// Submit a task and print its id.
@@ -122,7 +122,7 @@ pub enum Command {
     Limits,
     /// Show the audit log of your tenant, newest first.
     Audit(AuditArguments),
-    /// Limits of concurrency keys.
+    /// Concurrency keys: how many tasks with the same key run at once.
     #[command(
         subcommand,
         after_help = "Examples:\n  berth concurrency set exports 3\n  berth concurrency list"
@@ -146,12 +146,12 @@ pub enum Command {
         after_help = "Examples:\n  berth users invite ann@example.com --role developer\n  berth users role ann@example.com admin"
     )]
     Users(UsersCommand),
-    /// Store a server and its API key in a profile.
+    /// Store a server and an existing API key in a profile.
     Login(LoginArguments),
     /// Show the server, the tenant and the scopes of the API key.
     #[command(name = "whoami", after_help = "Example:\n  berth whoami")]
     WhoAmI,
-    /// Sign in as a user and store an API key.
+    /// Sign in with e-mail and password; create an API key and store it.
     SignIn(SignInArguments),
     /// Accept an invitation and set a password.
     Accept(AcceptArguments),

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 /// Half of the machine's cores, at least one, for roles that are a process of their own; `None`: all, or what `TOKIO_WORKER_THREADS` says.
 ///
 /// A machine that runs one of them runs others and mostly an engine, too. And a second thread is woken whenever the first has work, to
-/// look for some: with 200 tasks a second on two cores that cost these processes a quarter of their time (docs/performance.md).
+/// look for some: with 200 tasks a second on two cores that cost these processes a quarter of their time.
 pub fn of(command: &Command) -> Option<usize> {
     let asked = variable("TOKIO_WORKER_THREADS").is_some();
     let cores = available_parallelism().map_or(1, NonZero::get);

@@ -1,7 +1,7 @@
 //! Rows as an argument of a statement: `unnest($1::name[])`, where the database knows `name` as a composite type.
 //!
 //! With an array for each column Postgres unnests each into a store of its own, which made a statement with 29 of them that stores
-//! four tasks three times as dear (docs/performance.md).
+//! four tasks three times as dear.
 
 /// Lets a struct that derives [`sqlx::Encode`] be a row of the composite type `$name`, and slices of it an argument. Its fields are those of
 /// the type, in their order.

@@ -199,7 +199,6 @@ fn no_modules_of_a_crate_need_each_other_in_a_circle() {
     let sources = |path: &Path| std::fs::read_to_string(workspace.join(path)).ok();
     let mut found = Vec::new();
     for package in packages() {
-        let name = package["name"].as_str().expect("a name");
         for root in roots(&package) {
             let root = root.strip_prefix(workspace).expect("a file of this workspace");
             for circle in circles::circles(root, &sources) {

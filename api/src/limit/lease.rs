@@ -52,10 +52,12 @@ pub(super) struct Lease {
     /// Leased tokens, and until when they are kept.
     tokens: u64,
     until: Instant,
-    /// Tokens to return to Redis; below 0: owed, because they were admitted without it. Since when, and the same of the hour.
-    returned: i64,
-    returned_since: Instant,
-    hour_returned: i64,
+    /// Tokens to return to Redis; below 0: owed to it, because they were admitted without it.
+    balance: i64,
+    /// When the first of these arose.
+    balance_since: Instant,
+    /// The same balance, of the hour's count.
+    hour_balance: i64,
     /// Tokens of the last lease, and when it was requested.
     size: u64,
     requested_at: Instant,
@@ -79,9 +81,9 @@ impl Lease {
             touched: now.at,
             tokens: 0,
             until: now.at,
-            returned: 0,
-            returned_since: now.at,
-            hour_returned: 0,
+            balance: 0,
+            balance_since: now.at,
+            hour_balance: 0,
             size: 1,
             requested_at: now.at,
             answered_at: now.at,
@@ -141,7 +143,7 @@ impl Lease {
         self.turn_hour(now.hour());
         let of_hour = self.hour_share().unwrap_or(u64::MAX);
         let admitted = self.share.take(self.flow(), self.age(now), wanted.min(of_hour));
-        self.add_returned(admitted, -1, now);
+        self.add_to_balance(admitted, -1, now);
         let shortage = (admitted < wanted).then(|| {
             if admitted == of_hour {
                 return Shortage { limit: Limit::PerHour, wait: self.hour.left(now.wall) };
@@ -163,9 +165,9 @@ impl Lease {
         LeaseRequest {
             rates: self.rates,
             wanted: if wanted == 0 { 0 } else { wanted.max(self.size) },
-            returned: std::mem::take(&mut self.returned),
-            returned_since: self.returned_since,
-            hour_returned: std::mem::take(&mut self.hour_returned),
+            balance: std::mem::take(&mut self.balance),
+            balance_since: self.balance_since,
+            hour_balance: std::mem::take(&mut self.hour_balance),
             hour: self.hour,
             used: self.used,
             used_at: self.answered_at,
@@ -185,7 +187,7 @@ impl Lease {
         }
         (self.answered_at, self.left) = (now.at, grant.left);
         if grant.hour != self.hour {
-            (self.hour, self.hour_returned) = (grant.hour, 0);
+            (self.hour, self.hour_balance) = (grant.hour, 0);
         }
         self.used = grant.used;
         if request.wanted > 0 {
@@ -199,11 +201,11 @@ impl Lease {
 
     /// Redis did not answer: debts remain; what was to be returned is lost, as it may have been.
     pub(super) fn not_answered(&mut self, request: &LeaseRequest) {
-        if request.returned < 0 {
-            self.returned_since = request.returned_since;
+        if request.balance < 0 {
+            self.balance_since = request.balance_since;
         }
-        self.returned += request.returned.min(0);
-        self.hour_returned += request.hour_returned.min(0);
+        self.balance += request.balance.min(0);
+        self.hour_balance += request.hour_balance.min(0);
     }
 
     /// Gives tokens back that were admitted for nothing. They are kept no longer than the lease, and no more of them than one.
@@ -213,10 +215,10 @@ impl Lease {
             self.expire(now);
             let kept = count.min(self.chunk().saturating_sub(self.tokens));
             self.tokens += kept;
-            self.add_returned(count - kept, 1, now);
+            self.add_to_balance(count - kept, 1, now);
         } else {
             self.share.give_back(self.flow(), count);
-            self.add_returned(count, 1, now);
+            self.add_to_balance(count, 1, now);
         }
     }
 
@@ -317,33 +319,33 @@ impl Lease {
     }
 
     fn hour_owed(&self) -> u64 {
-        self.hour_returned.min(0).unsigned_abs()
+        self.hour_balance.min(0).unsigned_abs()
     }
 
     fn has_unreported(&self) -> bool {
-        self.returned != 0 || self.hour_returned != 0
+        self.balance != 0 || self.hour_balance != 0
     }
 
-    fn add_returned(&mut self, tokens: u64, sign: i64, now: &Moment) {
+    fn add_to_balance(&mut self, tokens: u64, sign: i64, now: &Moment) {
         if !self.has_unreported() {
-            self.returned_since = now.at;
+            self.balance_since = now.at;
         }
         let tokens = sign.saturating_mul(i64::try_from(tokens).unwrap_or(i64::MAX));
-        self.returned = self.returned.saturating_add(tokens);
-        self.hour_returned = self.hour_returned.saturating_add(tokens);
+        self.balance = self.balance.saturating_add(tokens);
+        self.hour_balance = self.hour_balance.saturating_add(tokens);
     }
 
     fn expire(&mut self, now: &Moment) {
         if now.at >= self.until {
             let tokens = std::mem::take(&mut self.tokens);
-            self.add_returned(tokens, 1, now);
+            self.add_to_balance(tokens, 1, now);
         }
     }
 
     fn turn_hour(&mut self, hour: Hour) {
         if hour > self.hour {
             // What was owed was owed in an hour that is over.
-            (self.hour, self.used, self.hour_returned) = (hour, 0, 0);
+            (self.hour, self.used, self.hour_balance) = (hour, 0, 0);
         }
     }
 

@@ -35,7 +35,7 @@ impl Metrics {
             ),
             failures: plain_counter(
                 "berth_limit_redis_failures_total",
-                "Calls to Redis not answered in time",
+                "Calls to Redis that failed or were not answered in time",
             ),
             local: plain_gauge("berth_limit_local", local),
             replicas: plain_gauge("berth_api_replicas", replicas),

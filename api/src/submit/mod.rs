@@ -1,7 +1,10 @@
 //! Durable submits: nobody is answered before the commit.
 //!
-//! `queue` holds single submits of all requests; a free `writer` stores all that are queued in one statement; `group` coalesces equal idempotency keys within it; `pools` caches which pools there are; `work` wakes the
-//! loops that handle what was stored.
+//! - `queue` holds the single submits of all requests.
+//! - A free `writer` stores all that are queued in one statement.
+//! - `group` coalesces equal idempotency keys within it.
+//! - `pools` caches which pools there are.
+//! - `work` wakes the loops that handle what was stored.
 
 mod failure;
 mod group;

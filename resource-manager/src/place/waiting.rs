@@ -40,15 +40,15 @@ impl InHand {
         self.deliveries.insert(id, (delivery, hints.len()));
     }
 
-    /// Removes those at the given indices. The others keep their dispatch order; otherwise a hint in the middle could
-    /// wait for too long.
-    pub(super) fn remove(&mut self, mut places: Vec<usize>) -> Vec<Waiting> {
-        places.sort_unstable();
-        let (mut places, mut at) = (places.into_iter().peekable(), 0);
+    /// Removes those at the given indices. The others keep their dispatch order; else a hint in the middle would wait
+    /// until there is room for all.
+    pub(super) fn remove(&mut self, mut indices: Vec<usize>) -> Vec<Waiting> {
+        indices.sort_unstable();
+        let (mut indices, mut at) = (indices.into_iter().peekable(), 0);
         self.waiting
             .extract_if(.., |_| {
                 at += 1;
-                places.next_if_eq(&(at - 1)).is_some()
+                indices.next_if_eq(&(at - 1)).is_some()
             })
             .collect()
     }

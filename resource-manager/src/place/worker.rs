@@ -1,8 +1,8 @@
 //! The placement loop of one pool: hints in, leases out.
 //!
 //! Consumes hints while its executors have room, places them in memory, claims them in one statement, sends the
-//! assignments, then acks. Holds hints without room for at most `hint_hold`, or not at all if no idle executor would
-//! have room; then returns the task to `ready` and reports its size as lacking. Without any room it stops consuming, so
+//! assignments, then acks. Holds hints without room for at most `hint_hold`, or not at all if their size is already
+//! reported as lacking or fits no idle executor; then returns the task to `ready` and reports its size as lacking. Without any room it stops consuming, so
 //! that other resource managers get the hints.
 
 use super::waiting::{InHand, Waiting};
@@ -88,7 +88,7 @@ impl<S: LeaseStore> PoolWorker<S> {
             if !round.in_hand.waiting.is_empty() {
                 let began = clock::monotonic();
                 self.place(&mut round).await;
-                self.give_back_overdue(&mut round).await;
+                self.return_overdue(&mut round).await;
                 LOOP_SECONDS.with(&["place"]).observe_duration(began.elapsed());
             }
         }
@@ -242,7 +242,7 @@ impl<S: LeaseStore> PoolWorker<S> {
         clock::sleep(round.backoff.pause()).await;
     }
 
-    async fn give_back_overdue(&self, round: &mut Round) {
+    async fn return_overdue(&self, round: &mut Round) {
         let now = clock::monotonic();
         let overdue = |w: &Waiting| {
             now.saturating_duration_since(w.since) >= self.settings.hint_hold
@@ -257,11 +257,11 @@ impl<S: LeaseStore> PoolWorker<S> {
             for at in &places {
                 self.fleet.lacks(&self.pool, round.in_hand.waiting[*at].hint.resources);
             }
-            self.give_back(round, places).await;
+            self.return_tasks(round, places).await;
         }
     }
 
-    async fn give_back(&self, round: &mut Round, places: Vec<usize>) {
+    async fn return_tasks(&self, round: &mut Round, places: Vec<usize>) {
         if places.is_empty() {
             return;
         }

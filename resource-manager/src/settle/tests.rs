@@ -232,7 +232,7 @@ async fn a_stop_that_nobody_asked_for_is_an_attempt_that_came_back() {
 #[tokio::test(start_paused = true)]
 async fn of_what_was_to_be_stopped_only_a_success_counts_as_more_than_cancelled() {
     let mut settling = Settling::start();
-    for outcome in AttemptOutcome::ALL {
+    for &outcome in AttemptOutcome::ALL {
         let (hint, lease) = settling.running(FakeTask::queued()).await;
         settling.world.store.change(&hint, |task| task.state = State::Cancelling);
         assert_eq!(settling.settle_one(lease, outcome).await, Verdict::Applied, "{outcome}");
@@ -274,7 +274,7 @@ async fn a_lease_that_is_over_changes_nothing_whatever_is_reported_of_it() {
     let mut settling = Settling::start();
     let (hint, lease) = settling.running(FakeTask::queued()).await;
     let earlier = LeaseKey { attempt: 0, ..lease };
-    for outcome in AttemptOutcome::ALL {
+    for &outcome in AttemptOutcome::ALL {
         let verdict = settling.settle_one(earlier, outcome).await;
         assert_eq!(verdict, Verdict::Stale, "{outcome}");
         assert_eq!(settling.world.store.task(&hint).lease, Some(lease), "{outcome}");

@@ -27,7 +27,7 @@ const MIN_ROWS: u64 = 512;
 /// Rows per four slots: a quarter more is read than is picked.
 const ROWS_PER_FOUR_SLOTS: u64 = 5;
 /// Selections after which the strands of nearly all tenants were read.
-const INSIDE: u64 = 16;
+const SELECTIONS_TO_READ_ALL_STRANDS: u64 = 16;
 
 /// The tenants of a pool that had a ready task when they were last read.
 #[derive(Debug, Default)]
@@ -155,7 +155,8 @@ impl Backlog {
     pub(super) fn reads_on(&mut self, picks: usize) -> bool {
         self.without_pick = if picks == 0 { self.without_pick + 1 } else { 0 };
         let parts = || self.tenants.values().any(Option::is_some);
-        let all = self.without_pick > self.selections.1 && (self.without_pick > INSIDE || !parts());
+        let all = self.without_pick > self.selections.1
+            && (self.without_pick > SELECTIONS_TO_READ_ALL_STRANDS || !parts());
         if all {
             self.without_pick = 0;
         }

@@ -36,7 +36,7 @@ pub(super) struct PoolView {
     pub lacks: Shapes,
 }
 
-/// Longest age of an estimate. Resource managers report twice in that time.
+/// Longest age of an estimate.
 const MAX_AGE: Duration = Duration::from_millis(100);
 /// Age from which it is read again, after a dispatch, while no task waits.
 const REFRESH_AGE: Duration = Duration::from_millis(50);

@@ -17,7 +17,7 @@ use store::connect::SchedulerDb;
 use store::task::transition;
 
 /// Shortest interval between two groups, unless an earlier due time is added. Groups save CPU on the whole path to the
-/// lease: at 500 tasks/s 2.5 ms per task, against 3.1 ms with a 1 ms interval; 5 ms adds latency (docs/performance.md).
+/// lease: at 500 tasks/s 2.5 ms per task, against 3.1 ms with a 1 ms interval; 5 ms adds latency.
 const GROUP_INTERVAL: Duration = Duration::from_millis(3);
 
 pub(crate) struct ReleaseTick {

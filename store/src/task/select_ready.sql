@@ -123,7 +123,8 @@ from (select) one
 left join strand s on true
 left join unnest($11::uuid[], $12::bigint[]) as tenant_limit(tenant_id, row_limit)
     on tenant_limit.tenant_id = s.tenant_id
--- The first task of the strand, read at the place where the search found it. All tasks of a strand have its size.
+-- The first task of the strand, read at the place where the search found it. All tasks of a strand have its size, but
+-- where two strands have one hash.
 left join lateral (
     select t.concurrency_key, t.expire_if_late,
         t.cpu_millis <= $13 and t.memory_mib <= $14 and t.disk_mib <= $15 and t.iops <= $16 and t.ports <= $17

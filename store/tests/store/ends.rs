@@ -6,7 +6,7 @@ use domain::id::{NodeId, TaskId};
 use domain::task::State;
 use std::collections::HashMap;
 use std::time::Duration;
-use store::attempt_end::{hear, prune, tell, unreported, words};
+use store::attempt_end::{prune, read, tell, unreported, words};
 
 #[tokio::test]
 async fn each_word_is_heard_once_by_each_who_listens() {
@@ -19,16 +19,16 @@ async fn each_word_is_heard_once_by_each_who_listens() {
     // The same word again: its answer was lost.
     tell(&world.rm, one, 0, &words(&first)).await.unwrap();
     let mut heard = HashMap::new();
-    let mut ends = hear(&world.scheduler, &mut heard).await.unwrap();
+    let mut ends = read(&world.scheduler, &mut heard).await.unwrap();
     ends.sort_unstable_by_key(|(_, used)| *used);
     assert_eq!(ends, [first[0], first[1], second[0]]);
     tell(&world.rm, one, 1, &words(&third)).await.unwrap();
-    assert_eq!(hear(&world.scheduler, &mut heard).await.unwrap(), third);
-    assert!(hear(&world.scheduler, &mut heard).await.unwrap().is_empty());
-    assert_eq!(hear(&world.scheduler, &mut HashMap::new()).await.unwrap().len(), 4);
+    assert_eq!(read(&world.scheduler, &mut heard).await.unwrap(), third);
+    assert!(read(&world.scheduler, &mut heard).await.unwrap().is_empty());
+    assert_eq!(read(&world.scheduler, &mut HashMap::new()).await.unwrap().len(), 4);
 
     world.sql("update attempt_end set at = at - interval '11 seconds'").await;
-    assert!(hear(&world.scheduler, &mut HashMap::new()).await.unwrap().is_empty());
+    assert!(read(&world.scheduler, &mut HashMap::new()).await.unwrap().is_empty());
     assert_eq!(prune(&world.scheduler).await.unwrap(), 0);
     world.sql("update attempt_end set at = at - interval '50 seconds'").await;
     assert_eq!(prune(&world.scheduler).await.unwrap(), 3);

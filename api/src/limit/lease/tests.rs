@@ -113,7 +113,7 @@ fn a_lease_serves_many_and_what_nobody_used_is_returned_once() {
     let unreported = |tenant: &mut Tenant, ms| tenant.0.unreported(Mode::Shared, &tenant.1.at(ms));
     assert_eq!(unreported(&mut tenant, 2000), None, "still valid");
     let report = unreported(&mut tenant, 2010).unwrap();
-    assert_eq!((report.wanted, report.returned, report.hour_returned), (0, 3, 3));
+    assert_eq!((report.wanted, report.balance, report.hour_balance), (0, 3, 3));
     assert_eq!(unreported(&mut tenant, 2010), None, "once");
     assert_eq!(tenant.admit(1, Mode::Shared, 2010), None);
 }
@@ -185,15 +185,15 @@ fn what_was_admitted_without_redis_is_owed_with_its_age_until_redis_answers() {
     assert_eq!(tenant.admit(1, Mode::Shared, 5000), None);
     assert_eq!(tenant.used(5000), 7, "owed is used");
     let request = tenant.request(1, 5000);
-    assert_eq!((request.returned, request.hour_returned, request.used), (-7, -7, 0));
-    assert_eq!(request.returned_since, tenant.1.at(0).at);
+    assert_eq!((request.balance, request.hour_balance, request.used), (-7, -7, 0));
+    assert_eq!(request.balance_since, tenant.1.at(0).at);
     tenant.0.not_answered(&request);
     let again = tenant.request(1, 6000);
-    assert_eq!((again.returned, again.hour_returned), (-7, -7));
-    assert_eq!(again.returned_since, tenant.1.at(0).at);
+    assert_eq!((again.balance, again.hour_balance), (-7, -7));
+    assert_eq!(again.balance_since, tenant.1.at(0).at);
     tenant.granted(&again, 8, 1, 6000);
     assert_eq!(tenant.used(6000), 8);
-    assert_eq!(tenant.request(1, 6000).returned, 0);
+    assert_eq!(tenant.request(1, 6000).balance, 0);
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn a_redis_that_comes_and_goes_fills_no_bucket_and_forgets_no_debt_and_no_hour()
     assert_eq!(tenant.admit(1, Mode::Shared, 60_000), None);
     let request = tenant.request(1, 60_000);
     let owed = i64::try_from(admitted).unwrap();
-    assert_eq!((request.returned, request.hour_returned), (-owed, -owed));
-    assert_eq!(request.returned_since, tenant.1.at(0).at);
+    assert_eq!((request.balance, request.hour_balance), (-owed, -owed));
+    assert_eq!(request.balance_since, tenant.1.at(0).at);
     tenant.0.not_answered(&request);
     // A third of 90 is its share of the hour, however often Redis goes away.
     assert_eq!(tenant.admitted(100, AWAY, 60_000), 30 - admitted);
@@ -231,13 +231,13 @@ fn what_is_given_back_ends_with_its_lease_and_is_no_more_than_one() {
         tenant.0.give_back(1, Mode::Shared, &tenant.1.at(ms));
     }
     assert_eq!(tenant.admit(1, Mode::Shared, 1000), None);
-    assert_eq!(tenant.request(1, 1000).returned, 1);
+    assert_eq!(tenant.request(1, 1000).balance, 1);
     // A batch for which there was no room leaves 100 ms of the rate at hand.
     let request = tenant.request(500, 1000);
     assert_eq!(tenant.granted(&request, 500, 500, 1000), 500);
     tenant.0.give_back(500, Mode::Shared, &tenant.1.at(1001));
     let request = tenant.request(20, 1002);
-    assert_eq!((request.returned, request.hour_returned), (490, 490));
+    assert_eq!((request.balance, request.hour_balance), (490, 490));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn leased_tokens_when_redis_goes_are_returned_and_no_bonus() {
     assert_eq!(tenant.admitted(20, one, 1000), 10);
     assert_eq!(tenant.admit(1, Mode::Shared, 9000), None);
     let request = tenant.request(1, 9000);
-    assert_eq!((request.returned, request.hour_returned), (10, 10), "20 leased, 10 admitted");
+    assert_eq!((request.balance, request.hour_balance), (10, 10), "20 leased, 10 admitted");
 }
 
 #[test]

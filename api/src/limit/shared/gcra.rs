@@ -15,12 +15,12 @@ pub(crate) struct LeaseRequest {
     /// Tokens.
     pub wanted: u64,
     /// Tokens given back; below 0: admitted without a lease.
-    pub returned: i64,
+    pub balance: i64,
     /// When the first of these was.
-    pub returned_since: Instant,
+    pub balance_since: Instant,
     /// The same of `hour`.
-    pub hour_returned: i64,
-    /// The hour of `hour_returned` and `used`.
+    pub hour_balance: i64,
+    /// The hour of `hour_balance` and `used`.
     pub hour: Hour,
     /// Used of it as this process knows, in case Redis has lost it.
     pub used: u64,
@@ -65,9 +65,9 @@ impl Redis {
             .arg(rates.burst)
             .arg(rates.per_hour)
             .arg(request.wanted)
-            .arg(request.returned)
-            .arg(micros(now - request.returned_since))
-            .arg(request.hour_returned)
+            .arg(request.balance)
+            .arg(micros(now - request.balance_since))
+            .arg(request.hour_balance)
             .arg(request.hour.0)
             .arg(request.used)
             .arg(micros(now - request.used_at));

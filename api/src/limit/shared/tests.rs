@@ -72,9 +72,9 @@ fn plain(rates: Rates, wanted: u64) -> LeaseRequest {
     LeaseRequest {
         rates,
         wanted,
-        returned: 0,
-        returned_since: monotonic(),
-        hour_returned: 0,
+        balance: 0,
+        balance_since: monotonic(),
+        hour_balance: 0,
         hour: Hour(0),
         used: 0,
         used_at: monotonic(),
@@ -108,9 +108,9 @@ async fn a_bucket_gives_its_burst_and_then_says_when_there_is_more() {
     let shortage = second.shortage.unwrap();
     assert_eq!(shortage.limit, Limit::PerSecond);
     assert!(shortage.wait <= Duration::from_secs(1), "{shortage:?}");
-    let back = LeaseRequest { returned: 7, ..plain(slow(20), 0) };
+    let back = LeaseRequest { balance: 7, ..plain(slow(20), 0) };
     assert_eq!(shared.send(back).await.left, 7);
-    let owed = LeaseRequest { returned: -3, ..plain(slow(20), 10) };
+    let owed = LeaseRequest { balance: -3, ..plain(slow(20), 10) };
     assert_eq!(shared.send(owed).await.tokens, 4);
     // Another tenant has a bucket of its own.
     let other = Shared { tenant: TenantId::fresh(), ..shared };
@@ -139,7 +139,7 @@ async fn a_debt_is_bounded_and_a_smaller_plans_is_not_a_larger_ones() {
     let large = Rates { per_second: 10_000, burst: 10_000, per_hour: 0 };
     let wait = shared.lease(large, 1).await.shortage.unwrap().wait;
     assert!(wait <= Duration::from_millis(1100), "{wait:?}");
-    let debt = LeaseRequest { returned: -1_000_000, ..plain(large, 1) };
+    let debt = LeaseRequest { balance: -1_000_000, ..plain(large, 1) };
     let wait = shared.send(debt).await.shortage.unwrap().wait;
     assert!(wait <= Duration::from_millis(1100), "{wait:?}");
 }
@@ -151,11 +151,11 @@ async fn an_hour_has_its_limit_and_goes_on_where_its_count_was_lost() {
     let first = shared.lease(fast(50), 30).await;
     assert_eq!((first.tokens, first.used), (30, 30));
     let hour = first.hour;
-    let known = |used, hour_returned| LeaseRequest {
+    let known = |used, hour_balance| LeaseRequest {
         hour,
         used,
-        hour_returned,
-        returned: hour_returned,
+        hour_balance,
+        balance: hour_balance,
         ..plain(fast(50), 0)
     };
     assert_eq!(shared.send(known(30, 5)).await.used, 25);
@@ -189,8 +189,8 @@ async fn of_what_is_owed_only_the_part_since_buckets_began_is_charged() {
     let shared = Shared::new().await;
     shared.set_epoch(Duration::from_secs(1), Duration::ZERO).await;
     let owed = |since: Duration| LeaseRequest {
-        returned: -900,
-        returned_since: monotonic() - since,
+        balance: -900,
+        balance_since: monotonic() - since,
         ..plain(fast(0), 0)
     };
     let left = shared.send(owed(Duration::from_secs(9))).await.left;
@@ -207,10 +207,10 @@ async fn when_redis_has_lost_an_hour_all_that_was_known_of_it_comes_together() {
     shared.lose(shared.redis.tenant_key(shared.tenant)).await;
     shared.set_epoch(Duration::ZERO, Duration::ZERO).await;
     // Each knows what the hour had come to when Redis last answered, and what it admitted by itself since.
-    let knew = |used, hour_returned| LeaseRequest {
+    let knew = |used, hour_balance| LeaseRequest {
         hour,
         used,
-        hour_returned,
+        hour_balance,
         used_at: monotonic() - LONG,
         ..plain(fast(1000), 0)
     };
@@ -218,7 +218,7 @@ async fn when_redis_has_lost_an_hour_all_that_was_known_of_it_comes_together() {
     assert_eq!(shared.send(knew(520, -50)).await.used, 620, "the later figure, and both shares");
     assert_eq!(shared.send(knew(510, -50)).await.used, 670, "known already, but for its share");
     // What is known from these answers says nothing new, though others have given back since.
-    let present = |returned| LeaseRequest { used_at: monotonic(), ..knew(670, returned) };
+    let present = |balance| LeaseRequest { used_at: monotonic(), ..knew(670, balance) };
     assert_eq!(shared.send(present(100)).await.used, 570);
     assert_eq!(shared.send(present(0)).await.used, 570);
 }

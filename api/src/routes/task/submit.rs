@@ -77,7 +77,7 @@ pub(super) async fn submit(
         idempotency: idempotency_key(call)?,
     };
     let task = NewTask { rerun_of, ..rules.check(spec, String::new(), origin)? };
-    let (asked, warnings) = (Asked::of(&task), rules.warnings(&task, ""));
+    let (asked, warnings) = (FirstAnswer::of(&task), rules.warnings(&task, ""));
     let limiter = &call.state.limiter;
     let admission = limiter.admit(&call.bucket, 1).await;
     if let Some(shortage) = admission.shortage
@@ -86,7 +86,7 @@ pub(super) async fn submit(
         return Err(limiter.refuse(shortage, &call.caller));
     }
     let stored = store_in_backlog(call, task).await;
-    if is_for_nothing(&stored) {
+    if stored_nothing(&stored) {
         limiter.give_back(&call.bucket, admission.admitted);
     }
     match stored? {
@@ -119,7 +119,7 @@ async fn store_in_backlog(call: &Call, task: NewTask) -> Result<Verdict, Problem
 }
 
 /// Whether nothing was stored, for certain: then it does not count as submitted.
-fn is_for_nothing(stored: &Result<Verdict, Problem>) -> bool {
+fn stored_nothing(stored: &Result<Verdict, Problem>) -> bool {
     match stored {
         Ok(Verdict::Created(..) | Verdict::Existing(_)) => false,
         Ok(Verdict::Replayed(_) | Verdict::KeyReused) => true,
@@ -127,29 +127,29 @@ fn is_for_nothing(stored: &Result<Verdict, Problem>) -> bool {
     }
 }
 
-/// What the first answer to a request followed from; a repeated request has the same.
+/// What the first answer showed; a repeated request gets it again.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct FirstAnswer {
     delay: Option<Duration>,
     run_at: Option<Timestamp>,
     delay_tolerance: Duration,
-    may_have_met_another: bool,
+    has_unique_key: bool,
 }
 
-impl Asked {
+impl FirstAnswer {
     fn of(task: &NewTask) -> Self {
         Self {
             delay: task.delay,
             run_at: task.run_at,
             delay_tolerance: task.delay_tolerance,
-            may_have_met_another: task.unique_key.is_some(),
+            has_unique_key: task.unique_key.is_some(),
         }
     }
 
     /// The task as the first answer showed it, before anything had happened to it. With a `unique_key` the first
     /// answer may have been a task that was there already: that one is shown as it is.
     fn as_answered(self, task: TaskRecord) -> TaskRecord {
-        if self.may_have_met_another {
+        if self.has_unique_key {
             return task;
         }
         let run_at = self.run_at.unwrap_or(task.created_at + self.delay.unwrap_or_default());
