@@ -62,7 +62,7 @@ async fn standing(connection: &mut PgConnection) -> Result<BTreeMap<String, Stri
 
 /// Lets the owner see all rows of each table, and so a dump, too: the owner's policies name the owner, who is another one after a
 /// restore. One table at a time: each is locked for a moment, and not waited for for long, because everything else queues behind.
-async fn maintained(connection: &mut PgConnection) -> Result<usize, StoreError> {
+pub(super) async fn maintained(connection: &mut PgConnection) -> Result<usize, StoreError> {
     let without = "select quote_ident(c.relname), quote_ident(pg_get_userbyid(c.relowner)) from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity
             and pg_has_role(c.relowner, 'usage')
