@@ -94,7 +94,7 @@ impl<S: LeaseStore> PoolWorker<S> {
         }
         turns.end();
         let all: Vec<usize> = (0..round.in_hand.waiting.len()).collect();
-        self.give_back(&mut round, all).await;
+        self.return_tasks(&mut round, all).await;
     }
 
     fn fill(&self, round: &mut Round, first: bus::Delivery) {
