@@ -104,6 +104,9 @@ handle!(
 /// finds one free to refresh.
 pub const SIGN_IN_CONNECTIONS: u32 = 4;
 
+/// Connections of each writer of grouped inserts.
+pub const WRITER_CONNECTIONS: u32 = 2;
+
 impl SubmitDb {
     /// Opens a small pool of its own for signing in, which anybody may try: a flood of tries takes no connection from submits.
     ///
@@ -113,13 +116,13 @@ impl SubmitDb {
         open(config, ServiceRole::Submit, SIGN_IN_CONNECTIONS, &[]).map(Self::of)
     }
 
-    /// For a writer of grouped inserts, which has one statement at a time: one connection, and room for the next while it is given up.
-    /// A connection lives on the thread that used it first, so a writer should be of one.
+    /// For a writer of grouped inserts, which has one statement at a time: one connection, and another while that is returned and
+    /// checked, or given up. A connection lives on the thread that used it first, so a writer should be of one.
     ///
     /// # Errors
     /// When the URL is not usable.
     pub fn connect_for_writer(config: &DatabaseConfig) -> Result<Self, StoreError> {
-        open(config, ServiceRole::Submit, 2, &[]).map(Self::of)
+        open(config, ServiceRole::Submit, WRITER_CONNECTIONS, &[]).map(Self::of)
     }
 }
 

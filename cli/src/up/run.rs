@@ -25,7 +25,7 @@ use std::future::pending;
 use std::net::SocketAddr;
 use std::time::Duration;
 use store::StoreError;
-use store::connect::{COUNT_CONNECTIONS, SIGN_IN_CONNECTIONS};
+use store::connect::{COUNT_CONNECTIONS, SIGN_IN_CONNECTIONS, WRITER_CONNECTIONS};
 use store::migrate::{How, Migrated};
 
 /// A database that recovers from a crash takes its time.
@@ -300,10 +300,11 @@ fn tell(migrated: &Migrated) {
 /// Connections that all processes may make, and a few for whoever looks.
 fn connections(config: &Config, counts: Counts) -> u32 {
     let database = &config.database;
+    let writers = u32::try_from(config.api.submit_writers).unwrap_or(u32::MAX);
     // An api has more for its writers, for signing in and for counts, a scheduler for its marks, its row, fires and the doctor.
     let of_api = database.api_connections
         + database.submit_connections
-        + u32::try_from(config.api.submit_writers).unwrap_or(u32::MAX)
+        + writers.saturating_mul(WRITER_CONNECTIONS)
         + database.admin_connections
         + SIGN_IN_CONNECTIONS
         + COUNT_CONNECTIONS;

@@ -19,11 +19,11 @@ use std::time::Duration;
 use store::StoreError;
 use store::connect::SchedulerDb;
 use store::fire::{
-    Awaited, Due, Unreadable, awaited, backfill_step, backfills, pause_unreadable, resume_after,
-    tell_missed,
+    Awaited, Due, Unreadable, awaited, backfill_step, backfills, pause_unreadable,
+    postpone_backfill, resume_after, tell_missed,
 };
 use store::shard::ShardEpoch;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 /// Schedules per shard in one statement.
 const PER_SHARD: i64 = 200;
@@ -31,6 +31,8 @@ const PER_SHARD: i64 = 200;
 const BACKFILLS: i64 = 20;
 /// Poll interval of backfills while there is none.
 const BACKFILL_POLL: Duration = Duration::from_secs(1);
+/// Time until a backfill that failed is tried again.
+const BACKFILL_RETRY: Duration = Duration::from_secs(30);
 
 /// Runs several times per second, for the owned shards.
 pub(crate) struct KeepFires {
@@ -115,7 +117,16 @@ impl KeepFires {
                         .await?;
                     continue;
                 }
-                step => step?,
+                // The others would fail, too.
+                Err(
+                    error @ (StoreError::Unavailable(_) | StoreError::Standby | StoreError::Busy),
+                ) => return Err(error),
+                Err(error) => {
+                    error!(schedule.id = %schedule, %error, "A backfill of schedule `{schedule}` failed and is tried again later: {error}");
+                    postpone_backfill(&self.db, schedule, BACKFILL_RETRY).await?;
+                    continue;
+                }
+                Ok(step) => step,
             };
             made += step.made as u64;
             if step.done {

@@ -81,7 +81,7 @@ impl Parsed {
         Ok(Self {
             version: facts.version,
             reckoner,
-            template: Arc::new(store::schedule::read_json("template", id, &facts.template)?),
+            template: Arc::new(store::schedule::read_template(id, &facts.template)?),
             misfire: store::schedule::read_json("misfire", id, &facts.misfire)?,
         })
     }

@@ -85,7 +85,7 @@ impl<'a> Versions<'a> {
                 overlap: span.overlap,
                 misfire: store::schedule::read_json("misfire", id, &span.misfire)?,
                 max_fires: reckoner.max_fires(),
-                template: Arc::new(store::schedule::read_json("template", id, template)?),
+                template: Arc::new(store::schedule::read_template(id, template)?),
                 paused: span.paused,
                 suspended,
                 until: Some(earliest(span.until)),

@@ -1,12 +1,14 @@
-//! Housekeeping: creates partitions, drops old ones, and deletes expired idempotency rows, sessions, keys and events.
+//! Housekeeping: creates partitions, drops old ones, deletes expired idempotency rows, sessions, keys and events, and cancels tasks of
+//! deleted pools.
 
 mod seal;
 
-use crate::metrics::STRAYS;
+use crate::metrics::{MOVED, STRAYS};
 use runtime::config::LimitsConfig;
 use runtime::tick::TickOutcome;
 pub(crate) use seal::tick as seal_tick;
 use store::connect::SchedulerDb;
+use store::task::transition;
 use store::{StoreError, attempt_end, idempotency, key, load, output, partition, session, tenant};
 use tracing::info;
 
@@ -34,9 +36,10 @@ impl KeepTick {
         let events = tenant::prune_events(db, days, PURGE_BATCH).await;
         let loads = load::prune(db).await;
         let ends = attempt_end::prune(db).await;
+        let cancelled = transition::pool_deleted(db, PURGE_BATCH).await;
         STRAYS.set(partition::strays(db).await? as f64);
         let (made, dropped, purged, sessions) = (made?, dropped?, purged?, sessions?);
-        let (keys, events) = (keys?, events?);
+        let (keys, events, cancelled) = (keys?, events?, cancelled?);
         loads?;
         ends?;
         // Only now: partitions that were not dropped still count.
@@ -44,9 +47,13 @@ impl KeepTick {
         if made + dropped > 0 {
             info!(made, dropped, "Made {made} partitions ahead and dropped {dropped}");
         }
-        let done = made + dropped + purged + sessions + keys + events;
+        if cancelled > 0 {
+            MOVED.with(&["pool_deleted"]).inc_by(cancelled);
+            info!(cancelled, "Cancelled {cancelled} tasks of pools that were deleted");
+        }
+        let done = made + dropped + purged + sessions + keys + events + cancelled;
         let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= PURGE_BATCH);
-        let more = full(purged) || full(sessions) || full(keys) || full(events);
+        let more = full(purged) || full(sessions) || full(keys) || full(events) || full(cancelled);
         Ok(if more { TickOutcome::now(done) } else { TickOutcome::idle(done) })
     }
 }

@@ -1,10 +1,10 @@
-//! Due times that come while all is well.
+//! Due times that come while all is well, and backfills.
 
 use crate::world::{World, every, schedule, seconds, timing};
 use domain::schedule::Spec;
 use domain::schedule::Timing;
 use std::time::Duration;
-use store::schedule::{Backfill, BackfillAnswer, backfill};
+use store::schedule::{Backfill, BackfillAnswer, PutSchedule, backfill};
 use store::task::transition;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -92,5 +92,41 @@ async fn a_backfill_keeps_its_pace_while_the_schedule_is_paused() {
     let took = "select (extract(epoch from max(fired_at) - min(fired_at)) * 1000)::bigint from schedule_fire where kind = 'backfill'";
     let took = world.number(took).await;
     assert!((1800..6000).contains(&took), "30 at 10 a second took {took} ms");
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backfill_that_fails_does_not_stop_the_others() {
+    let world = World::new().await;
+    let scope = world.tenant().await;
+    let to = world.now().await - SECOND * 120;
+    let range = Backfill { from: to - SECOND * 60 * 30, to, dry_run: false, per_second: 100.0 };
+    let mut refused = None;
+    for name in ["range", "refused", "good"] {
+        let paused = schedule(name, every("1m"));
+        let put = world.put(&scope, &PutSchedule { paused: Some(true), ..paused }).await;
+        refused = refused.or((name == "refused").then_some(put.id));
+        world.sql("update schedule set created_at = created_at - interval '1 day'").await;
+        let planned = backfill(&world.api, &scope, name, range, "bbbbbbbbbbbb").await.unwrap();
+        assert!(matches!(planned, BackfillAnswer::Planned(_)), "{planned:?}");
+    }
+    world
+        .sql("update schedule set template = jsonb_set(template::jsonb, '{max_attempts}', '0')::text where name = 'range'")
+        .await;
+    let refused = refused.unwrap().uuid();
+    world
+        .sql(&format!(
+            "alter table schedule_fire add constraint refuses check (schedule_id <> '{refused}')"
+        ))
+        .await;
+    let running = world.scheduler().await;
+    let left = "select count(*) = 1 from schedule_backfill";
+    world.until("the good one is done", SECOND * 20, left).await;
+    let fired = "select count(*) from schedule_fire where kind = 'backfill'";
+    assert_eq!(world.number(fired).await, 30);
+    let left = "select string_agg(s.name, ' ') from schedule_backfill b join schedule s on s.id = b.schedule_id";
+    assert_eq!(world.sql(left).await, "refused", "it is tried again later");
+    let paused = "select paused_because from schedule where name = 'range'";
+    assert_eq!(world.sql(paused).await, "malformed: template cannot be read");
     running.stop().await;
 }

@@ -9,7 +9,7 @@ use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::plan::name_of;
 use crate::schedule::make::{Maker, task};
-use crate::schedule::{read_json, read_text};
+use crate::schedule::{read_json, read_template, read_text};
 use crate::shard::ShardEpoch;
 use crate::statement::{named, repeated};
 use crate::tenant::state_of;
@@ -103,6 +103,23 @@ pub async fn backfill_step(
     .await
 }
 
+/// Lets a schedule's backfill, which failed, wait for `pause`, so that it keeps no other from its turn.
+///
+/// # Errors
+/// When the database cannot answer.
+pub async fn postpone_backfill(
+    db: &SchedulerDb,
+    schedule: ScheduleId,
+    pause: Duration,
+) -> Result<(), StoreError> {
+    let query = sqlx::query!(
+        "update schedule_backfill set next_at = clock_timestamp() + $2 * interval '1 second' where schedule_id = $1",
+        schedule.uuid(),
+        pause.as_secs_f64()
+    );
+    named("fire.postpone_backfill", query.execute(db.fire_pool())).await.map(|_| ())
+}
+
 async fn lock(
     tx: &mut PgConnection,
     schedule: ScheduleId,
@@ -126,7 +143,7 @@ async fn lock(
         name: row.name,
         version: row.version,
         overlap: read_text("overlap", schedule, &row.overlap)?,
-        template: read_json("template", schedule, &row.template)?,
+        template: read_template(schedule, &row.template)?,
         reckoner: crate::schedule::reckoner(schedule, &timing, row.created_at)?,
         reached: row.reached,
         until: row.until,

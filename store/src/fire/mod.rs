@@ -19,7 +19,7 @@ mod window;
 mod write;
 
 pub use awaited::{Awaited, awaited, resume_after};
-pub use backfill::{BackfillStep, backfill_step, backfills};
+pub use backfill::{BackfillStep, backfill_step, backfills, postpone_backfill};
 pub use follow::{Followed, PausedForFailures, count_ends, followed};
 pub use missed::{Missed, tell_missed};
 pub use outdated::{MovedDue, Outdated, move_due, outdated};

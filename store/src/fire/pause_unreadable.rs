@@ -1,4 +1,5 @@
-//! Pauses a schedule whose JSON cannot be read, so that it harms no other and is not tried again and again.
+//! Pauses a schedule whose JSON cannot be read, or makes tasks that the database refuses, so that it harms no other and is not tried
+//! again and again.
 //!
 //! Called by whoever fires, resumes or backfills one. It has no due time any more, and its backfill is over. Its owner deletes it and
 //! puts it again.

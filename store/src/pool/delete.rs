@@ -25,7 +25,8 @@ pub enum PoolDeleted {
 }
 
 /// Deletes `pool`, in the request of `by`; only in version `if_version` where one is given. Its history stays, and schedules into it
-/// make no task any more. A task that is submitted in the same moment, by who read of the pool a second ago, ends as one that cannot run.
+/// make no task any more. A task that is submitted in the same moment is stored after it: the scheduler's housekeeping cancels it
+/// ([`crate::task::transition::pool_deleted()`]).
 ///
 /// # Errors
 /// When the database cannot answer.

@@ -75,8 +75,8 @@ pub async fn backfill(
         coming.due_at.min(coming.fire_at - schedule.timing.jitter)
     });
     let until = backfill.to.min(now).min(waits);
-    // Nothing is due before 1970.
-    let reached = (backfill.from - TimeDelta::microseconds(1)).max(Timestamp::UNIX_EPOCH);
+    // Nothing is due before 1970, and its first instant may be due itself.
+    let reached = backfill.from.max(Timestamp::UNIX_EPOCH) - TimeDelta::microseconds(1);
     let reckoner = reckoner(schedule.id, &schedule.timing, schedule.created_at)?;
     let Some(due) = due_between(reckoner, reached, until).await? else {
         return Ok(BackfillAnswer::TooMany);

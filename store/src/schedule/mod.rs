@@ -30,7 +30,9 @@ pub use lock::reckoner;
 pub use pause::pause;
 pub use put::{PutAnswer, PutSchedule, put};
 pub(crate) use record::read_text;
-pub use record::{FireKind, FireRecord, ParseFireKindError, Pause, ScheduleRecord, read_json};
+pub use record::{
+    FireKind, FireRecord, ParseFireKindError, Pause, ScheduleRecord, read_json, read_template,
+};
 pub use resume::resume;
 pub use span::sources;
 pub use trigger::{Trigger, TriggerAnswer, trigger};

@@ -216,6 +216,15 @@ pub fn read_json<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|_| malformed(what, id, text))
 }
 
+/// Reads the template of schedule `id`, to make tasks of it.
+///
+/// # Errors
+/// When another version wrote it, or the database would refuse its tasks.
+pub fn read_template(id: ScheduleId, text: &str) -> Result<TaskTemplate, StoreError> {
+    let template: TaskTemplate = read_json("template", id, text)?;
+    if template.is_in_range() { Ok(template) } else { Err(malformed("template", id, text)) }
+}
+
 /// Reads a value that has a name of its own.
 pub(crate) fn read_text<T: FromStr>(
     what: &'static str,

@@ -1,7 +1,7 @@
 //! Fires a schedule now, because somebody asks: whatever its times, pause and overlap say.
 
 use super::make::{Maker, task};
-use super::record::{FireKind, FireRecord, read_json, read_text};
+use super::record::{FireKind, FireRecord, read_template, read_text};
 use crate::audit::{self, Act};
 use crate::connect::SubmitDb;
 use crate::idempotency::{IdempotencyKey, Once, answered_before, put_answer};
@@ -131,7 +131,7 @@ async fn lock(
         id,
         version: row.version,
         overlap: read_text("overlap", id, &row.overlap)?,
-        template: read_json("template", id, &row.template)?,
+        template: read_template(id, &row.template)?,
         now: row.now,
     }))
 }

@@ -1,10 +1,13 @@
-//! Pools: paused with a reason, and resumed.
+//! Pools: paused with a reason, and resumed; granted; and what becomes of tasks in a pool that is gone.
 
-use crate::support::{World, log_in, refused};
-use domain::id::{PlanName, PoolName};
+use crate::support::{World, log_in, new_task, refused};
+use domain::id::{NodeId, PlanName, PoolName};
 use domain::pool::PoolGrants;
+use domain::task::State;
 use store::audit::By;
 use store::pool::{self, DispatchPool, PoolChange, PoolStored};
+use store::task::submit::NewTask;
+use store::task::transition;
 
 fn default_pool() -> PoolName {
     PoolName::default()
@@ -106,4 +109,27 @@ async fn a_pool_is_granted_and_revoked_piece_by_piece_and_whoever_fires_or_submi
     let unknown = PoolChange { grant: of_plan(), ..PoolChange::default() };
     let stored = pool::set(admin, &name, unknown, By::SYSTEM).await.unwrap();
     assert_eq!(stored, PoolStored::Unknown { plans: vec![plan], tenants: Vec::new() });
+}
+
+#[tokio::test]
+async fn a_waiting_task_of_a_deleted_pool_is_cancelled_and_no_other() {
+    let world = World::new().await;
+    let (tenant, leader) = (world.tenant().await, world.lead(NodeId::fresh()).await);
+    let store = async |pool: &str| {
+        world.store(NewTask { pool: pool.parse().unwrap(), ..new_task(tenant) }).await
+    };
+    // Pools before and after the one that exists.
+    let gone = [store("a-gone").await, store("a-gone").await, store("z-gone").await];
+    let kept = [store("default").await, store("default").await];
+    world.dispatch(leader, &[(tenant, gone[0]), (tenant, kept[0])]).await;
+    let raise = async |limit| transition::pool_deleted(&world.scheduler, limit).await.unwrap();
+    assert_eq!((raise(2).await, raise(2).await), (2, 1), "a bounded piece");
+    assert_eq!(raise(2).await, 0, "again changes nothing");
+    for task in gone {
+        assert_eq!(world.state(task).await, Some(State::Cancelled));
+    }
+    let reasons = "select string_agg(distinct reason, ', ') from task_history";
+    assert_eq!(world.text(reasons).await.as_deref(), Some("its pool was deleted"));
+    let states = [world.state(kept[0]).await, world.state(kept[1]).await];
+    assert_eq!(states, [Some(State::Queued), Some(State::Ready)]);
 }

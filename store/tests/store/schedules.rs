@@ -6,6 +6,7 @@ use domain::id::{PlanName, ScheduleId, TaskId, TenantId};
 use domain::plan::PlanLimits;
 use domain::schedule::{Outcome, Overlap, Spec, Timing};
 use domain::task::{NoopRun, Run, State};
+use domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
@@ -613,4 +614,22 @@ async fn one_that_cannot_be_judged_keeps_no_other_from_firing() {
     let written = write(&world.scheduler, firing.who(), &all, judge).await.unwrap();
     assert_eq!(written.rows, [Outcome::Fired]);
     assert_eq!(firing.due(&world).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_backfill_from_before_1970_begins_with_its_first_instant() {
+    let world = World::new().await;
+    let scope = TenantScope::new(world.tenant().await);
+    let mut each = new_schedule("s");
+    each.timing = Timing::of(vec![Spec::Cron("*/10 * * * *".to_owned())]);
+    schedule::put(&world.api, &scope, &each).await.unwrap();
+    let first = Timestamp::UNIX_EPOCH;
+    for before in [Duration::ZERO, Duration::from_secs(3600)] {
+        let (from, to) = (first - before, first + Duration::from_secs(1800));
+        let range = Backfill { from, to, dry_run: true, per_second: 100.0 };
+        let answer = schedule::backfill(&world.api, &scope, "s", range, "bbbbbbbbbbbb").await;
+        let BackfillAnswer::Planned(plan) = answer.unwrap() else { panic!("it can be done") };
+        let last = first + Duration::from_secs(1200);
+        assert_eq!((plan.due, plan.span), (3, Some((first, last))));
+    }
 }
