@@ -16,6 +16,7 @@ mod mode;
 mod plans;
 mod refusal;
 mod shared;
+mod unclaimed;
 mod upkeep;
 
 pub(crate) use bucket::TenantBucket;
