@@ -1,7 +1,7 @@
 //! Admits requests of peers and submissions of tenants. One per process.
 //!
 //! Called by `dispatch` for each request, and by the handlers that submit. The rule: over all processes a tenant is admitted no more
-//! than its plan's rates, and no request is refused, or waits longer than for one call to Redis, because Redis is away.
+//! than its plan's rates, and no request is refused, or waits longer than for two calls to Redis, because Redis is away.
 
 use super::bucket::{TenantBucket, Waiting};
 use super::decision::{Decision, Limit, Moment, Rates, Shortage};
