@@ -165,7 +165,7 @@ impl State {
                 tokens,
                 (parts.submit.clone(), parts.tasks.clone()),
             ),
-            limiter: Arc::new(Limiter::new(config, parts.submit.clone())?),
+            limiter: Arc::new(Limiter::new(config, (parts.submit.clone(), parts.tasks.clone()))?),
             passwords: Passwords::new()?,
             refreshes: FairQueue::new(REFRESHES),
             trusted_proxies: config.api.trusted_proxies.clone(),

@@ -8,6 +8,7 @@ use super::lease::Lease;
 use super::mode::Mode;
 use domain::id::TenantId;
 use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::rate::HourlyUse;
 use tokio::sync::{OnceCell, Semaphore};
@@ -20,23 +21,29 @@ pub(crate) struct TenantBucket {
     /// Filled once the checkpoint of the hour is read.
     pub(super) restored: OnceCell<()>,
     /// One permit: one submission calls Redis, for all that wait for it. One that is served from the lease does not wait.
-    pub(super) calls: Semaphore,
+    pub(super) calls: Arc<Semaphore>,
     waiting: AtomicU64,
 }
 
 /// Tasks that wait for a call to Redis, until this is dropped.
-pub(super) struct Waiting<'a>(&'a AtomicU64, u64);
+pub(super) struct Waiting(Arc<TenantBucket>, u64);
 
-impl Waiting<'_> {
+impl Waiting {
+    /// Counts `tasks` among those that wait.
+    pub(super) fn new(bucket: &Arc<TenantBucket>, tasks: u64) -> Self {
+        bucket.waiting.fetch_add(tasks, Ordering::Relaxed);
+        Self(Arc::clone(bucket), tasks)
+    }
+
     /// Tasks of all that wait.
     pub(super) fn all(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.waiting.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.fetch_sub(self.1, Ordering::Relaxed);
+        self.0.waiting.fetch_sub(self.1, Ordering::Relaxed);
     }
 }
 
@@ -46,7 +53,7 @@ impl TenantBucket {
             tenant,
             lease: Mutex::new(Lease::new(rates, mode, &Moment::now())),
             restored: OnceCell::new(),
-            calls: Semaphore::new(1),
+            calls: Arc::new(Semaphore::new(1)),
             waiting: AtomicU64::new(0),
         }
     }
@@ -63,16 +70,10 @@ impl TenantBucket {
         }
     }
 
-    /// Counts `tasks` among those that wait.
-    pub(super) fn wait(&self, tasks: u64) -> Waiting<'_> {
-        self.waiting.fetch_add(tasks, Ordering::Relaxed);
-        Waiting(&self.waiting, tasks)
-    }
-
-    /// What to write down, where there is an hourly limit and something was used.
-    pub(super) fn checkpoint(&self, now: &Moment) -> Option<HourlyUse> {
+    /// What to write down, where there is an hourly limit and something was used; with what is owed to Redis, or without.
+    pub(super) fn checkpoint(&self, adds_owed: bool, now: &Moment) -> Option<HourlyUse> {
         let lease = self.lease();
-        let used = lease.used_of_hour(now);
+        let used = lease.kept_of_hour(adds_owed, now);
         let is_kept = lease.rates().per_hour > 0 && used > 0;
         is_kept.then(|| HourlyUse { tenant: self.tenant, hour: now.hour(), used })
     }

@@ -52,6 +52,8 @@ pub(super) struct Lease {
     /// Leased tokens, and until when they are kept.
     tokens: u64,
     until: Instant,
+    /// Leased tokens that are kept for the submission that calls Redis for the rest.
+    reserved: u64,
     /// Tokens to return to Redis; below 0: owed to it, because they were admitted without it.
     balance: i64,
     /// When the first of these arose.
@@ -81,6 +83,7 @@ impl Lease {
             touched: now.at,
             tokens: 0,
             until: now.at,
+            reserved: 0,
             balance: 0,
             balance_since: now.at,
             hour_balance: 0,
@@ -111,6 +114,7 @@ impl Lease {
     pub(super) fn admit(&mut self, wanted: u64, mode: Mode, now: &Moment) -> Option<Decision> {
         self.enter(mode, now);
         self.expire(now);
+        self.touched = now.at;
         let may_call = self.refusal.is_none_or(|refusal| now.at >= refusal.retry_at);
         let needs_call = mode == Mode::Shared && self.tokens < wanted && may_call;
         (!needs_call).then(|| self.admit_without_call(wanted, mode, now))
@@ -154,17 +158,21 @@ impl Lease {
         Decision { admitted, shortage }
     }
 
-    /// What to ask of Redis for `wanted` tasks. Tokens to return, and debts, go with it.
+    /// What to ask of Redis for `wanted` tasks, besides the tokens at hand. Tokens to return, and debts, go with it. What `wanted` is
+    /// for must end in [`Self::granted`], [`Self::not_answered`] or [`Self::not_applied`].
     pub(super) fn request(&mut self, wanted: u64, now: &Moment) -> LeaseRequest {
         if wanted > 0 {
+            // Nobody else may take them meanwhile: the submission would lack what it did not ask for.
+            self.reserved += std::mem::take(&mut self.tokens);
             let is_short = now.at - self.requested_at < SHORT;
             let size = if is_short { self.size * 2 } else { self.size / 2 };
             self.size = size.clamp(1, self.chunk());
             self.requested_at = now.at;
         }
+        let missing = wanted.saturating_sub(self.reserved).max(self.size);
         LeaseRequest {
             rates: self.rates,
-            wanted: if wanted == 0 { 0 } else { wanted.max(self.size) },
+            wanted: if wanted == 0 { 0 } else { missing },
             balance: std::mem::take(&mut self.balance),
             balance_since: self.balance_since,
             hour_balance: std::mem::take(&mut self.hour_balance),
@@ -181,16 +189,18 @@ impl Lease {
         wanted: u64,
         now: &Moment,
     ) -> Decision {
+        self.release(request);
+        if grant.hour != self.hour {
+            self.begin_hour(grant.hour);
+        }
         self.tokens = self.tokens.saturating_add(grant.tokens);
         if grant.tokens > 0 {
             self.until = now.at + TERM;
         }
         (self.answered_at, self.left) = (now.at, grant.left);
-        if grant.hour != self.hour {
-            (self.hour, self.hour_balance) = (grant.hour, 0);
-        }
         self.used = grant.used;
         if request.wanted > 0 {
+            self.touched = now.at;
             self.refusal = grant.shortage.map(|Shortage { limit, wait }| {
                 let pause = wait.min(RETRY_AT_LEAST).max(self.pause_after(request.wanted));
                 Refusal { limit, more_at: now.at + wait, retry_at: now.at + pause }
@@ -201,11 +211,20 @@ impl Lease {
 
     /// Redis did not answer: debts remain; what was to be returned is lost, as it may have been.
     pub(super) fn not_answered(&mut self, request: &LeaseRequest) {
-        if request.balance < 0 {
+        let (balance, hour_balance) = (request.balance.min(0), request.hour_balance.min(0));
+        self.not_applied(&LeaseRequest { balance, hour_balance, ..*request });
+    }
+
+    /// Redis answered that it did nothing: what was to be returned, and debts, remain.
+    pub(super) fn not_applied(&mut self, request: &LeaseRequest) {
+        self.release(request);
+        if request.balance != 0 {
             self.balance_since = request.balance_since;
         }
-        self.balance += request.balance.min(0);
-        self.hour_balance += request.hour_balance.min(0);
+        self.balance = self.balance.saturating_add(request.balance);
+        if request.hour == self.hour {
+            self.hour_balance = self.hour_balance.saturating_add(request.hour_balance);
+        }
     }
 
     /// Gives tokens back that were admitted for nothing. They are kept no longer than the lease, and no more of them than one.
@@ -215,6 +234,10 @@ impl Lease {
             self.expire(now);
             let kept = count.min(self.chunk().saturating_sub(self.tokens));
             self.tokens += kept;
+            if kept < count {
+                // Redis is about to have more than when it refused.
+                self.refusal = None;
+            }
             self.add_to_balance(count - kept, 1, now);
         } else {
             self.share.give_back(self.flow(), count);
@@ -235,7 +258,12 @@ impl Lease {
         self.enter(mode, now);
         let flow = self.flow();
         let tokens = match (mode, self.refusal) {
-            (Mode::Shared, Some(refusal)) if now.at < refusal.retry_at => self.tokens as f64,
+            // An exhausted hour says nothing about the burst.
+            (Mode::Shared, Some(Refusal { limit: Limit::PerSecond, retry_at, .. }))
+                if now.at < retry_at =>
+            {
+                self.tokens as f64
+            }
             (Mode::Shared, _) => self.level(now),
             (Mode::Alone { .. } | Mode::Fallback { .. }, _) => {
                 self.share.tokens(flow, self.age(now))
@@ -265,6 +293,13 @@ impl Lease {
         if self.hour == now.hour() { self.used + self.hour_owed() } else { 0 }
     }
 
+    /// What the checkpoint says was used of the present hour. What is owed to Redis will be reported to it: it is added only where it
+    /// will not be, or a Redis that lost the hour would count it twice.
+    pub(super) fn kept_of_hour(&self, adds_owed: bool, now: &Moment) -> u64 {
+        let later = if adds_owed { 0 } else { self.hour_owed() };
+        self.used_of_hour(now).saturating_sub(later)
+    }
+
     /// The checkpoint of the hour says so.
     pub(super) fn restore(&mut self, hour: Hour, used: u64) {
         if hour == self.hour {
@@ -278,7 +313,7 @@ impl Lease {
         let is_full = self.share.tokens(flow, self.age(now)) >= flow.burst();
         // Without a Redis nothing is reported but by the checkpoint, which has been written since.
         let is_reported =
-            matches!(self.mode, Mode::Alone { .. }) || self.tokens == 0 && !self.has_unreported();
+            matches!(self.mode, Mode::Alone { .. }) || self.leased() == 0 && !self.has_unreported();
         now.at - self.touched >= IDLE && is_full && is_reported
     }
 
@@ -308,13 +343,19 @@ impl Lease {
     fn level(&self, now: &Moment) -> f64 {
         let flow = self.rates.flow();
         let come = (now.at - self.answered_at).as_secs_f64() * flow.per_second();
-        (self.left as f64 + come + self.tokens as f64).min(flow.burst())
+        (self.left as f64 + come + self.leased() as f64).min(flow.burst())
+    }
+
+    /// All leased tokens that are not used.
+    fn leased(&self) -> u64 {
+        self.tokens + self.reserved
     }
 
     /// What this process may still admit of the hour; `None`: any number.
     fn hour_share(&self) -> Option<u64> {
         let rest = u64::from(self.rates.per_hour).saturating_sub(self.used);
-        let share = rest / u64::from(self.mode.divisor());
+        // Rounded up: where less is left than there are processes, no process could admit it otherwise.
+        let share = rest.div_ceil(u64::from(self.mode.divisor()));
         (self.rates.per_hour > 0).then(|| share.saturating_sub(self.hour_owed()))
     }
 
@@ -327,7 +368,7 @@ impl Lease {
     }
 
     fn add_to_balance(&mut self, tokens: u64, sign: i64, now: &Moment) {
-        if !self.has_unreported() {
+        if self.balance == 0 {
             self.balance_since = now.at;
         }
         let tokens = sign.saturating_mul(i64::try_from(tokens).unwrap_or(i64::MAX));
@@ -344,15 +385,30 @@ impl Lease {
 
     fn turn_hour(&mut self, hour: Hour) {
         if hour > self.hour {
-            // What was owed was owed in an hour that is over.
-            (self.hour, self.used, self.hour_balance) = (hour, 0, 0);
+            self.begin_hour(hour);
+        }
+    }
+
+    /// Counts `hour` from now on. What was owed was owed in another hour. Leased tokens were counted in it, too, and will be used in
+    /// this one: they are owed to this one, and where they are returned instead nothing of it is.
+    fn begin_hour(&mut self, hour: Hour) {
+        let carried = if hour > self.hour { self.leased() } else { 0 };
+        (self.hour, self.used, self.hour_balance) = (hour, 0, 0);
+        self.hour_balance = self.hour_balance.saturating_sub_unsigned(carried);
+    }
+
+    /// The call of `request` is over.
+    fn release(&mut self, request: &LeaseRequest) {
+        // A call that only reports goes beside the one that leases.
+        if request.wanted > 0 {
+            self.tokens = self.tokens.saturating_add(std::mem::take(&mut self.reserved));
         }
     }
 
     /// Counts in another way from now on.
     fn enter(&mut self, mode: Mode, now: &Moment) {
         if self.mode == Mode::Shared && mode != Mode::Shared {
-            let known = (self.level(now) - self.tokens as f64).max(0.0);
+            let known = (self.level(now) - self.leased() as f64).max(0.0);
             (self.until, self.refusal) = (now.at, None);
             self.expire(now);
             self.mode = mode;

@@ -1,9 +1,9 @@
 //! Admits requests of peers and submissions of tenants. One per process.
 //!
 //! Called by `dispatch` for each request, and by the handlers that submit. The rule: over all processes a tenant is admitted no more
-//! than its plan's rates, and no request is refused, or waits longer than for one call to Redis, because Redis is away.
+//! than its plan's rates, and no request is refused, or waits longer than for two calls to Redis, because Redis is away.
 
-use super::bucket::TenantBucket;
+use super::bucket::{TenantBucket, Waiting};
 use super::decision::{Decision, Limit, Moment, Rates, Shortage};
 use super::headers::{RATE_LIMIT, RATE_LIMIT_POLICY, policy, rate_limit};
 use super::keyed::KeyedLimit;
@@ -13,6 +13,7 @@ use super::mode::{Mode, ModeSwitch};
 use super::plans::Plans;
 use super::refusal;
 use super::shared::{Failure, Grant, LeaseRequest, NotRedis, Redis};
+use super::unclaimed::Unclaimed;
 use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::request::Peer;
@@ -23,12 +24,13 @@ use runtime::clock::monotonic;
 use runtime::config::Config;
 use runtime::error_chain::ErrorChain;
 use runtime::metrics::Counter;
+use runtime::tasks::TaskGroup;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::connect::SubmitDb;
 use store::idempotency::IdempotencyKey;
 use store::{StoreError, TenantScope};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 /// Requests per second, and at once, from one peer to sign in or up: comparing a password takes some 20 ms of a core.
 const SIGN_INS: (u32, u32) = (20, 200);
@@ -50,12 +52,16 @@ pub(crate) struct Limiter {
     pub(super) retry: Arc<Notify>,
     leases: Counter,
     reads: Counter,
+    tasks: TaskGroup,
 }
 
 impl Limiter {
     /// # Errors
     /// When the settings of Redis are not usable. A Redis that is away is no error.
-    pub(crate) fn new(config: &Config, db: SubmitDb) -> Result<Self, NotRedis> {
+    pub(crate) fn new(
+        config: &Config,
+        (db, tasks): (SubmitDb, TaskGroup),
+    ) -> Result<Self, NotRedis> {
         let redis = config.redis.is_used().then(|| Redis::open(&config.redis)).transpose()?;
         let (api, metrics) = (&config.api, Metrics::new());
         metrics.local.set(f64::from(u8::from(redis.is_some())));
@@ -72,6 +78,7 @@ impl Limiter {
             reads: metrics.calls.with(&["look"]),
             metrics,
             retry: Arc::default(),
+            tasks,
         })
     }
 
@@ -130,7 +137,11 @@ impl Limiter {
     }
 
     /// Admits the first of `tasks`; none of none costs nothing.
-    pub(crate) async fn admit(&self, bucket: &TenantBucket, tasks: u64) -> Decision {
+    pub(crate) async fn admit(
+        self: &Arc<Self>,
+        bucket: &Arc<TenantBucket>,
+        tasks: u64,
+    ) -> Decision {
         if tasks == 0 {
             return Decision { admitted: 0, shortage: None };
         }
@@ -147,9 +158,10 @@ impl Limiter {
         decision
     }
 
-    async fn admit_by_call(&self, bucket: &TenantBucket, tasks: u64) -> Decision {
-        let waiting = bucket.wait(tasks);
-        let _permit = bucket.calls.acquire().await;
+    async fn admit_by_call(self: &Arc<Self>, bucket: &Arc<TenantBucket>, tasks: u64) -> Decision {
+        let waiting = Waiting::new(bucket, tasks);
+        // Never closed.
+        let permit = Arc::clone(&bucket.calls).acquire_owned().await.ok();
         // The call before may have leased for this submission, too, or have failed.
         let request = {
             let (mut lease, now) = (bucket.lease(), Moment::now());
@@ -158,12 +170,36 @@ impl Limiter {
             }
             lease.request(waiting.all(), &now)
         };
-        let grant = self.call(bucket, &request, &self.leases).await;
-        let (mut lease, now) = (bucket.lease(), Moment::now());
-        match grant {
-            Some(grant) => lease.granted((&request, &grant), tasks, &now),
-            None => lease.admit_without_call(tasks, self.switch.fallback(), &now),
+        // Beside the request: where the client disconnects, the debts and tokens that go with the call are still settled.
+        let called =
+            Arc::clone(self).lease(Arc::clone(bucket), (request, tasks), (waiting, permit));
+        match self.tasks.spawn("api.limit_lease", called).join().await {
+            Ok(unclaimed) => unclaimed.claim(),
+            Err(_) => {
+                let (mut lease, now) = (bucket.lease(), Moment::now());
+                lease.admit_without_call(tasks, self.switch.fallback(), &now)
+            }
         }
+    }
+
+    /// Leases what is in `request`, and admits the first of `tasks`.
+    async fn lease(
+        self: Arc<Self>,
+        bucket: Arc<TenantBucket>,
+        (request, tasks): (LeaseRequest, u64),
+        turn: (Waiting, Option<OwnedSemaphorePermit>),
+    ) -> Unclaimed {
+        let grant = self.call(&bucket, &request, &self.leases).await;
+        let decision = {
+            let (mut lease, now) = (bucket.lease(), Moment::now());
+            match grant {
+                Some(grant) => lease.granted((&request, &grant), tasks, &now),
+                None => lease.admit_without_call(tasks, self.switch.fallback(), &now),
+            }
+        };
+        // The next one asks for those that still wait.
+        drop(turn);
+        Unclaimed::new(self, bucket, decision)
     }
 
     /// Calls Redis; where it does not answer this process goes on without it.
@@ -178,7 +214,10 @@ impl Limiter {
         match redis.lease(bucket.tenant, request).await {
             Ok(grant) => Some(grant),
             Err(failure) => {
-                bucket.lease().not_answered(request);
+                match failure {
+                    Failure::NotYet => bucket.lease().not_applied(request),
+                    Failure::Refused(_) | Failure::Late => bucket.lease().not_answered(request),
+                }
                 self.failed(&failure);
                 None
             }
@@ -199,13 +238,18 @@ impl Limiter {
 
     /// Goes on without Redis until a periodic call succeeds; the log says why.
     pub(super) fn failed(&self, failure: &Failure) {
-        let cause = failure.cause();
-        self.metrics.failures.inc();
-        self.metrics.away_by(Some(cause));
         self.metrics.local.set(1.0);
         if self.switch.mode() == Mode::Shared {
             self.retry.notify_one();
         }
+        if matches!(failure, Failure::NotYet) {
+            // Redis is well: nothing to report.
+            self.switch.must_wait(monotonic());
+            return;
+        }
+        let cause = failure.cause();
+        self.metrics.failures.inc();
+        self.metrics.away_by(Some(cause));
         if self.switch.failed(monotonic()) {
             let reason = failure.explained();
             tracing::warn!(
@@ -260,11 +304,17 @@ impl Limiter {
     }
 
     /// The use of each rate of the plan, by all processes; without Redis as this process knows.
-    pub(crate) async fn rate_uses(&self, bucket: &TenantBucket) -> (RateUse, Option<RateUse>) {
+    pub(crate) async fn rate_uses(
+        self: &Arc<Self>,
+        bucket: &Arc<TenantBucket>,
+    ) -> (RateUse, Option<RateUse>) {
         self.restore(bucket).await;
         if self.switch.mode() == Mode::Shared {
             let request = bucket.lease().request(0, &Moment::now());
-            self.report(bucket, &request, &self.reads).await;
+            let (limiter, of) = (Arc::clone(self), Arc::clone(bucket));
+            // Beside the request, as a lease is. One that failed has been logged.
+            let look = async move { limiter.report(&of, &request, &limiter.reads).await };
+            let _ = self.tasks.spawn("api.limit_look", look).join().await;
         }
         bucket.lease().uses(self.switch.mode(), &Moment::now())
     }

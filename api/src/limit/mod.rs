@@ -3,7 +3,7 @@
 //! `keyed` limits peers, by address. `limiter` admits submissions. Each tenant has a `bucket` in this process with a `lease`: tokens
 //! taken in advance from the bucket in Redis (`shared`), so that most requests do not call it. Without Redis the process enforces its
 //! share of the limit by a bucket of its own. `upkeep` has the periodic work. The rule: no request fails, or waits for longer than
-//! `redis.command_timeout`, because of Redis.
+//! twice `redis.command_timeout`, because of Redis.
 
 mod bucket;
 mod decision;
@@ -16,6 +16,7 @@ mod mode;
 mod plans;
 mod refusal;
 mod shared;
+mod unclaimed;
 mod upkeep;
 
 pub(crate) use bucket::TenantBucket;

@@ -110,6 +110,13 @@ impl ModeSwitch {
         is_due
     }
 
+    /// Redis is well, but buckets do not count yet. Not an outage for the log: it is over within a moment.
+    pub(super) fn must_wait(&self, now: Instant) {
+        let mut outage = self.outage.lock();
+        self.is_shared.store(false, Ordering::Release);
+        outage.get_or_insert_with(|| Outage::new(now));
+    }
+
     /// Redis serves; true where it did not before.
     pub(super) fn serves(&self) -> bool {
         let mut outage = self.outage.lock();
@@ -132,6 +139,10 @@ mod tests {
         assert_eq!(switch.mode(), Mode::Shared);
         switch.failed(monotonic());
         assert_eq!(switch.mode(), Mode::Fallback { replicas: 3 });
+        switch.serves();
+        switch.must_wait(monotonic());
+        assert_eq!(switch.mode(), Mode::Fallback { replicas: 3 }, "until buckets count");
+        assert!(switch.serves(), "and then it is told");
         let alone = ModeSwitch::new(false, monotonic());
         assert!(alone.mode() == Mode::Alone { replicas: 1 } && !alone.mode().is_local());
         alone.set_replicas(2);

@@ -118,21 +118,24 @@ async fn heartbeat(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
 /// Writes down what was used of the hour, and deletes old rows.
 async fn checkpoint(limiter: Arc<Limiter>, until: Shutdown, ticker: Ticker) {
     let tick = || async {
-        let written = write_checkpoint(&limiter).await?;
+        // What is owed is reported to a Redis later. Without one it is only written down.
+        let written = write_checkpoint(&limiter, limiter.redis.is_none()).await?;
         store::rate::prune(&limiter.db, ROWS as i64).await?;
         store::replica::prune(&limiter.db).await?;
         Ok::<_, StoreError>(TickOutcome::idle(written))
     };
     ticker.run(until, tick).await;
-    if let Err(error) = write_checkpoint(&limiter).await {
+    // What is still owed is reported no more.
+    if let Err(error) = write_checkpoint(&limiter, true).await {
         tracing::warn!(error = %ErrorChain(&error), "The last minute's use was not written down: {error}");
     }
 }
 
-async fn write_checkpoint(limiter: &Limiter) -> Result<u64, StoreError> {
+async fn write_checkpoint(limiter: &Limiter, adds_owed: bool) -> Result<u64, StoreError> {
     let now = Moment::now();
+    let buckets = limiter.buckets();
     let uses: Vec<_> =
-        limiter.buckets().iter().filter_map(|bucket| bucket.checkpoint(&now)).collect();
+        buckets.iter().filter_map(|bucket| bucket.checkpoint(adds_owed, &now)).collect();
     for some in uses.chunks(ROWS) {
         store::rate::checkpoint(&limiter.db, some).await?;
     }

@@ -2,6 +2,7 @@
 
 use crate::client::request;
 use crate::large_lists::large;
+use crate::limits::limited;
 use crate::server::{ALL_SCOPES, NOOP, Server};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -124,6 +125,24 @@ async fn who_does_not_read_an_answer_is_cut_off_and_frees_its_memory() {
     let mut rest = Vec::new();
     let read = stream.read_to_end(&mut rest).await;
     assert!(read.is_err() || rest.len() < 14 * 900_000, "{read:?}: {} bytes", rest.len());
+}
+
+#[tokio::test]
+async fn a_batch_without_memory_for_its_answer_costs_no_tokens() {
+    let settings = [
+        ("BERTH_API__MAX_BATCH_BYTES", "1048576"),
+        ("BERTH_API__MAX_TENANT_REQUEST_MEMORY", "2097152"),
+        ("BERTH_API__MAX_REQUEST_MEMORY", "3145728"),
+    ];
+    let server = limited(&settings, (1, 1500, 0)).await;
+    let _body = held_back(&server, &server.key, 900_000).await;
+    until_in_memory("a body in memory", |bytes| bytes > 900_000).await;
+    // The batch is small; its answer with whole tasks has about 1 KiB for each.
+    let batch = json!({"tasks": vec![json!({"run": {"noop": {}}}); 1500]}).to_string();
+    let refused = server.post("/v1/tasks/batch?return=full", &batch).await;
+    assert_eq!((refused.status, refused.code().as_str()), (429, "too_much_in_memory"));
+    let left = refused.header("ratelimit").unwrap();
+    assert!(left.starts_with("\"default\";r=1500;"), "{left}");
 }
 
 #[tokio::test]

@@ -96,6 +96,8 @@ fn several_processes_without_a_redis_hold_a_share_each() {
     assert_eq!(tenant.admit(100, three, 9000), Some((5, Some(Limit::PerHour))));
     // The others have gone: the whole is this one's, as full as its share was.
     assert_eq!(tenant.admit(100, ALONE, 9000), Some((45, Some(Limit::PerSecond))));
+    let mut few = Tenant::new((30, 60, 2), three);
+    assert_eq!(few.admit(10, three, 0), Some((1, Some(Limit::PerHour))), "the last ones");
 }
 
 #[test]
@@ -181,6 +183,8 @@ fn what_was_admitted_without_redis_is_owed_with_its_age_until_redis_answers() {
     let mut tenant = Tenant::new((30, 60, 1000), AWAY);
     assert_eq!(tenant.admitted(7, AWAY, 0), 7);
     assert_eq!(tenant.used(0), 7);
+    let kept = |adds_owed| tenant.0.kept_of_hour(adds_owed, &tenant.1.at(0));
+    assert_eq!((kept(false), kept(true)), (0, 7), "Redis will be told, or the checkpoint");
     // The next request comes long after Redis does: what is owed is no younger for that.
     assert_eq!(tenant.admit(1, Mode::Shared, 5000), None);
     assert_eq!(tenant.used(5000), 7, "owed is used");
@@ -241,6 +245,90 @@ fn what_is_given_back_ends_with_its_lease_and_is_no_more_than_one() {
 }
 
 #[test]
+fn who_has_some_of_what_it_needs_asks_for_the_rest_and_keeps_what_it_has() {
+    let mut tenant = Tenant::new((100, 1000, 0), Mode::Shared);
+    let request = tenant.request(10, 0);
+    assert_eq!(tenant.granted(&request, 10, 0, 0), 0);
+    let request = tenant.request(30, 1);
+    assert_eq!(request.wanted, 20);
+    assert_eq!(tenant.admit(1, Mode::Shared, 1), None, "the ten are spoken for");
+    assert_eq!(tenant.granted(&request, 20, 30, 2), 30);
+    // Where Redis does not answer they are returned with the others.
+    let request = tenant.request(10, 3);
+    tenant.granted(&request, 10, 0, 3);
+    let request = tenant.request(30, 4);
+    tenant.0.not_answered(&request);
+    assert_eq!(tenant.admitted(1, AWAY, 4), 0);
+    assert_eq!(tenant.request(0, 4).balance, 10);
+}
+
+#[test]
+fn what_is_given_back_beyond_a_lease_ends_a_refusal() {
+    let mut tenant = Tenant::new((100, 1000, 0), Mode::Shared);
+    let request = tenant.request(500, 0);
+    assert_eq!(tenant.granted(&request, 400, 500, 0), 400);
+    assert_eq!(tenant.admit(20, Mode::Shared, 1), Some((0, Some(Limit::PerSecond))));
+    tenant.0.give_back(400, Mode::Shared, &tenant.1.at(1));
+    assert_eq!(tenant.admit(20, Mode::Shared, 1), None, "Redis has more now");
+}
+
+#[test]
+fn an_exhausted_hour_does_not_empty_the_burst() {
+    let mut tenant = Tenant::new((10, 20, 30), Mode::Shared);
+    let (request, now) = (tenant.request(20, 0), tenant.1.at(0));
+    let shortage = Some(Shortage { limit: Limit::PerHour, wait: HOUR });
+    let grant = Grant { tokens: 5, shortage, left: 15, hour: now.hour(), used: 30 };
+    assert_eq!(tenant.0.granted((&request, &grant), 20, &now).admitted, 5);
+    let (burst, hour) = tenant.0.uses(Mode::Shared, &now);
+    assert_eq!((burst.left, hour.unwrap().left), (15, 0));
+}
+
+#[test]
+fn buckets_that_do_not_count_yet_lose_neither_debts_nor_what_is_returned() {
+    let mut tenant = Tenant::new((10, 20, 100), Mode::Shared);
+    let request = tenant.request(8, 0);
+    tenant.granted(&request, 8, 0, 0);
+    assert_eq!(tenant.admit(1, Mode::Shared, 1000), None, "they have expired");
+    let request = tenant.request(1, 1500);
+    assert_eq!((request.balance, request.hour_balance), (8, 8));
+    tenant.0.not_applied(&request);
+    let again = tenant.request(1, 2000);
+    assert_eq!((again.balance, again.hour_balance), (8, 8));
+    assert_eq!(again.balance_since, tenant.1.at(1000).at);
+    tenant.0.not_answered(&again);
+    assert_eq!(tenant.request(1, 2000).balance, 0, "it may have been applied");
+}
+
+#[test]
+fn tokens_that_outlast_their_hour_count_in_the_next_one_where_they_are_used() {
+    let mut tenant = Tenant::new((10, 20, 100), Mode::Shared);
+    let next = HOUR.as_millis() as u64;
+    let request = tenant.request(5, next - 500);
+    tenant.granted(&request, 5, 0, next - 500);
+    // Every answer's headers are of the present hour.
+    tenant.left(Mode::Shared, next);
+    assert_eq!(tenant.admitted(2, Mode::Shared, next), 2);
+    assert_eq!(tenant.admit(1, Mode::Shared, next + 500), None);
+    let request = tenant.request(1, next + 500);
+    assert_eq!(request.hour, tenant.1.at(next).hour());
+    assert_eq!((request.balance, request.hour_balance), (3, -2));
+}
+
+#[test]
+fn a_debt_of_an_hour_that_is_over_is_not_one_of_the_next() {
+    let mut tenant = Tenant::new((10, 20, 100), AWAY);
+    let next = HOUR.as_millis() as u64;
+    assert_eq!(tenant.admitted(4, AWAY, next - 10), 4);
+    let request = tenant.request(1, next - 5);
+    assert_eq!(request.hour_balance, -4);
+    // The hour turns during the call.
+    tenant.left(AWAY, next);
+    tenant.0.not_answered(&request);
+    let again = tenant.request(1, next);
+    assert_eq!((again.balance, again.hour_balance), (-4, 0));
+}
+
+#[test]
 fn leased_tokens_when_redis_goes_are_returned_and_no_bonus() {
     let mut tenant = Tenant::new((10, 20, 100), Mode::Shared);
     let request = tenant.request(20, 0);
@@ -265,6 +353,12 @@ fn an_idle_lease_with_nothing_to_report_may_be_forgotten() {
     let mut owing = Tenant::new((10, 20, 0), AWAY);
     owing.admitted(1, AWAY, 0);
     assert!(!idle(&owing, 700_000), "Redis does not know of its task");
+    let mut calling = Tenant::new((10, 20, 0), Mode::Shared);
+    assert_eq!(calling.admit(1, Mode::Shared, 700_000), None);
+    assert!(!idle(&calling, 700_000), "it is in use, though each submission needs a call");
+    let request = calling.request(1, 700_000);
+    assert_eq!(calling.granted(&request, 1, 1, 700_040), 1);
+    assert!(!idle(&calling, 1_300_039) && idle(&calling, 1_300_040));
 }
 
 #[test]

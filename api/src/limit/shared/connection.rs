@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+/// The script's own error code: buckets do not count yet.
+const NOT_YET: &str = "EPOCH";
+
 /// After this many late answers in sequence the connection is replaced.
 const LATE: u32 = 5;
 
@@ -86,6 +89,11 @@ impl Redis {
         call: impl Future<Output = Result<T, RedisError>>,
     ) -> Result<T, Failure> {
         match timeout(self.command_timeout, call).await {
+            // An answer like any other: the connection is sound.
+            Ok(Err(error)) if error.code() == Some(NOT_YET) => {
+                self.link.late.store(0, Ordering::Relaxed);
+                Err(Failure::NotYet)
+            }
             Ok(Err(error)) if !error.is_timeout() => {
                 self.link.replace_after(&error);
                 Err(Failure::Refused(error))

@@ -13,6 +13,9 @@ pub(crate) enum Failure {
     /// Not in time.
     #[error("Redis did not answer in time")]
     Late,
+    /// Redis is well and did nothing, as buckets do not count yet.
+    #[error("buckets do not count yet")]
+    NotYet,
 }
 
 /// The kinds of causes, as the metric names them.
@@ -80,7 +83,11 @@ fn is_forbidden_in_script(error: &RedisError) -> bool {
 
 impl Failure {
     pub(crate) fn cause(&self) -> Cause {
-        let Self::Refused(error) = self else { return Cause::Late };
+        let error = match self {
+            Self::Refused(error) => error,
+            Self::Late => return Cause::Late,
+            Self::NotYet => return Cause::Other,
+        };
         match error.kind() {
             ErrorKind::AuthenticationFailed => Cause::Password,
             ErrorKind::Io => Cause::Connection,

@@ -16,6 +16,8 @@ local function text(value) return string.format('%.0f', value) end
 -- (`resumed`), because calls from before the outage may be executed first.
 local epoch = redis.call('HMGET', KEYS[1], 'since', 'served', 'resumed')
 local since, served, resumed, away = number(epoch[1]), number(epoch[2]), number(epoch[3]), tonumber(ARGV[1])
+-- A gap that ends in the future is of a clock that was set back since: it would begin all buckets anew until then.
+if resumed > now then resumed = 0 end
 if now - served > 3000000 then resumed = now end
 local is_old = away > 1000000 and resumed > now - away and since < resumed
 if since == 0 or since > now + 500000 or is_old then since = now + 500000 end
@@ -23,6 +25,7 @@ if since ~= number(epoch[1]) or math.abs(now - served) > 250000 then
     redis.call('HSET', KEYS[1], 'since', text(since), 'served', text(now), 'resumed', text(resumed))
 end
 if not KEYS[2] then return {0, 0, math.max(0, since - now), 0, 0, 0} end
+-- The caller knows this code.
 if since > now then return redis.error_reply('EPOCH buckets do not count yet') end
 
 local per_second, burst, per_hour = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,6 +1,6 @@
 //! The script on a real Redis, whose clock is the real one: rates are slow where nothing may flow in, and fast where it must.
 
-use super::{Grant, LeaseRequest, Redis};
+use super::{Failure, Grant, LeaseRequest, Redis};
 use crate::limit::decision::{Limit, Rates};
 use domain::id::TenantId;
 use domain::rate::Hour;
@@ -185,6 +185,29 @@ async fn who_was_away_alone_or_has_just_started_empties_no_bucket() {
 }
 
 #[tokio::test]
+async fn a_gap_from_before_the_clock_was_set_back_empties_no_bucket() {
+    let shared = Shared::new().await;
+    let (seconds, _): (u64, u64) = shared.run(&redis::cmd("TIME")).await;
+    let resumed = (seconds + 3600) * 1_000_000;
+    let mut set = redis::cmd("HSET");
+    set.arg(shared.redis.epoch_key()).arg("resumed").arg(resumed);
+    let _: u64 = shared.run(&set).await;
+    assert_eq!(shared.redis.report_served(LONG).await.unwrap(), Duration::ZERO);
+    assert_eq!(shared.lease(slow(20), 5).await.tokens, 5);
+}
+
+#[tokio::test]
+async fn buckets_that_do_not_count_yet_are_no_fault_of_the_connection() {
+    let shared = Shared::new().await;
+    shared.lose(shared.redis.epoch_key()).await;
+    let before: u64 = shared.run(redis::cmd("CLIENT").arg("ID")).await;
+    let early = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await;
+    assert!(matches!(early, Err(Failure::NotYet)), "{early:?}");
+    let after: u64 = shared.run(redis::cmd("CLIENT").arg("ID")).await;
+    assert_eq!(after, before, "the same connection");
+}
+
+#[tokio::test]
 async fn of_what_is_owed_only_the_part_since_buckets_began_is_charged() {
     let shared = Shared::new().await;
     shared.set_epoch(Duration::from_secs(1), Duration::ZERO).await;
@@ -261,7 +284,7 @@ mod waits {
         shared.lose(shared.redis.epoch_key()).await;
         shared.lose(shared.redis.tenant_key(shared.tenant)).await;
         let early = shared.redis.lease(shared.tenant, &plain(slow(20), 5)).await;
-        assert!(early.is_err(), "it has lost when buckets began");
+        assert!(matches!(early, Err(Failure::NotYet)), "it has lost when buckets began: {early:?}");
         let first = shared.redis.report_served(Duration::ZERO).await.unwrap();
         let second = shared.redis.report_served(LONG).await.unwrap();
         assert!(second <= first && first <= Duration::from_millis(500), "{first:?} {second:?}");

@@ -11,7 +11,7 @@ use crate::limit::{Decision, Shortage, TenantBucket, of_item};
 use crate::problem::{Code, Problem};
 use crate::quota::{Room, TaskSize};
 use crate::repeats::REPEATS;
-use crate::request::json;
+use crate::request::{Hold, json};
 use crate::state::State;
 use crate::submit::Work;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView, Warning};
@@ -215,6 +215,22 @@ impl Sender {
         let task = rules.check(spec, base.clone(), self.origin.clone())?;
         let warnings = rules.warnings(&task, &base);
         Ok((task, warnings))
+    }
+
+    /// Holds memory for an answer of `bytes` to `judged`, before anything is stored: after it the answer cannot be refused. Without
+    /// memory nothing is stored, so its tasks do not count as submitted.
+    ///
+    /// # Errors
+    /// As [`Hold::grow`].
+    pub(super) fn hold_answer(
+        &self,
+        hold: &Hold,
+        judged: &Judged,
+        bytes: usize,
+    ) -> Result<(), Problem> {
+        hold.grow(bytes).inspect_err(|_| {
+            self.state.limiter.give_back(&self.bucket, judged.tasks.len() as u64);
+        })
     }
 
     /// Whether the request was answered before: then it is again, whatever the limits say.

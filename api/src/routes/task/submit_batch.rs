@@ -100,8 +100,7 @@ pub async fn handle(mut call: Call) -> Result<HttpResponse, Problem> {
     {
         return Err(sender.refusal(shortage));
     }
-    // Before anything is stored: after it the answer cannot be refused.
-    call.hold.grow(judged.answer_bytes(full, call.body.len()))?;
+    sender.hold_answer(&call.hold, &judged, judged.answer_bytes(full, call.body.len()))?;
     let (judged, room) = sender.admit(key.as_ref(), judged).await?;
     let render = Render { form: rendered, full };
     match sender.store(key.as_ref(), (judged, room), render).await? {

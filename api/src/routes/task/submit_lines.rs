@@ -96,7 +96,7 @@ pub(super) async fn answer(
         return Err(sender.refusal(shortage));
     }
     let hold = call.state.memory.of(Holder::Tenant(call.caller.tenant()));
-    hold.grow(first.answer_bytes(full))?;
+    sender.hold_answer(&hold, &first.judged, first.answer_bytes(full))?;
     // Bounded by the number of lines and by what it may hold, and needed: a client that sends everything before it reads must not wait for itself.
     let (answers, answered) = mpsc::unbounded_channel();
     let patience = call.state.request_timeout;
@@ -170,8 +170,8 @@ impl Worker {
             within(self.most, &lines)?;
             self.authority.check(&self.sender.state.authenticator).await?;
             (slice, _) = judge(&self.sender, self.key.as_ref(), lines).await?;
-            // Before anything is stored: after it the answers cannot be refused.
-            self.hold.grow(slice.answer_bytes(self.full))?;
+            let bytes = slice.answer_bytes(self.full);
+            self.sender.hold_answer(&self.hold, &slice.judged, bytes)?;
         }
     }
 
