@@ -188,7 +188,7 @@ impl Limiter {
         bucket: Arc<TenantBucket>,
         (request, tasks): (LeaseRequest, u64),
         turn: (Waiting, Option<OwnedSemaphorePermit>),
-    ) -> Unclaimed {
+    ) -> Unclaimed<impl Fn(u64) + Send> {
         let grant = self.call(&bucket, &request, &self.leases).await;
         let decision = {
             let (mut lease, now) = (bucket.lease(), Moment::now());
@@ -199,7 +199,7 @@ impl Limiter {
         };
         // The next one asks for those that still wait.
         drop(turn);
-        Unclaimed::new(self, bucket, decision)
+        Unclaimed::new(decision, move |tasks| self.give_back(&bucket, tasks))
     }
 
     /// Calls Redis; where it does not answer this process goes on without it.

@@ -2,25 +2,17 @@
 //!
 //! A call to Redis goes on where its client disconnects, or what went with it would be lost. What it admitted then is for nobody.
 
-use super::bucket::TenantBucket;
 use super::decision::Decision;
-use super::limiter::Limiter;
-use std::sync::Arc;
 
-/// A decision that is given back when it is dropped.
-pub(super) struct Unclaimed {
-    limiter: Arc<Limiter>,
-    bucket: Arc<TenantBucket>,
+/// A decision whose tasks are given back when it is dropped.
+pub(super) struct Unclaimed<F: Fn(u64)> {
     decision: Decision,
+    give_back: F,
 }
 
-impl Unclaimed {
-    pub(super) fn new(
-        limiter: Arc<Limiter>,
-        bucket: Arc<TenantBucket>,
-        decision: Decision,
-    ) -> Self {
-        Self { limiter, bucket, decision }
+impl<F: Fn(u64)> Unclaimed<F> {
+    pub(super) fn new(decision: Decision, give_back: F) -> Self {
+        Self { decision, give_back }
     }
 
     /// The submission is there and has it.
@@ -31,8 +23,8 @@ impl Unclaimed {
     }
 }
 
-impl Drop for Unclaimed {
+impl<F: Fn(u64)> Drop for Unclaimed<F> {
     fn drop(&mut self) {
-        self.limiter.give_back(&self.bucket, self.decision.admitted);
+        (self.give_back)(self.decision.admitted);
     }
 }
