@@ -1,7 +1,7 @@
 //! Connected executors with their leases and free room.
 
-#[expect(clippy::module_inception, reason = "the fleet is what this folder holds")]
 mod executor_connection;
+#[expect(clippy::module_inception, reason = "the fleet is what this folder holds")]
 mod fleet;
 mod lease;
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Decides about every due time that has come.
+//! Decides the outcome of each due time.
 //!
-//! Called by whoever holds the schedule's row. It sees one schedule at one moment and says what to write; the same situation gives the
-//! same decision. Each due time gets one row with one outcome, in order, and none is passed over.
+//! Called under the lock of the schedule's row. Pure: the same situation gives the same decision. Each due time gets
+//! one row with one outcome, in order, and none is skipped.
 
 use super::due::{Due, Overdue, due_times};
 use super::situation::Situation;
@@ -11,47 +11,47 @@ use crate::id::TaskId;
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// A task that is made longer after it should have been is late.
+/// Lateness from which a task counts as late.
 pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// What is to be written in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// A row for each due time that has come, in the order in which they are fired.
+    /// A row for each due time, in fire order.
     pub rows: Vec<FireRow>,
-    /// Tasks to cancel before the new ones are made.
+    /// Tasks to cancel before new ones are created.
     pub cancel: Vec<TaskId>,
-    /// When it is due next.
+    /// Next due time.
     pub next: Next,
-    /// Tasks that it has made, the new ones included.
+    /// Tasks created, with the new ones.
     pub fires: u64,
 }
 
-/// What becomes of one due time.
+/// Outcome of one due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FireRow {
     /// The due time, without jitter.
     pub due_at: Timestamp,
-    /// What becomes of it; [`Outcome::makes_task`] says whether a task is made.
+    /// Its outcome; [`Outcome::makes_task`]: whether it creates a task.
     pub outcome: Outcome,
-    /// How long the task waits, counted from now, so that what is caught up comes at a pace.
+    /// Delay of the task from now, to pace a catch-up.
     pub delay: Duration,
-    /// The task runs after all others of its schedule that were made so, by a concurrency key of the schedule's own.
+    /// Whether the task is serialized, by a concurrency key of the schedule.
     pub queued: bool,
 }
 
 /// When a schedule is due after a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// At this time, which may have come already where there was more than one decision holds.
+    /// At this time, which may be in the past after a full decision.
     At(Coming),
-    /// So long after its task has ended; see [`Reckoner::after_end`].
+    /// After the end of its task; see [`Reckoner::after_end`](crate::schedule::Reckoner::after_end).
     AfterEnd,
     /// Never again.
     Over,
 }
 
-/// Decides about every due time of `situation` that has come, [`MOST_ROWS`](super::MOST_ROWS) at most.
+/// Decides each past due time of `situation`, at most [`MOST_ROWS`](super::MOST_ROWS).
 #[must_use]
 pub fn decide(situation: &Situation<'_>) -> Decision {
     let (due, next) = due_times(situation);
@@ -63,7 +63,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         ledger.settle(due);
     }
     let next = if ledger.is_spent() {
-        // What came after it may have been allowed more.
+        // A later due time may have been allowed more.
         situation.until.and_then(|until| {
             first_coming(situation.schedule, &situation.sources, Coming::after(until))
         })
@@ -72,7 +72,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     };
     let next = match (next, situation.fixed_delay) {
         (Some(next), _) => Next::At(next),
-        // The delay counts from the end of its task; where none was made, from now.
+        // The delay counts from the end of its task; without a task, from now.
         (None, Some(_)) if ledger.made > 0 && !ledger.is_spent() => Next::AfterEnd,
         (None, Some(reckoner)) if !ledger.is_spent() => {
             let due = reckoner.after_end(situation.now);
@@ -84,16 +84,16 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     Decision { rows: ledger.rows, cancel: ledger.cancel, next, fires }
 }
 
-/// What has been decided so far.
+/// Decisions so far.
 struct Ledger<'a> {
     situation: &'a Situation<'a>,
     rows: Vec<FireRow>,
     cancel: Vec<TaskId>,
-    /// Tasks made by `rows`.
+    /// Tasks created by `rows`.
     made: u64,
     /// The newest of them.
     newest: Option<usize>,
-    /// Those of them that are made up for.
+    /// Tasks of a catch-up.
     made_up: u32,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Ledger<'a> {
         Self { situation, rows, cancel, made: 0, newest: None, made_up: 0 }
     }
 
-    /// Whether it has made all the tasks that it may make.
+    /// Whether `max_fires` is reached.
     fn is_spent(&self) -> bool {
         let most = self.situation.max_fires.unwrap_or(u64::MAX);
         self.situation.fires.saturating_add(self.made) >= most
@@ -127,13 +127,13 @@ impl<'a> Ledger<'a> {
         self.rows.push(FireRow { due_at: due.at, outcome, delay, queued });
     }
 
-    /// Whether what is made up for runs one after the other, so that none of it stands in the way of the rest.
+    /// Whether a catch-up is serialized, so that its tasks do not block each other.
     fn queues(&self) -> bool {
         let one_at_a_time = matches!(self.situation.overlap, Overlap::Skip | Overlap::BufferOne);
         one_at_a_time && self.situation.can_queue
     }
 
-    /// What becomes of a due time that is to fire: the tasks before it and its tenant's room decide.
+    /// Outcome of a due time that fires, by earlier tasks and the quota of its tenant.
     fn fire(&mut self, due: &Due) -> Outcome {
         if !self.situation.pool_granted {
             return Outcome::PoolUnavailable;
@@ -163,7 +163,7 @@ impl<'a> Ledger<'a> {
         if on_time { Outcome::Fired } else { Outcome::Late }
     }
 
-    /// A task that the next due time would cancel in the same moment is not made at all.
+    /// Skips a task that the next due time would cancel at once.
     fn take_back_newest(&mut self) {
         if let Some(row) = self.newest.take().and_then(|newest| self.rows.get_mut(newest)) {
             (row.outcome, row.delay) = (Outcome::SkippedOverlap, Duration::ZERO);
@@ -172,7 +172,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// How long the next task waits that is made up for.
+    /// Delay of the next task of a catch-up.
     fn pace(&mut self) -> Duration {
         let before = self.made_up;
         self.made_up += 1;

@@ -7,48 +7,48 @@ use crate::schedule::Reckoner;
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// Rows of one decision, at most; what is left is decided the next time.
+/// Maximum of rows in one decision; the rest is decided next time.
 pub const MOST_ROWS: usize = 1000;
 
-/// A schedule at the moment at which it is looked at.
+/// The state of a schedule at one time.
 ///
-/// What it was like at one instant decides about the due times that were to be fired then, so a situation ends where its schedule or
-/// its tenant changed: what is behind is another situation.
+/// The state at a fire time decides that due time, so a situation ends at a change of its schedule or tenant; later due
+/// times are another situation.
 #[derive(Debug, Clone)]
 pub struct Situation<'a> {
     /// Which.
     pub schedule: ScheduleId,
-    /// Where its due times come from, the first first; no two have one in common.
+    /// Sources of its due times, in order and disjoint.
     pub sources: Vec<Source<'a>>,
-    /// The first due time that has no row yet, in the order in which they are fired.
+    /// First due time without a row, in fire order.
     pub next: Coming,
-    /// What is to be fired after this is not decided about. `None`: it is so until now.
+    /// End of the situation; `None`: now.
     pub until: Option<Timestamp>,
-    /// Where its next due time counts from the end of its task, by what that is found.
+    /// The reckoner of a fixed delay, if any.
     pub fixed_delay: Option<&'a Reckoner>,
-    /// Tasks after which it is over.
+    /// Number of tasks after which it is finished.
     pub max_fires: Option<u64>,
-    /// Tasks that it has made, counted against `max_fires`.
+    /// Tasks created, counted against `max_fires`.
     pub fires: u64,
     /// Its owner has paused it.
     pub paused: bool,
     /// Its tenant is suspended.
     pub suspended: bool,
-    /// Its tenant may use the pool of its task now; how that was before is not known.
+    /// Whether its tenant may use the pool of its task now; the earlier state is unknown.
     pub pool_granted: bool,
-    /// What becomes of overdue times.
+    /// Misfire policy.
     pub misfire: Misfire,
-    /// How long after it should have fired a due time is overdue.
+    /// Age from which a due time is a misfire.
     pub misfire_after: Duration,
-    /// What it does while earlier tasks live.
+    /// Overlap policy.
     pub overlap: Overlap,
-    /// Its tasks may be made to run one after the other.
+    /// Whether its tasks may be serialized.
     pub can_queue: bool,
-    /// Its tasks that have not ended, oldest first.
+    /// Its unfinished tasks, oldest first.
     pub live: &'a [TaskId],
-    /// So many of them run one after the other.
+    /// Number of serialized tasks among them.
     pub queued: usize,
-    /// Tasks for which its tenant has room.
+    /// Free quota of its tenant, tasks.
     pub room: u64,
     /// The time of the database.
     pub now: Timestamp,
