@@ -170,7 +170,7 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
         let header = policy(&cluster, &customer).await?;
         anyhow::ensure!(
             header.contains("berth-local"),
-            "nobody is told that limits are shares: {header}"
+            "the header does not say that limits are shares: {header}"
         );
         clock::sleep_until(began + calm + away).await;
         match how {

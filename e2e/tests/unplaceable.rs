@@ -272,7 +272,7 @@ async fn executors_that_lack_a_dimension_run_what_asks_for_none_of_it_and_the_re
                     == (&json!("too_large"), &json!(dimension))
             })
         };
-        let what = format!("a task to be told of {dimension}: {:?}", reason_of_task().await);
+        let what = format!("the explanation to name {dimension}: {:?}", reason_of_task().await);
         poll::until(&what, Duration::from_secs(10), explained).await?;
     }
     Ok(())

@@ -77,7 +77,7 @@ handle!(
     ServiceRole::Submit,
     submit_connections,
     1 of [
-        /// Of whoever stores groups of submits.
+        /// For a writer of submits.
         writing
     ]
 );
@@ -87,9 +87,9 @@ handle!(
     ServiceRole::ResourceManager,
     rm_connections,
     2 of [
-        /// Of whoever claims. Where several pools do at once, the others have connections of the pool.
+        /// For claims. If several pools claim at once, the others use connections of the pool.
         placing,
-        /// Of whoever settles results.
+        /// For settling results.
         settling
     ]
 );
@@ -330,7 +330,7 @@ impl SchedulerDb {
         &self.main
     }
 
-    /// The connection of whoever leads, which is kept for nothing else.
+    /// The connection that renews the leadership; used for nothing else.
     pub(crate) const fn leader(&self) -> &OwnConnection {
         &self.leader
     }

@@ -76,7 +76,7 @@ impl OwnConnection {
         closed.await;
     }
 
-    /// Gives the connection back to the pool. After the pool was told to close, nothing is kept any more.
+    /// Gives the connection back to the pool. After `close` nothing is kept.
     pub(crate) fn clear(&self) {
         drop(self.idle().take());
     }

@@ -202,7 +202,7 @@ impl Limiter {
         Unclaimed::new(decision, move |tasks| self.give_back(&bucket, tasks))
     }
 
-    /// Calls Redis; where it does not answer this process goes on without it.
+    /// Calls Redis; without an answer this process enforces its share.
     async fn call(
         &self,
         bucket: &TenantBucket,

@@ -7,7 +7,7 @@ use runtime::clock::Instant;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-/// An outage is reported once it is this old: a Redis that starts, or restarts, may need a moment.
+/// An outage is reported once it is this old: a Redis that starts or restarts may need this long.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
 /// While it lasts, it is reported again after this.
 const REPORT_AGAIN: Duration = Duration::from_secs(300);
@@ -110,7 +110,7 @@ impl ModeSwitch {
         is_due
     }
 
-    /// Redis is well, but buckets do not count yet. Not an outage for the log: it is over within a moment.
+    /// Redis is well, but buckets do not count yet. Not an outage for the log: it lasts half a second.
     pub(super) fn must_wait(&self, now: Instant) {
         let mut outage = self.outage.lock();
         self.is_shared.store(false, Ordering::Release);
@@ -142,7 +142,7 @@ mod tests {
         switch.serves();
         switch.must_wait(monotonic());
         assert_eq!(switch.mode(), Mode::Fallback { replicas: 3 }, "until buckets count");
-        assert!(switch.serves(), "and then it is told");
+        assert!(switch.serves(), "and then it is reported");
         let alone = ModeSwitch::new(false, monotonic());
         assert!(alone.mode() == Mode::Alone { replicas: 1 } && !alone.mode().is_local());
         alone.set_replicas(2);

@@ -1,6 +1,6 @@
 //! What Redis granted to a submission that may be gone by now.
 //!
-//! A call to Redis goes on where its client disconnects, or what went with it would be lost. What it admitted then is for nobody.
+//! A call to Redis continues if its client disconnects; else what was reported with it would be lost. What it admitted is then unused.
 
 use super::decision::Decision;
 

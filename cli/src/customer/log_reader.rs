@@ -64,7 +64,7 @@ impl Reader {
         chunk.offset.checked_sub(expected?).filter(|missing| *missing > 0)
     }
 
-    /// The chunk's bytes as they are to be seen.
+    /// The chunk's bytes as they are printed.
     fn shown<'a>(&mut self, chunk: &'a LogChunk) -> Cow<'a, [u8]> {
         if !self.timestamps {
             return Cow::Borrowed(&chunk.data);

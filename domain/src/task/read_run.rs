@@ -1,4 +1,4 @@
-//! Reads what a task runs, for whoever is to run it.
+//! Parses what a task runs.
 
 use super::Run;
 use serde_json::Value;

@@ -172,7 +172,7 @@ async fn logs_tell_no_session(cluster: &mut Cluster) -> anyhow::Result<()> {
             let log = cluster.process(at)?.log();
             for id in sessions.iter().flatten() {
                 let logged = log.contains(id) || log.contains(&id.replace('-', ""));
-                assert!(!logged, "{role:?} tells {id}");
+                assert!(!logged, "{role:?} logs {id}");
             }
         }
     }

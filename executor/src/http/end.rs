@@ -43,7 +43,7 @@ pub(super) enum Failure {
         format_duration(*.0)
     )]
     Timeout(Duration),
-    /// Not to be told: whoever let the lease end says why.
+    /// Not reported: the end of the lease has its own reason.
     #[error("the lease is over")]
     LeaseOver,
 }

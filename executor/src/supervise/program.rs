@@ -8,11 +8,11 @@ use std::io::{Error, ErrorKind, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// Room for the last block of a file, so that a file at the limit is seen to be over it.
+/// Room for the last block of a file, so that a file at the limit is found to be over it.
 const FILE_SLACK: u64 = 1024 * 1024;
 
-/// Processes of a user that `RLIMIT_NPROC` allows above what an attempt may have: the control group, which tells of a
-/// refusal, comes first.
+/// Processes of a user that `RLIMIT_NPROC` allows above what an attempt may have: the control group, which counts
+/// refusals, comes first.
 pub(super) const OVERHEAD: u64 = 8;
 
 /// The command itself, wherever it is started.

@@ -62,7 +62,7 @@ impl FakeStore {
         self.task(hint).state
     }
 
-    /// Changes a task behind the back of whoever is tested.
+    /// Changes a task without the code under test.
     pub(crate) fn change(&self, hint: &Hint, change: impl FnOnce(&mut FakeTask)) {
         change(self.0.lock().tasks.get_mut(&(hint.tenant, hint.task)).unwrap());
     }

@@ -2,7 +2,7 @@
 //!
 //! Its row, and with it all its shards, is renewed every quarter of the term. Local trust ends after two thirds of the
 //! term, counted from before the request; in addition the database refuses an old epoch. Shards of another scheduler
-//! are released as soon as that one is seen, and all shards at shutdown.
+//! are released as soon as that one is live, and all shards at shutdown.
 
 use super::clock::DbClock;
 use super::counted::SHARDS;

@@ -117,7 +117,7 @@ async fn what_nobody_fires_is_told_within_a_minute_by_name() {
     world.sql(&format!("update schedule_shard set open = coalesce({owned}, false)")).await;
     world.put(&scope, &schedule("good", every("1s"))).await;
     let query = "select count(*) = 1 from tenant_event where kind = 'fire_missed' and detail ->> 'schedule' = 'stuck'";
-    world.until("it is told", SECOND * 20, query).await;
+    world.until("it is reported", SECOND * 20, query).await;
     let fires = "select count(*) >= 3 from schedule_fire";
     world.until("the good one fires", SECOND * 20, fires).await;
     running.stop().await;

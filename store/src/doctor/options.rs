@@ -1,4 +1,4 @@
-//! How far the checks go, for whoever runs them.
+//! Options of the checks.
 
 use runtime::config::LimitsConfig;
 use std::time::Duration;

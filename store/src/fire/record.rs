@@ -9,7 +9,7 @@ use domain::time::Timestamp;
 /// A schedule whose due time is to be decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// The due time for which it was looked at.
+    /// The due time for which it was checked.
     pub due: Due,
     /// How that tenant stands.
     pub tenant_state: TenantState,

@@ -184,7 +184,7 @@ fn what_was_admitted_without_redis_is_owed_with_its_age_until_redis_answers() {
     assert_eq!(tenant.admitted(7, AWAY, 0), 7);
     assert_eq!(tenant.used(0), 7);
     let kept = |adds_owed| tenant.0.kept_of_hour(adds_owed, &tenant.1.at(0));
-    assert_eq!((kept(false), kept(true)), (0, 7), "Redis will be told, or the checkpoint");
+    assert_eq!((kept(false), kept(true)), (0, 7), "only the last checkpoint adds what is owed");
     // The next request comes long after Redis does: what is owed is no younger for that.
     assert_eq!(tenant.admit(1, Mode::Shared, 5000), None);
     assert_eq!(tenant.used(5000), 7, "owed is used");

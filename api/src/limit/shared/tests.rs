@@ -229,7 +229,7 @@ async fn when_redis_has_lost_an_hour_all_that_was_known_of_it_comes_together() {
     let hour = shared.lease(fast(1000), 1).await.hour;
     shared.lose(shared.redis.tenant_key(shared.tenant)).await;
     shared.set_epoch(Duration::ZERO, Duration::ZERO).await;
-    // Each knows what the hour had come to when Redis last answered, and what it admitted by itself since.
+    // Each knows what the hour had come to when Redis last answered, and what it admitted without Redis since.
     let knew = |used, hour_balance| LeaseRequest {
         hour,
         used,

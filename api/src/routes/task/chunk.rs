@@ -7,7 +7,7 @@ use serde::Serialize;
 use store::output::OutputChunk;
 use utoipa::ToSchema;
 
-/// A piece of output: `text` where it is UTF-8 by itself, else `base64`.
+/// A chunk of output: `text` if it is valid UTF-8, else `base64`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LogChunk)]
 pub struct ChunkView<'a> {

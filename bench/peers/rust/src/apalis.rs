@@ -62,7 +62,7 @@ async fn main() -> Outcome<()> {
         other => return Err(format!("no phase `{other}`").into()),
     };
     println!("{}", json!({ "version": VERSION, "figures": figures }));
-    // The worker's thread does not end by itself.
+    // The worker's thread ends only if it is stopped.
     std::process::exit(0)
 }
 
