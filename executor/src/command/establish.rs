@@ -5,12 +5,12 @@ use super::probe::probe;
 use super::spawner::Spawner;
 use crate::cgroup::{self, Claim, Controller, Found, Place};
 use crate::identity::Users;
-use crate::isolation::{Ceilings, IsolationReport, Measures, Works};
+use crate::isolation::{Bubblewrap, Ceilings, IsolationReport, Measures, Works};
 use protocol::Capacity;
 use runtime::config::{ExecutorConfig, IsolationMode};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::task::spawn_blocking;
 
 /// Where programs of the system are. Not the `PATH`: this one must be the system's.
@@ -31,7 +31,7 @@ pub struct IsolationError {
 /// How commands are isolated here.
 #[derive(Debug)]
 pub(crate) struct Isolation {
-    bubblewrap: Option<PathBuf>,
+    bubblewrap: Option<Bubblewrap>,
     places: Vec<Place>,
     ceilings: Ceilings,
     report: IsolationReport,
@@ -46,18 +46,18 @@ impl Isolation {
 
     /// For an attempt that was given `resources`, in a pool that opens the network or not.
     pub(crate) fn measures(&self, resources: &Capacity, network: bool) -> Measures {
-        measures(&self.ceilings, self.bubblewrap.as_deref(), &self.places, (resources, network))
+        measures(&self.ceilings, self.bubblewrap.as_ref(), &self.places, (resources, network))
     }
 }
 
 fn measures(
     ceilings: &Ceilings,
-    bubblewrap: Option<&Path>,
+    bubblewrap: Option<&Bubblewrap>,
     places: &[Place],
     (resources, network): (&Capacity, bool),
 ) -> Measures {
     let limits = ceilings.limits(resources);
-    let sandbox = bubblewrap.map(|program| ceilings.sandbox(program.to_owned(), &limits, network));
+    let sandbox = bubblewrap.map(|with| ceilings.sandbox(with, &limits, network));
     Measures { sandbox, places: places.to_vec(), limits }
 }
 
@@ -101,7 +101,10 @@ pub(crate) async fn establish(
                     notes.push(why);
                     None
                 }
-                (Ok(program), _) => Some(program),
+                (Ok((bubblewrap, note)), _) => {
+                    notes.extend(note);
+                    Some(bubblewrap)
+                }
             }
         }
     };
@@ -133,18 +136,31 @@ fn find_and_claim(name: &str) -> (Found, Claim) {
     }
 }
 
+/// How bubblewrap works here, and what does not.
 async fn try_bubblewrap(
     ceilings: &Ceilings,
     places: &[Place],
     (folders, users): (&WorkFolders, &Users),
     spawner: &Spawner,
-) -> Result<PathBuf, String> {
+) -> Result<(Bubblewrap, Option<String>), String> {
     let found = FOLDERS.iter().map(|folder| Path::new(folder).join(PROGRAM)).find(|p| p.is_file());
     let program = found.ok_or_else(|| "bubblewrap is not installed".to_owned())?;
     let whole = Capacity::default();
-    let measures = measures(ceilings, Some(&program), places, (&whole, false));
-    match probe(spawner, folders, users, measures).await {
-        Ok(()) => Ok(program),
+    let try_with = async |bubblewrap: &Bubblewrap| {
+        let measures = measures(ceilings, Some(bubblewrap), places, (&whole, false));
+        probe(spawner, folders, users, measures).await
+    };
+    let mut note = None;
+    if users.are_ourselves() {
+        let bubblewrap = Bubblewrap { program: program.clone(), user_mounts: true };
+        match try_with(&bubblewrap).await {
+            Ok(()) => return Ok((bubblewrap, None)),
+            Err(why) => note = Some(format!("commands see the path of their work folder: {why}")),
+        }
+    }
+    let bubblewrap = Bubblewrap { program, user_mounts: false };
+    match try_with(&bubblewrap).await {
+        Ok(()) => Ok((bubblewrap, note)),
         Err(why) => Err(format!("bubblewrap does not work here: {why}")),
     }
 }

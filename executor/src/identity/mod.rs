@@ -117,6 +117,11 @@ impl Users {
         matches!(*self.0, Kind::Own(_))
     }
 
+    /// Whether commands run as this executor's own user.
+    pub(crate) fn are_ourselves(&self) -> bool {
+        matches!(*self.0, Kind::Ourselves)
+    }
+
     /// One for an attempt. Blocks for a moment.
     pub(crate) fn claim(&self) -> io::Result<User> {
         let (identity, own) = match &*self.0 {

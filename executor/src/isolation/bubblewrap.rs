@@ -9,6 +9,15 @@ use std::fs;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
+/// How bubblewrap works on this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Bubblewrap {
+    /// Its path.
+    pub(crate) program: PathBuf,
+    /// As in [`Sandbox`].
+    pub(crate) user_mounts: bool,
+}
+
 /// What surrounds a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sandbox {
@@ -20,6 +29,9 @@ pub(crate) struct Sandbox {
     pub(crate) network: bool,
     /// Size of /tmp and of /dev/shm, bytes.
     pub(crate) tmp_bytes: u64,
+    /// Without root: whether the work folder is mounted in a user namespace of the supervisor, so that its path is not
+    /// seen inside.
+    pub(crate) user_mounts: bool,
 }
 
 /// Where a command finds its work folder.
@@ -137,6 +149,7 @@ mod tests {
             visible: vec![PathBuf::from("/opt")],
             network,
             tmp_bytes: 4096,
+            user_mounts: false,
         };
         let names = [(11, "/etc/passwd"), (12, "/etc/group")];
         let names = if network { &[][..] } else { &names };

@@ -1,6 +1,6 @@
 //! From what a task asked for to the limits it is held to.
 
-use super::bubblewrap::Sandbox;
+use super::bubblewrap::{Bubblewrap, Sandbox};
 use crate::capacity;
 use crate::cgroup::Place;
 use crate::limits::Limits;
@@ -57,10 +57,11 @@ impl Ceilings {
         }
     }
 
-    /// What surrounds an attempt with these limits, when `program` is bubblewrap. Its /tmp lives in memory, so
-    /// it is no larger than the memory, nor than the disk that was asked for.
-    pub(crate) fn sandbox(&self, program: PathBuf, limits: &Limits, network: bool) -> Sandbox {
+    /// What surrounds an attempt with these limits. Its /tmp lives in memory, so it is no larger than the memory, nor
+    /// than the disk that was asked for.
+    pub(crate) fn sandbox(&self, with: &Bubblewrap, limits: &Limits, network: bool) -> Sandbox {
         let tmp_bytes = limits.disk_bytes.min(limits.memory_bytes).max(MIB);
-        Sandbox { program, visible: self.visible.clone(), network, tmp_bytes }
+        let Bubblewrap { program, user_mounts } = with.clone();
+        Sandbox { program, visible: self.visible.clone(), network, tmp_bytes, user_mounts }
     }
 }

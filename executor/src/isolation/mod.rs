@@ -9,7 +9,7 @@ mod ceilings;
 mod report;
 mod seccomp;
 
-pub(crate) use bubblewrap::{Handles, Sandbox, WORK, arguments};
+pub(crate) use bubblewrap::{Bubblewrap, Handles, Sandbox, WORK, arguments};
 pub(crate) use ceilings::{Ceilings, Measures};
 pub(crate) use report::Works;
 pub use report::{IsolationReport, Limit, Strength};

@@ -7,6 +7,9 @@
 
 use crate::identity::Identity;
 use nix::mount::MsFlags;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::unistd::{Gid, Uid, getegid, geteuid};
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, chown};
@@ -15,14 +18,16 @@ use std::path::Path;
 /// The layers, by names within the work folder. What the command writes is in `files`.
 const LAYERS: [&str; 3] = ["empty", "files", "overlay"];
 const OPTIONS: &str = "lowerdir=empty,upperdir=files,workdir=overlay,volatile";
+/// `userxattr`: what a user may mount keeps its marks in attributes that a user may write.
+const USER_OPTIONS: &str = "lowerdir=empty,upperdir=files,workdir=overlay,volatile,userxattr";
 
-/// Mounts the work folder `folder` at `target`; what the command writes belongs to `identity` and is in `folder/files`.
-/// The current folder of this process becomes `folder`.
+/// Mounts the work folder `folder` at `target`; what the command writes is in `folder/files` and belongs to `identity`,
+/// or without one to this process' user. The current folder of this process becomes `folder`.
 ///
 /// # Errors
-/// Where there is no such file system: before Linux 5.10, without root, on a container's own overlay. Then `folder`
-/// is as before.
-pub(super) fn mount(folder: &Path, identity: Identity, target: &Path) -> io::Result<()> {
+/// Where there is no such file system: before Linux 5.10 (without root 5.11), on a container's own overlay. Then
+/// `folder` is as before.
+pub(super) fn mount(folder: &Path, identity: Option<Identity>, target: &Path) -> io::Result<()> {
     let mounted = try_mount(folder, identity, target);
     if mounted.is_err() {
         for layer in LAYERS {
@@ -32,13 +37,40 @@ pub(super) fn mount(folder: &Path, identity: Identity, target: &Path) -> io::Res
     mounted
 }
 
-fn try_mount(folder: &Path, identity: Identity, target: &Path) -> io::Result<()> {
+/// Begins a user namespace in which this process may mount, with its user and group as they are.
+///
+/// # Errors
+/// Where the machine allows a user no namespaces. This process has one thread, as the kernel demands.
+pub(super) fn become_able_to_mount() -> io::Result<()> {
+    let (uid, gid) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER)?;
+    // The files of a process that is not dumpable belong to root.
+    prctl::set_dumpable(true)?;
+    let mapped = map(uid, gid);
+    prctl::set_dumpable(false)?;
+    mapped
+}
+
+fn map(uid: Uid, gid: Gid) -> io::Result<()> {
+    // Or a process could leave a group that is forbidden what others may; so the kernel demands it.
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))
+}
+
+fn try_mount(folder: &Path, identity: Option<Identity>, target: &Path) -> io::Result<()> {
     std::env::set_current_dir(folder)?;
     for layer in LAYERS {
         DirBuilder::new().mode(0o700).create(layer)?;
     }
-    chown("files", Some(identity.uid), Some(identity.gid))?;
+    let options = match identity {
+        Some(identity) => {
+            chown("files", Some(identity.uid), Some(identity.gid))?;
+            OPTIONS
+        }
+        None => USER_OPTIONS,
+    };
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    nix::mount::mount(Some("berth-work"), target, Some("overlay"), flags, Some(OPTIONS))?;
+    nix::mount::mount(Some("berth-work"), target, Some("overlay"), flags, Some(options))?;
     Ok(())
 }

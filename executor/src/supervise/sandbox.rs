@@ -37,7 +37,7 @@ pub(super) fn spawn(
     // Opened before anything is moved. Inside, the path of our binary means nothing; the open file does.
     let ourselves = File::open("/proc/self/exe")?;
     let doors = group.doors()?;
-    let work = reachable(job)?;
+    let work = reachable(job, sandbox)?;
     let filters = filters().map_err(Error::other)?;
     let filters = filters.iter().map(|filter| in_memory(filter)).collect::<Result<Vec<_>, _>>()?;
     let hosts = in_memory(HOSTS)?;
@@ -94,15 +94,25 @@ fn inside_job(job: &Job) -> InsideJob {
     }
 }
 
-/// A path of the work folder that bubblewrap can resolve. Its user may not be allowed to pass the folders above, and
-/// bubblewrap takes paths only: so root mounts the folder at another place, in a mount namespace that ends with this
-/// supervisor.
-fn reachable(job: &Job) -> Result<PathBuf, Error> {
-    let Some(identity) = job.identity else { return Ok(job.folder.clone()) };
+/// A path of the work folder that bubblewrap can resolve and that tells nothing of the host: the folder is mounted at
+/// another place, in a mount namespace that ends with this supervisor. As root, the command's user may also not be
+/// allowed to pass the folders above the real one.
+fn reachable(job: &Job, sandbox: &Sandbox) -> Result<PathBuf, Error> {
     const NONE: Option<&Path> = None;
-    names::own_mounts()?;
-    if overlay::mount(&job.folder, identity, Path::new(REACHABLE)).is_err() {
-        mount(Some(&job.folder), REACHABLE, NONE, MsFlags::MS_BIND, NONE)?;
+    let place = Path::new(REACHABLE);
+    match job.identity {
+        Some(identity) => {
+            names::own_mounts()?;
+            if overlay::mount(&job.folder, Some(identity), place).is_err() {
+                mount(Some(&job.folder), place, NONE, MsFlags::MS_BIND, NONE)?;
+            }
+        }
+        None if sandbox.user_mounts => {
+            overlay::become_able_to_mount()?;
+            names::own_mounts()?;
+            overlay::mount(&job.folder, None, place)?;
+        }
+        None => return Ok(job.folder.clone()),
     }
-    Ok(PathBuf::from(REACHABLE))
+    Ok(place.to_owned())
 }
