@@ -10,7 +10,7 @@ use crate::description::document;
 use crate::limit::keep_up;
 use crate::start_error::StartError;
 use crate::state::{Parts, State};
-use crate::submit::{Writer, queue};
+use crate::submit::{Writers, queue};
 use actix_web::{App, HttpServer};
 use bus::Bus;
 use runtime::config::Config;
@@ -73,11 +73,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let (intake, waiting) = queue();
     // Writers end after the last request, not with the shutdown.
     let (stop_writers, writing) = Shutdown::new();
-    for _ in 0..config.api.submit_writers {
-        let db = SubmitDb::connect_for_writer(&config.database)?;
-        let writer = Writer::new(db, bus.clone(), waiting.clone());
-        tasks.supervise("api.submit_writer", writing.clone(), move || writer.clone().run());
-    }
+    let writers = Writers::new(config, (&bus, &waiting), (&tasks, &writing))?;
     let openapi =
         serde_json::to_vec(&document(&config.limits)).map_err(|_| StartError::Document)?;
     let wakeups = bus.clone();
@@ -97,7 +93,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let used = (state.authenticator.used(), state.operators.used());
     let mounted = Mounted::new(state);
     let state = mounted.state();
-    let (server, door) = listen(config, mounted)?;
+    let (server, door) = listen(config, mounted, writers)?;
     let addr = door.address();
 
     let metrics = match config.api.metrics_listen {
@@ -128,11 +124,17 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     Ok(Handle { addr, metrics, tasks, grace: grace + Duration::from_secs(5) })
 }
 
-fn listen(config: &Config, mounted: Mounted) -> Result<(actix_web::dev::Server, Door), StartError> {
+fn listen(
+    config: &Config,
+    mounted: Mounted,
+    writers: Writers,
+) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
     let (door, listener) = Door::open(address, config.api.write_timeout).map_err(refused)?;
+    // Called by each thread once.
     let bound = HttpServer::new(move || {
+        writers.offer_this_thread();
         let mounted = mounted.clone();
         App::new().configure(move |routes| mounted.configure(routes))
     })

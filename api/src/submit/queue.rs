@@ -72,6 +72,16 @@ impl Queue {
         self.0.lock().await.recv_many(&mut group, GROUP).await;
         group
     }
+
+    /// Adds what is queued now, up to the limit of a group. Nothing while another writer waits for submits: it gets them.
+    pub(super) fn add_to(&self, group: &mut Vec<Pending>) {
+        let Ok(mut receiver) = self.0.try_lock() else { return };
+        while group.len() < GROUP
+            && let Ok(pending) = receiver.try_recv()
+        {
+            group.push(pending);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +100,14 @@ mod tests {
         submit();
         assert_eq!(next(), Some(1), "a lone submit waits for no other");
         (0..GROUP + 2).for_each(|_| submit());
-        assert_eq!((next(), next(), next()), (Some(GROUP), Some(2), None));
+        assert_eq!(next(), Some(GROUP));
+        let mut group = queue.next_group().now_or_never().unwrap();
+        submit();
+        queue.add_to(&mut group);
+        assert_eq!((group.len(), next()), (3, None));
+        (0..GROUP).for_each(|_| submit());
+        queue.add_to(&mut group);
+        assert_eq!((group.len(), next()), (GROUP, Some(3)), "the rest is the next group");
         drop(intake);
         assert_eq!(next(), Some(0), "the queue has ended");
     }

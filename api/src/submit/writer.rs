@@ -1,8 +1,10 @@
 //! Stores groups of single submits. `api.submit_writers` of these run at once.
 //!
-//! Group commit without a timer: a group is what is queued when a writer is free, so a lone submit never waits for others. No
-//! request is answered before the commit; a row that is refused fails no other; and where the connection broke during the commit,
-//! only submits with an idempotency key are repeated.
+//! Group commit without a timer: a group is what is queued when a writer is free, so a lone submit never waits for others.
+//! Before each statement the writer yields once to its thread, which serves requests: those that have arrived join the group.
+//!
+//! No request is answered before the commit; a row that is refused fails no other; and where the connection broke during the
+//! commit, only submits with an idempotency key are repeated.
 
 use super::failure::Failure;
 use super::group::Group;
@@ -18,9 +20,8 @@ use store::task::submit::SubmitAnswer;
 static BEFORE_INSERT: FaultPoint = FaultPoint::new("api.submit.before_insert");
 static AFTER_COMMIT: FaultPoint = FaultPoint::new("api.submit.after_commit");
 
-/// One writer; cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Writer {
+/// One writer.
+pub(super) struct Writer {
     db: SubmitDb,
     bus: Bus,
     queue: Queue,
@@ -28,7 +29,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(db: SubmitDb, bus: Bus, queue: Queue) -> Self {
+    pub(super) fn new(db: SubmitDb, bus: Bus, queue: Queue) -> Self {
         let buckets = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
         let sizes = histogram_with_buckets(
             "berth_submit_group_tasks",
@@ -40,12 +41,14 @@ impl Writer {
     }
 
     /// Stores groups until the queue has ended.
-    pub(crate) async fn run(self) {
+    pub(super) async fn run(&self) {
         loop {
             let mut pending = self.queue.next_group().await;
             if pending.is_empty() {
                 return;
             }
+            tokio::task::yield_now().await;
+            self.queue.add_to(&mut pending);
             // At most one round for each distinct body of a key.
             while !pending.is_empty() {
                 pending = self.store(Group::of(pending)).await;
