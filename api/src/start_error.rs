@@ -5,6 +5,7 @@ use crate::auth::key::KeyError;
 use crate::auth::token::TokenError;
 use crate::limit::NotRedis;
 use runtime::config::ConfigError;
+use runtime::tls::TlsError;
 use std::io;
 use std::net::SocketAddr;
 use store::StoreError;
@@ -30,6 +31,9 @@ pub enum StartError {
     /// The settings of Redis are not usable.
     #[error(transparent)]
     Redis(#[from] NotRedis),
+    /// The certificate of the server is not usable.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {

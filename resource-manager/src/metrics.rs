@@ -98,7 +98,7 @@ pub(crate) static CONNECTIONS: LazyLock<Gauge> = LazyLock::new(|| {
 pub(crate) static CONNECTIONS_CLOSED: LazyLock<CounterVec> = LazyLock::new(|| {
     metrics::counter(
         "berth_executor_connections_closed_total",
-        "Connections to the executor port that were closed: silent, without a call that was let in; too_many, at the bound",
+        "Connections to the executor port that were closed: silent, without a call that was let in; too_many, at the bound; handshake, TLS failed",
         &["why"],
     )
 });

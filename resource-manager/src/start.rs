@@ -12,7 +12,7 @@ use crate::reap::Reaper;
 use crate::report::Reporter;
 use crate::retry::{Budgets, RELEASE_INTERVAL, Releaser};
 use crate::settle::{Reported, Settler};
-use crate::stream::{Connections, StreamService};
+use crate::stream::{Connections, Handshake, StreamService};
 use crate::{output, stop};
 use bus::{Bus, Topic};
 use domain::id::NodeId;
@@ -27,6 +27,7 @@ use runtime::health_server;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::TaskGroup;
 use runtime::tick::{TickPolicy, Ticker, Turns};
+use runtime::tls::{ServerTls, TlsError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +51,9 @@ pub enum StartError {
     /// A secret is missing or too weak.
     #[error("the resource manager cannot use its settings")]
     Config(#[from] runtime::config::ConfigError),
+    /// The certificate of the executor port is not usable.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// An address could not be bound.
     #[error("the resource manager cannot listen on {address} ({key})")]
     Listen {
@@ -110,6 +114,9 @@ impl ResourceManager {
             .local_addr()
             .map_err(|source| listen("resource_manager.listen", settings.listen, source))?;
         let (server, serving) = Shutdown::new();
+        let (certificate, key) = settings.tls_files();
+        let tls = ServerTls::of(certificate, key)?;
+        let handshake = Handshake::new(tls.as_ref())?;
         let parts = Parts {
             db: RmDb::connect(&config.database)?,
             bus,
@@ -134,7 +141,11 @@ impl ResourceManager {
         .map_err(|source| {
             listen("resource_manager.health_listen", settings.health_listen, source)
         })?;
-        parts.serve(listener, secret, serving);
+        if let Some(tls) = tls {
+            let renewed = tls.keep_renewed("tls_renewal", parts.health.clone(), serving.clone());
+            parts.tasks.spawn_detached("tls_renewal", renewed);
+        }
+        parts.serve((listener, handshake), secret, serving);
         parts.watch_database();
         parts.reap();
         parts.send_stops();
@@ -176,7 +187,7 @@ impl ResourceManager {
 impl Parts {
     fn serve(
         &self,
-        listener: TcpListener,
+        (listener, handshake): (TcpListener, Handshake),
         secret: Arc<runtime::config::SecretString>,
         serving: Shutdown,
     ) {
@@ -210,8 +221,8 @@ impl Parts {
                     .max_decoding_message_size(MAX_MESSAGE_BYTES)
                     .max_encoding_message_size(MAX_MESSAGE_BYTES),
             );
-        let connections =
-            Connections::new(self.settings.max_connections, self.settings.first_call_timeout);
+        let most = self.settings.max_connections;
+        let connections = Connections::new(most, self.settings.first_call_timeout);
         self.tasks.spawn_detached("executor_server", async move {
             // The builder's own setting is for sockets that it creates. Without TCP_NODELAY an assignment waits up to
             // 40 ms for a delayed acknowledgement.
@@ -220,6 +231,7 @@ impl Parts {
                     stream.map(|stream| connections.admit(stream)).transpose()
                 },
             );
+            let incoming = handshake.of_each(most, incoming);
             let stop = async move { serving.cancelled().await };
             if let Err(error) = server.serve_with_incoming_shutdown(incoming, stop).await {
                 error!(%error, "The executor server ended");

@@ -19,6 +19,7 @@ use runtime::health_server;
 use runtime::shutdown::Shutdown;
 use runtime::tasks::{StillRunning, TaskGroup};
 use runtime::tick::{TickOutcome, TickPolicy, Ticker};
+use runtime::tls::ServerTls;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,7 +94,13 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let used = (state.authenticator.used(), state.operators.used());
     let mounted = Mounted::new(state);
     let state = mounted.state();
-    let (server, door) = listen(config, mounted, writers)?;
+    let (certificate, key) = config.api.tls_files();
+    let tls = ServerTls::of(certificate, key)?;
+    let (server, door) = listen(config, (mounted, writers), tls.as_ref())?;
+    if let Some(tls) = tls {
+        let renewed = tls.keep_renewed("api_tls_renewal", health.clone(), shutdown.clone());
+        tasks.spawn("api.tls_renewal", renewed);
+    }
     let addr = door.address();
 
     let metrics = match config.api.metrics_listen {
@@ -126,8 +133,8 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
 
 fn listen(
     config: &Config,
-    mounted: Mounted,
-    writers: Writers,
+    (mounted, writers): (Mounted, Writers),
+    tls: Option<&ServerTls>,
 ) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
@@ -144,8 +151,12 @@ fn listen(
     .client_request_timeout(HEAD_TIMEOUT)
     .client_disconnect_timeout(LINGER)
     .tcp_nodelay(true)
-    .shutdown_timeout(config.api.shutdown_grace.as_secs().max(1))
-    .listen(listener)
+    .shutdown_timeout(config.api.shutdown_grace.as_secs().max(1));
+    let bound = match tls {
+        // actix adds the protocols that it speaks.
+        Some(tls) => bound.listen_rustls_0_23(listener, tls.config(&[])?),
+        None => bound.listen(listener),
+    }
     .map_err(refused)?;
     Ok((bound.run(), door))
 }

@@ -5,7 +5,7 @@
 
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 use runtime::error_chain::ErrorChain;
-use runtime::tls::advice;
+use runtime::tls::{TlsError, advice};
 use std::io;
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ pub(crate) enum Fault {
          (`verify_peer`), set `bus.client_cert_file` and `bus.client_key_file`"
     )]
     ClosedAfterTls(#[source] lapin::Error),
+    /// The files of `bus.ca_file` or of our certificate, which worked at the start.
+    #[error(transparent)]
+    Files(#[from] TlsError),
     #[error("no connection accepts messages")]
     NoSession,
 }

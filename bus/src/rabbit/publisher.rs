@@ -107,9 +107,10 @@ impl Publisher {
                 session.give_up_if_silent(&fault);
                 match fault {
                     Fault::TimedOut(_) => Err(PublishOutcome::TimedOut),
-                    Fault::Amqp(_) | Fault::ClosedAfterTls(_) | Fault::NoSession => {
-                        Err(PublishOutcome::ConnectionLost)
-                    }
+                    Fault::Amqp(_)
+                    | Fault::ClosedAfterTls(_)
+                    | Fault::Files(_)
+                    | Fault::NoSession => Err(PublishOutcome::ConnectionLost),
                 }
             }
             Err(_) => {

@@ -29,7 +29,8 @@ impl Session {
     pub(crate) async fn open(name: &str, settings: Settings, turn: usize) -> Result<Self, Fault> {
         let properties =
             ConnectionProperties::default().with_connection_name(format!("berth {name}").into());
-        let (uri, tls) = (settings.uri(turn).clone(), settings.tls.clone());
+        let uri = settings.uri(turn).clone();
+        let tls = settings.tls()?;
         let (connection, socket) =
             socket::connect(uri, tls, properties, settings.handshake_limit).await?;
         let (given_up, ended) = (CancellationToken::new(), CancellationToken::new());

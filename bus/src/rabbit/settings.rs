@@ -6,7 +6,7 @@ use crate::error::ConnectError;
 use domain::id::NodeId;
 use lapin::uri::{AMQPScheme, AMQPUri};
 use runtime::config::{BusConfig, ExposeSecret, QueueType, SecretString};
-use runtime::tls::{Identity, Trust};
+use runtime::tls::{Identity, TlsError, Trust};
 use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,8 @@ const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 pub(crate) struct Settings {
     /// One per host, tried in turn.
     pub(crate) uris: Vec<AMQPUri>,
-    /// For `amqps://`.
-    pub(crate) tls: Option<Arc<ClientConfig>>,
+    /// Of the files that it names each connection reads the certificates anew.
+    config: Arc<BusConfig>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
     /// Time limit of one await on the broker.
@@ -40,11 +40,9 @@ impl Settings {
             Ok::<_, ConnectError>(uri)
         };
         let uris = config.urls().into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let is_plain = uris.iter().all(|uri| uri.scheme == AMQPScheme::AMQP);
-        let tls = tls(config, is_plain)?;
-        Ok(Self {
+        let settings = Self {
             uris,
-            tls,
+            config: Arc::new(config.clone()),
             prefix: config.queue_prefix.clone(),
             queue_type: config.queue_type,
             publish_timeout: config.publish_timeout,
@@ -53,7 +51,23 @@ impl Settings {
             hint_max_length: config.hint_max_length,
             reconnect_max: config.reconnect_max,
             wake_interval: config.wake_interval,
-        })
+        };
+        settings.tls()?;
+        Ok(settings)
+    }
+
+    /// TLS with the certificates as their files are now; none for `amqp://`. Files that are named must be usable, even
+    /// with a plain URL.
+    pub(crate) fn tls(&self) -> Result<Option<Arc<ClientConfig>>, TlsError> {
+        let config = &self.config;
+        let is_plain = self.uris.iter().all(|uri| uri.scheme == AMQPScheme::AMQP);
+        let (certificate, key) = config.client_files();
+        let identity = Identity::of(certificate, key)?;
+        if is_plain && config.ca_file.is_empty() && identity.is_none() {
+            return Ok(None);
+        }
+        let client = Trust::with(config.ca_file())?.client(identity.as_ref())?;
+        Ok((!is_plain).then(|| Arc::new(client)))
     }
 
     /// The host at `turn`, modulo their number. `urls()` always returns one at least.
@@ -65,17 +79,6 @@ impl Settings {
     pub(crate) fn random_turn(&self) -> usize {
         NodeId::fresh().uuid().as_u128() as usize % self.uris.len().max(1)
     }
-}
-
-/// Certificate files that are named must be usable, even with a plain `amqp://` URL.
-fn tls(config: &BusConfig, is_plain: bool) -> Result<Option<Arc<ClientConfig>>, ConnectError> {
-    let (certificate, key) = config.client_files();
-    let identity = Identity::of(certificate, key)?;
-    if is_plain && config.ca_file.is_empty() && identity.is_none() {
-        return Ok(None);
-    }
-    let client = Trust::with(config.ca_file())?.client(identity.as_ref())?;
-    Ok((!is_plain).then(|| Arc::new(client)))
 }
 
 #[cfg(test)]

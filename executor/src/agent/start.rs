@@ -254,7 +254,7 @@ fn assemble(
         },
         session,
         earlier,
-        line: Line::new(Dialer::new(&config.resource_managers)?),
+        line: Line::new(Dialer::new(&config.resource_managers, config.ca_file())?),
         heart: Heart::new(clock::monotonic()),
         work: Work {
             running: Default::default(),

@@ -5,8 +5,9 @@
 
 use runtime::backoff::Backoff;
 use runtime::clock;
+use runtime::tls::{PemFile, TlsError, Trust};
 use std::time::Duration;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// A peer that is silently gone is noticed after this and the same again.
@@ -28,12 +29,9 @@ pub enum DialError {
         #[source]
         source: tonic::transport::Error,
     },
-    /// TLS is not built in: put the stream behind a proxy or a private network that has it.
-    #[error("`{address}` asks for TLS, which this executor does not speak; use http://")]
-    Tls {
-        /// As configured.
-        address: String,
-    },
+    /// `executor.ca_file` is not usable.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// `executor.resource_managers` is empty.
     #[error("no resource manager is configured")]
     None,
@@ -51,19 +49,19 @@ pub enum DialError {
 #[derive(Debug)]
 pub(crate) struct Dialer {
     endpoints: Vec<(String, Endpoint)>,
+    /// CAs of `https://` addresses, which each connection reads anew.
+    ca_file: (&'static str, String),
     next: usize,
     backoff: Backoff,
 }
 
 impl Dialer {
-    /// Starts at one of `addresses` by chance.
-    pub(crate) fn new(addresses: &[String]) -> Result<Self, DialError> {
+    /// Starts at one of the configured addresses by chance.
+    pub(crate) fn new(addresses: &[String], ca_file: PemFile<'_>) -> Result<Self, DialError> {
+        Trust::with(ca_file)?;
         let endpoints = addresses
             .iter()
             .map(|address| {
-                if address.starts_with("https:") {
-                    return Err(DialError::Tls { address: address.clone() });
-                }
                 let endpoint = Endpoint::from_shared(address.clone())
                     .map_err(|source| DialError::Address { address: address.clone(), source })?;
                 let endpoint = endpoint
@@ -81,7 +79,12 @@ impl Dialer {
             return Err(DialError::None);
         }
         let next = rand::random_range(0..endpoints.len());
-        Ok(Self { endpoints, next, backoff: Backoff::new(PAUSE_MIN, PAUSE_MAX) })
+        Ok(Self {
+            endpoints,
+            ca_file: (ca_file.setting, ca_file.path.to_owned()),
+            next,
+            backoff: Backoff::new(PAUSE_MIN, PAUSE_MAX),
+        })
     }
 
     /// Time to wait after a failure.
@@ -101,8 +104,17 @@ impl Dialer {
     ) -> impl Future<Output = Result<(Channel, String), DialError>> + Send + 'static {
         let (address, endpoint) = self.endpoints[self.next % self.endpoints.len()].clone();
         self.next = self.next.wrapping_add(1);
+        let (setting, path) = self.ca_file.clone();
         async move {
             clock::sleep(pause).await;
+            let endpoint = if address.starts_with("https:") {
+                let trust = Trust::with(PemFile { setting, path: &path })?;
+                let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(trust.pem()));
+                let refused = |source| DialError::Address { address: address.clone(), source };
+                endpoint.tls_config(tls).map_err(refused)?
+            } else {
+                endpoint
+            };
             match endpoint.connect().await {
                 Ok(channel) => Ok((channel, address)),
                 Err(source) => Err(DialError::Connect { address, source }),

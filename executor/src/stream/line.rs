@@ -140,9 +140,12 @@ impl Line {
 mod tests {
     use super::*;
     use runtime::clock;
+    use runtime::tls::PemFile;
 
     fn live() -> Line {
-        let mut line = Line::new(Dialer::new(&["http://127.0.0.1:9".to_owned()]).unwrap());
+        let ca_file = PemFile { setting: "executor.ca_file", path: "" };
+        let dialer = Dialer::new(&["http://127.0.0.1:9".to_owned()], ca_file).unwrap();
+        let mut line = Line::new(dialer);
         let (sender, _) = mpsc::channel(1);
         let stage = Stage::Live(clock::monotonic());
         let number = line.dialled();

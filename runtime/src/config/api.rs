@@ -5,6 +5,7 @@
 use super::checks::{Checks, ms, secs};
 use super::values::{address, address_if_any, duration, networks};
 use crate::cores;
+use crate::tls::PemFile;
 use crate::turns::TurnLimits;
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -24,6 +25,10 @@ pub struct ApiConfig {
     /// Address of the probes and metrics alone, which there need no key.
     #[serde(deserialize_with = "address_if_any")]
     pub metrics_listen: Option<SocketAddr>,
+    /// File of the server's certificate; empty: plain HTTP.
+    pub tls_cert_file: String,
+    /// File of its key; empty: none.
+    pub tls_key_file: String,
     /// HTTP worker threads; 0: see [`Self::http_workers`].
     pub workers: usize,
     /// Largest body of one task, bytes.
@@ -74,6 +79,16 @@ pub struct ApiConfig {
 }
 
 impl ApiConfig {
+    /// Certificate and key of the server.
+    #[must_use]
+    pub fn tls_files(&self) -> (PemFile<'_>, PemFile<'_>) {
+        let file = |setting, path| PemFile { setting, path };
+        (
+            file("api.tls_cert_file", &self.tls_cert_file),
+            file("api.tls_key_file", &self.tls_key_file),
+        )
+    }
+
     /// How many threads read requests and answer them: `workers`, or half as many as the machine has cores, at least one. What takes
     /// long, they do not do.
     #[must_use]

@@ -6,6 +6,7 @@ use super::checks::{Checks, hours, ms, secs};
 use super::environment::{variable, variable_of};
 use super::error::ConfigError;
 use super::values::{address, duration, name_servers};
+use crate::tls::PemFile;
 use domain::id::{ExecutorId, PoolName};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -81,6 +82,8 @@ pub struct ExecutorConfig {
     pub pool: PoolName,
     /// Resource managers to connect to; at least one.
     pub resource_managers: Vec<String>,
+    /// File of the CAs that are trusted for `https://` addresses besides the usual ones; empty: none.
+    pub ca_file: String,
     /// Address of the probes; port 0 takes a free one.
     #[serde(deserialize_with = "address")]
     pub health_listen: SocketAddr,
@@ -134,6 +137,12 @@ pub struct ExecutorConfig {
 }
 
 impl ExecutorConfig {
+    /// The file of private CAs.
+    #[must_use]
+    pub fn ca_file(&self) -> PemFile<'_> {
+        PemFile { setting: "executor.ca_file", path: &self.ca_file }
+    }
+
     /// This executor's name: the configured one, else the host's made to fit.
     ///
     /// # Errors
@@ -151,7 +160,8 @@ impl ExecutorConfig {
         let id_fits = self.id.is_empty() || self.id.parse::<ExecutorId>().is_ok();
         checks.rule("executor.id", id_fits, "must be 1 to 63 of a-z 0-9 -, or empty");
         let http = |text: &String| {
-            url::Url::parse(text).is_ok_and(|url| url.scheme() == "http" && url.has_host())
+            url::Url::parse(text)
+                .is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
         };
         checks.rule(
             "executor.resource_managers",

@@ -4,6 +4,7 @@
 
 use super::checks::{Checks, hours, ms, secs};
 use super::values::{address, duration};
+use crate::tls::PemFile;
 use domain::budget::BudgetRule;
 use domain::quarantine::QuarantineRule;
 use serde::Deserialize;
@@ -17,6 +18,10 @@ pub struct ResourceManagerConfig {
     /// Address of the gRPC service; port 0 takes a free one.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
+    /// File of the certificate of the executor port; empty: plain text.
+    pub tls_cert_file: String,
+    /// File of its key; empty: none.
+    pub tls_key_file: String,
     /// Address of the probes; port 0 takes a free one.
     #[serde(deserialize_with = "address")]
     pub health_listen: SocketAddr,
@@ -74,6 +79,16 @@ pub struct ResourceManagerConfig {
 const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 impl ResourceManagerConfig {
+    /// Certificate and key of the executor port.
+    #[must_use]
+    pub fn tls_files(&self) -> (PemFile<'_>, PemFile<'_>) {
+        let file = |setting, path| PemFile { setting, path };
+        (
+            file("resource_manager.tls_cert_file", &self.tls_cert_file),
+            file("resource_manager.tls_key_file", &self.tls_key_file),
+        )
+    }
+
     /// How long after its cap, or after it was cancelled, an attempt is over for certain: then its executor's session is
     /// fenced.
     #[must_use]

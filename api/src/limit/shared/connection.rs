@@ -46,8 +46,8 @@ pub(crate) struct Redis {
 
 /// The connection, and what the next is made of.
 struct Link {
-    /// As configured.
-    client: Client,
+    /// Of the files that it names each new connection reads the certificates anew.
+    config: RedisConfig,
     settings: ConnectionManagerConfig,
     manager: Mutex<ConnectionManager>,
     /// Late answers in sequence.
@@ -63,11 +63,11 @@ impl Redis {
             .set_number_of_retries(0)
             .set_connection_timeout(Some(config.connect_timeout))
             .set_response_timeout(Some(config.command_timeout));
-        let manager = ConnectionManager::new_lazy_with_config(client.clone(), settings.clone())
+        let manager = ConnectionManager::new_lazy_with_config(client, settings.clone())
             .map_err(NotRedis::Url)?;
         let (manager, late) = (Mutex::new(manager), AtomicU32::new(0));
         Ok(Self {
-            link: Arc::new(Link { client, settings, manager, late }),
+            link: Arc::new(Link { config: config.clone(), settings, manager, late }),
             prefix: config.key_prefix.clone(),
             script: Script::new(include_str!("gcra.lua")),
             command_timeout: config.command_timeout,
@@ -127,19 +127,25 @@ impl Link {
 
     /// Replaces the connection by one to a node such as `10.0.0.1:6379`, or to the configured one.
     fn connect_to(&self, node: Option<&str>) {
-        let mut info = self.client.get_connection_info().clone();
+        match self.connection_to(node) {
+            Ok(manager) => *self.manager.lock() = manager,
+            Err(error) => tracing::warn!(%error, "Redis cannot be connected to anew: {error}"),
+        }
+    }
+
+    fn connection_to(&self, node: Option<&str>) -> Result<ConnectionManager, NotRedis> {
+        let mut info = client(&self.config)?.get_connection_info().clone();
         if let Some((host, port)) = node.and_then(|node| node.rsplit_once(':'))
             && let Ok(port) = port.parse()
         {
             let address = at(info.addr(), host, port);
             info = info.set_addr(address);
         }
-        let again = Client::open(info).and_then(|client| {
-            ConnectionManager::new_lazy_with_config(client, self.settings.clone())
-        });
-        if let Ok(manager) = again {
-            *self.manager.lock() = manager;
-        }
+        Client::open(info)
+            .and_then(|client| {
+                ConnectionManager::new_lazy_with_config(client, self.settings.clone())
+            })
+            .map_err(NotRedis::Url)
     }
 }
 

@@ -127,6 +127,13 @@ async fn a_redis_with_a_private_ca_is_trusted_by_name_of_its_file_and_no_other()
             assert!(away.explained().contains(word), "no {word} in {}", away.explained());
         }
     }
+    // A connection that failed is made anew, with the files as they are then.
+    let renewed = file(&std::fs::read_to_string(other).unwrap());
+    let redis = at(&url, &with(renewed.path().to_str().unwrap())).unwrap();
+    all_calls(&redis).await.unwrap_err();
+    std::fs::copy(ca, renewed.path()).unwrap();
+    let works = || async { all_calls(&redis).await.ok() };
+    until_some("a connection with the renewed CA", Duration::from_secs(10), works).await.unwrap();
     for (settings, words) in [
         (with("/no/such/file"), ["`redis.ca_file`", "/no/such/file"]),
         (with(key), ["`redis.ca_file`", "no certificate"]),

@@ -1,8 +1,12 @@
-//! Whom this process trusts when it connects with TLS, and how it proves who it is.
+//! Whom this process trusts when it connects with TLS, and how it proves who it is, as client and as server.
 //!
-//! The one place that reads certificates for RabbitMQ, Redis and OTLP. Trusted are Mozilla's roots, those of this machine
+//! The one place that reads certificates, but for Postgres' (sqlx reads those that its URL names). Trusted are Mozilla's roots, those of this machine
 //! (`SSL_CERT_FILE` and `SSL_CERT_DIR` may name others), and those of the file that a setting names. The rule: a file that was named
 //! and cannot be used ends the start, with the setting and the path; nothing is ever accepted unverified.
+
+mod server;
+
+pub use server::ServerTls;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
