@@ -49,7 +49,7 @@ pub enum DialError {
 #[derive(Debug)]
 pub(crate) struct Dialer {
     endpoints: Vec<(String, Endpoint)>,
-    /// CAs of `https://` addresses, which each connection reads anew.
+    /// Setting and file of the CAs for `https://` addresses; each connection reads it again.
     ca_file: (&'static str, String),
     next: usize,
     backoff: Backoff,

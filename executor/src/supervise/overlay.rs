@@ -18,7 +18,7 @@ use std::path::Path;
 /// The layers, by names within the work folder. What the command writes is in `files`.
 const LAYERS: [&str; 3] = ["empty", "files", "overlay"];
 const OPTIONS: &str = "lowerdir=empty,upperdir=files,workdir=overlay,volatile";
-/// `userxattr`: what a user may mount keeps its marks in attributes that a user may write.
+/// Without privileges an overlay must keep its own attributes in the namespace `user.` (`userxattr`).
 const USER_OPTIONS: &str = "lowerdir=empty,upperdir=files,workdir=overlay,volatile,userxattr";
 
 /// Mounts the work folder `folder` at `target`; what the command writes is in `folder/files` and belongs to `identity`,
@@ -37,14 +37,14 @@ pub(super) fn mount(folder: &Path, identity: Option<Identity>, target: &Path) ->
     mounted
 }
 
-/// Begins a user namespace in which this process may mount, with its user and group as they are.
+/// Moves this process into a new user namespace, in which it may mount. Its user and group id stay the same.
 ///
 /// # Errors
-/// Where the machine allows a user no namespaces. This process has one thread, as the kernel demands.
-pub(super) fn become_able_to_mount() -> io::Result<()> {
+/// Where the machine forbids user namespaces, or this process has more than one thread.
+pub(super) fn own_user_namespace() -> io::Result<()> {
     let (uid, gid) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)?;
-    // The files of a process that is not dumpable belong to root.
+    // Files in /proc of a process that is not dumpable belong to root.
     prctl::set_dumpable(true)?;
     let mapped = map(uid, gid);
     prctl::set_dumpable(false)?;
@@ -52,7 +52,7 @@ pub(super) fn become_able_to_mount() -> io::Result<()> {
 }
 
 fn map(uid: Uid, gid: Gid) -> io::Result<()> {
-    // Or a process could leave a group that is forbidden what others may; so the kernel demands it.
+    // The kernel requires this before a group is mapped without privileges, see user_namespaces(7).
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
     fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))

@@ -94,9 +94,9 @@ fn inside_job(job: &Job) -> InsideJob {
     }
 }
 
-/// A path of the work folder that bubblewrap can resolve and that tells nothing of the host: the folder is mounted at
-/// another place, in a mount namespace that ends with this supervisor. As root, the command's user may also not be
-/// allowed to pass the folders above the real one.
+/// A path of the work folder that bubblewrap can resolve and that shows no path of the host: the folder is mounted at
+/// another place, in a mount namespace that ends with this supervisor. Under root this is also needed because the command's
+/// user may have no access to the folders above the real one.
 fn reachable(job: &Job, sandbox: &Sandbox) -> Result<PathBuf, Error> {
     const NONE: Option<&Path> = None;
     let place = Path::new(REACHABLE);
@@ -108,7 +108,7 @@ fn reachable(job: &Job, sandbox: &Sandbox) -> Result<PathBuf, Error> {
             }
         }
         None if sandbox.user_mounts => {
-            overlay::become_able_to_mount()?;
+            overlay::own_user_namespace()?;
             names::own_mounts()?;
             overlay::mount(&job.folder, None, place)?;
         }
