@@ -2,9 +2,10 @@
 
 use anyhow::Context;
 use e2e::{Cluster, Customer, Role, Shape};
-use runtime::clock;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -63,6 +64,18 @@ fn berth(url: &str, key: &str, trusted: &Path, arguments: &[&str]) -> anyhow::Re
     serde_json::from_slice(&output.stdout).context(error)
 }
 
+/// Whether the port at `address` answers the begin of an HTTP/2 connection in plain text with nothing but a TLS alert.
+fn speaks_no_plain_text(address: &str) -> anyhow::Result<bool> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(SOON))?;
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")?;
+    let mut answer = Vec::new();
+    // It may be reset, because not all that was sent is read.
+    let _ = stream.read_to_end(&mut answer);
+    const ALERT: u8 = 21;
+    Ok(answer.first().is_none_or(|kind| *kind == ALERT))
+}
+
 async fn runs(url: &str, key: &str, trusted: &Path) -> anyhow::Result<()> {
     let made = berth(url, key, trusted, &["submit", "--", "true"])?;
     let id = made["id"].as_str().with_context(|| format!("no id in {made}"))?;
@@ -92,6 +105,9 @@ mod waits {
             shape = shape.set_for(role, &name("KEY"), files.text("key.pem"));
         }
         let mut cluster = Cluster::start(shape).await?;
+        let port = cluster.manager_urls().trim_start_matches("http://").to_owned();
+        let _silent = [TcpStream::connect(&port)?, TcpStream::connect(&port)?];
+        assert!(speaks_no_plain_text(&port)?, "it answers in plain text");
         let managers = cluster.manager_urls().replace("http://127.0.0.1", "https://localhost");
         cluster.set("BERTH_EXECUTOR__RESOURCE_MANAGERS", managers);
         cluster.set("BERTH_EXECUTOR__CA_FILE", files.text("ca.pem"));
@@ -110,8 +126,7 @@ mod waits {
         let renewed = || async { berth(&url, &key, &files.path("ca.pem"), &["list"]).ok() };
         until_some("the renewed certificate", SOON, renewed).await?;
         assert!(berth(&url, &key, &first, &["list"]).is_err(), "the old one is gone");
-        // An executor that connects anew reads the renewed CA, and the resource manager shows what that has signed.
-        clock::sleep(Duration::from_secs(11)).await;
+        // It trusts the renewed CA alone, so it can connect once the resource manager shows its renewed certificate.
         let executor = cluster.of(Role::Executor)[0];
         cluster.kill9(executor)?;
         cluster.launch(executor)?;

@@ -145,7 +145,7 @@ impl ResourceManager {
             let renewed = tls.keep_renewed("tls_renewal", parts.health.clone(), serving.clone());
             parts.tasks.spawn_detached("tls_renewal", renewed);
         }
-        parts.serve((listener, handshake), secret, serving);
+        parts.serve(listener, handshake, secret, serving);
         parts.watch_database();
         parts.reap();
         parts.send_stops();
@@ -187,7 +187,8 @@ impl ResourceManager {
 impl Parts {
     fn serve(
         &self,
-        (listener, handshake): (TcpListener, Handshake),
+        listener: TcpListener,
+        handshake: Handshake,
         secret: Arc<runtime::config::SecretString>,
         serving: Shutdown,
     ) {
@@ -231,7 +232,7 @@ impl Parts {
                     stream.map(|stream| connections.admit(stream)).transpose()
                 },
             );
-            let incoming = handshake.of_each(most, incoming);
+            let incoming = handshake.perform(most, incoming);
             let stop = async move { serving.cancelled().await };
             if let Err(error) = server.serve_with_incoming_shutdown(incoming, stop).await {
                 error!(%error, "The executor server ended");

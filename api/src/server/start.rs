@@ -74,7 +74,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let (intake, waiting) = queue();
     // Writers end after the last request, not with the shutdown.
     let (stop_writers, writing) = Shutdown::new();
-    let writers = Writers::new(config, (&bus, &waiting), (&tasks, &writing))?;
+    let writers = Writers::new(config, &bus, &waiting, &tasks, &writing)?;
     let openapi =
         serde_json::to_vec(&document(&config.limits)).map_err(|_| StartError::Document)?;
     let wakeups = bus.clone();
@@ -96,7 +96,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     let state = mounted.state();
     let (certificate, key) = config.api.tls_files();
     let tls = ServerTls::of(certificate, key)?;
-    let (server, door) = listen(config, (mounted, writers), tls.as_ref())?;
+    let (server, door) = listen(config, mounted, writers, tls.as_ref())?;
     if let Some(tls) = tls {
         let renewed = tls.keep_renewed("api_tls_renewal", health.clone(), shutdown.clone());
         tasks.spawn("api.tls_renewal", renewed);
@@ -133,13 +133,14 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
 
 fn listen(
     config: &Config,
-    (mounted, writers): (Mounted, Writers),
+    mounted: Mounted,
+    writers: Writers,
     tls: Option<&ServerTls>,
 ) -> Result<(actix_web::dev::Server, Door), StartError> {
     let address = config.api.listen;
     let refused = |source| StartError::Listen { address, source };
     let (door, listener) = Door::open(address, config.api.write_timeout).map_err(refused)?;
-    // Called by each thread once.
+    // Each thread calls this once.
     let bound = HttpServer::new(move || {
         writers.offer_this_thread();
         let mounted = mounted.clone();
@@ -153,7 +154,7 @@ fn listen(
     .tcp_nodelay(true)
     .shutdown_timeout(config.api.shutdown_grace.as_secs().max(1));
     let bound = match tls {
-        // actix adds the protocols that it speaks.
+        // actix adds the protocol names for ALPN.
         Some(tls) => bound.listen_rustls_0_23(listener, tls.config(&[])?),
         None => bound.listen(listener),
     }

@@ -1,7 +1,7 @@
 //! The writers, on the threads that serve requests.
 //!
-//! A request, the statement that stores its task and the answer then stay on one thread. Each thread offers to run every
-//! writer; the first one does, and another goes on where that thread ends.
+//! So a request, the statement that stores its task and the response stay on one thread. Each thread starts a task for every
+//! writer; one of these tasks holds the writer's lock and runs it. If its thread ends, another takes over.
 
 use super::queue::Queue;
 use super::writer::Writer;
@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 /// All writers of a process; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Writers {
-    /// Whoever holds the lock runs it.
+    /// The holder of its lock runs a writer.
     all: Arc<[Arc<Mutex<Writer>>]>,
     tasks: TaskGroup,
     until: Shutdown,
@@ -30,8 +30,10 @@ impl Writers {
     /// When the database URL is not usable.
     pub(crate) fn new(
         config: &Config,
-        (bus, queue): (&Bus, &Queue),
-        (tasks, until): (&TaskGroup, &Shutdown),
+        bus: &Bus,
+        queue: &Queue,
+        tasks: &TaskGroup,
+        until: &Shutdown,
     ) -> Result<Self, StoreError> {
         let writer = |_| {
             let db = SubmitDb::connect_for_writer(&config.database)?;

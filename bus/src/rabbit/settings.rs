@@ -18,7 +18,7 @@ const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 pub(crate) struct Settings {
     /// One per host, tried in turn.
     pub(crate) uris: Vec<AMQPUri>,
-    /// Of the files that it names each connection reads the certificates anew.
+    /// Each connection reads the certificate files that it names again.
     config: Arc<BusConfig>,
     pub(crate) prefix: String,
     pub(crate) queue_type: QueueType,
@@ -87,10 +87,14 @@ mod tests {
     use runtime::config::BusKind;
 
     fn settings(url: &str) -> Settings {
-        let config = BusConfig {
+        Settings::from_config(&config(url, String::new())).unwrap()
+    }
+
+    fn config(url: &str, ca_file: String) -> BusConfig {
+        BusConfig {
             kind: BusKind::RabbitMq,
             url: url.to_owned().into(),
-            ca_file: String::new(),
+            ca_file,
             client_cert_file: String::new(),
             client_key_file: String::new(),
             queue_prefix: "berth".to_owned(),
@@ -102,8 +106,27 @@ mod tests {
             heartbeat: Duration::from_secs(5),
             reconnect_max: Duration::from_secs(1),
             wake_interval: Duration::from_millis(2),
+        }
+    }
+
+    #[test]
+    fn each_connection_reads_the_files_as_they_are_then() {
+        let ca = tempfile::NamedTempFile::new().unwrap();
+        let write = |text: &str| std::fs::write(ca.path(), text).unwrap();
+        let authority = || testkit::authority::Authority::new("a private CA").unwrap().certificate;
+        write(&authority());
+        let path = ca.path().to_str().unwrap().to_owned();
+        let settings = Settings::from_config(&config("amqps://localhost/%2f", path)).unwrap();
+        settings.tls().unwrap().unwrap();
+        write("");
+        let wanted = TlsError::NoPem {
+            setting: "bus.ca_file",
+            path: ca.path().to_str().unwrap().to_owned(),
+            wanted: "certificate",
         };
-        Settings::from_config(&config).unwrap()
+        assert_eq!(settings.tls().unwrap_err(), wanted);
+        write(&authority());
+        settings.tls().unwrap().unwrap();
     }
 
     #[test]

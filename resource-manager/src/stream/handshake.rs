@@ -16,14 +16,14 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
-/// How connections begin: with TLS, or at once.
+/// How connections are accepted: with a TLS handshake, or as they are.
 #[derive(Clone)]
 pub(crate) struct Handshake(Option<TlsAcceptor>);
 
 /// A connection after its handshake.
 pub(crate) enum Ready {
     Plain(Box<Connection>),
-    Secret(Box<TlsStream<Connection>>),
+    Tls(Box<TlsStream<Connection>>),
 }
 
 impl Handshake {
@@ -36,9 +36,9 @@ impl Handshake {
         Ok(Self(config.map(|config| TlsAcceptor::from(Arc::new(config)))))
     }
 
-    /// Each of `connections` when its handshake is done, in any order. `most` handshakes run at the same time: as many as
-    /// there may be connections, or silent ones would hold up the others.
-    pub(crate) fn of_each(
+    /// `connections`, each after its handshake, in any order. `most` handshakes run at the same time: the limit of
+    /// connections, so that silent ones cannot delay others.
+    pub(crate) fn perform(
         self,
         most: usize,
         connections: impl Stream<Item = io::Result<Connection>>,
@@ -49,7 +49,7 @@ impl Handshake {
                 match (connection, acceptor) {
                     (Err(error), _) => Some(Err(error)),
                     (Ok(connection), None) => Some(Ok(Ready::Plain(Box::new(connection)))),
-                    (Ok(connection), Some(acceptor)) => secret(acceptor, connection).await.map(Ok),
+                    (Ok(connection), Some(acceptor)) => accept(acceptor, connection).await.map(Ok),
                 }
             }
         });
@@ -57,9 +57,11 @@ impl Handshake {
     }
 }
 
-async fn secret(acceptor: TlsAcceptor, connection: Connection) -> Option<Ready> {
+async fn accept(acceptor: TlsAcceptor, connection: Connection) -> Option<Ready> {
     match acceptor.accept(connection).await {
-        Ok(stream) => Some(Ready::Secret(Box::new(stream))),
+        Ok(stream) => Some(Ready::Tls(Box::new(stream))),
+        // Already counted as silent.
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => None,
         Err(error) => {
             CONNECTIONS_CLOSED.with(&["handshake"]).inc();
             tracing::debug!(%error, "A TLS handshake on the executor port failed: {error}");
@@ -74,7 +76,7 @@ impl Connected for Ready {
     fn connect_info(&self) -> Guest {
         match self {
             Self::Plain(connection) => connection.connect_info(),
-            Self::Secret(stream) => stream.get_ref().0.connect_info(),
+            Self::Tls(stream) => stream.get_ref().0.connect_info(),
         }
     }
 }
@@ -87,7 +89,7 @@ impl AsyncRead for Ready {
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(context, into),
-            Self::Secret(stream) => Pin::new(stream).poll_read(context, into),
+            Self::Tls(stream) => Pin::new(stream).poll_read(context, into),
         }
     }
 }
@@ -100,7 +102,7 @@ impl AsyncWrite for Ready {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(context, from),
-            Self::Secret(stream) => Pin::new(stream).poll_write(context, from),
+            Self::Tls(stream) => Pin::new(stream).poll_write(context, from),
         }
     }
 
@@ -111,28 +113,28 @@ impl AsyncWrite for Ready {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write_vectored(context, from),
-            Self::Secret(stream) => Pin::new(stream).poll_write_vectored(context, from),
+            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(context, from),
         }
     }
 
     fn is_write_vectored(&self) -> bool {
         match self {
             Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Secret(stream) => stream.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Self::Secret(stream) => Pin::new(stream).poll_flush(context),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Secret(stream) => Pin::new(stream).poll_shutdown(context),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Redis {
 
 /// The connection, and what the next is made of.
 struct Link {
-    /// Of the files that it names each new connection reads the certificates anew.
+    /// Each new connection reads the certificate files that it names again.
     config: RedisConfig,
     settings: ConnectionManagerConfig,
     manager: Mutex<ConnectionManager>,
@@ -129,7 +129,9 @@ impl Link {
     fn connect_to(&self, node: Option<&str>) {
         match self.connection_to(node) {
             Ok(manager) => *self.manager.lock() = manager,
-            Err(error) => tracing::warn!(%error, "Redis cannot be connected to anew: {error}"),
+            Err(error) => {
+                tracing::warn!(%error, "No new connection to Redis can be set up: {error}")
+            }
         }
     }
 

@@ -127,7 +127,7 @@ async fn a_redis_with_a_private_ca_is_trusted_by_name_of_its_file_and_no_other()
             assert!(away.explained().contains(word), "no {word} in {}", away.explained());
         }
     }
-    // A connection that failed is made anew, with the files as they are then.
+    // After a failure the next connection reads the files again.
     let renewed = file(&std::fs::read_to_string(other).unwrap());
     let redis = at(&url, &with(renewed.path().to_str().unwrap())).unwrap();
     all_calls(&redis).await.unwrap_err();
