@@ -12,7 +12,7 @@ up:
 test:
 	@scripts/test
 
-# The part of it that waits for nothing: domain, api, store, bus, resource manager and the executor's units. For each change.
+# The part of it that waits for nothing: domain, api, store, bus, egress, resource manager and the executor's units. For each change.
 test-fast:
 	@scripts/test fast
 

@@ -26,8 +26,8 @@
 //!
 //! # What an HTTP call gets
 //!
-//! One request, and its redirects, each over a connection of its own to an address that was checked. See
-//! `docs/http-tasks.md`.
+//! One request, and its redirects, each over a connection of its own to an address that was checked
+//! ([`egress`]). See `docs/http-tasks.md`.
 //!
 //! [`run`] is the whole role. A binary that calls it calls [`supervise::maybe_run`] first in `main`.
 #![warn(missing_docs)]

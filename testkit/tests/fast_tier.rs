@@ -10,13 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where tests of the fast tier are.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "api/src",
     "api/tests",
     "bus/src",
     "bus/tests/contract.rs",
     "bus/tests/support",
     "domain/src",
+    "egress/src",
     "executor/src",
     "resource-manager/src",
     "store",

@@ -17,7 +17,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("runtime", &["domain"]),
     ("store", &["domain", "runtime"]),
@@ -26,7 +26,8 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("api", &["domain", "runtime", "store", "bus"]),
     ("scheduler", &["domain", "runtime", "store", "bus"]),
     ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
-    ("executor", &["domain", "runtime", "protocol"]),
+    ("egress", &["domain", "runtime"]),
+    ("executor", &["domain", "runtime", "protocol", "egress"]),
     ("client", &["domain"]),
     // Its clock is virtual: what it could reach of the others would bring theirs.
     ("sim", &["domain"]),
@@ -53,7 +54,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
 ];
 
 /// A library, the only crates of ours that may name it, and what would break.
-const OWNERS: [(&str, &[&str], &str); 5] = [
+const OWNERS: [(&str, &[&str], &str); 6] = [
     (
         "sqlx",
         &["store"],
@@ -74,6 +75,11 @@ const OWNERS: [(&str, &[&str], &str); 5] = [
         "tonic",
         &["protocol", "resource-manager", "executor", "runtime", "testkit"],
         "only the executor stream and the export of telemetry are gRPC",
+    ),
+    (
+        "hickory-resolver",
+        &["egress"],
+        "a name that a customer gives is looked up where its addresses are checked, and nowhere else",
     ),
 ];
 
@@ -138,7 +144,9 @@ fn why(from: &str, to: &str) -> &'static str {
         }
         (_, "protocol") => "the executor stream is between resource-manager and executor only",
         ("client", _) => "the client is what customers link; it must not carry the server",
-        _ => "arrows point one way: domain <- runtime <- store, bus, protocol <- roles <- cli",
+        _ => {
+            "arrows point one way: domain <- runtime <- store, bus, protocol, egress <- roles <- cli"
+        }
     }
 }
 

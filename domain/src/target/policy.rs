@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RefusedTarget {
     /// It belongs to some inner network, or to the executor itself.
-    #[error("its address is {0}; HTTP tasks of this pool reach public addresses only")]
+    #[error("its address is {0}")]
     Internal(&'static str),
     /// No connection could lead there.
     #[error("its address is {0}")]

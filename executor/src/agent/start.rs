@@ -9,13 +9,13 @@ use super::work::Work;
 use crate::command::{self, Isolation, IsolationError, Spawner, WorkFolders, establish};
 use crate::data_dir::{DataDir, DataDirError};
 use crate::earlier::Earlier;
-use crate::http::Direct;
 use crate::identity::{IdentityError, Users};
 use crate::isolation::{IsolationReport, Strength};
 use crate::output::{Flight, OutputLimits, OutputQueue};
 use crate::spool::{ResultKey, Spool, SpoolError, SpoolFile};
 use crate::stream::{DialError, Dialer, Line};
 use crate::supervise;
+use egress::{Client, Lookups};
 use runtime::clock;
 use runtime::config::{ConfigError, ExecutorConfig, ExposeSecret, SecretString};
 use runtime::health::Health;
@@ -222,6 +222,13 @@ async fn clean_leftovers(folders: &WorkFolders) -> Result<(), ExecutorError> {
     cleaned.map(|_| ()).map_err(|error| ExecutorError::Thread(error.into()))
 }
 
+fn lookups(config: &ExecutorConfig) -> Lookups {
+    let [most, most_per_tenant] = [config.max_lookups, config.max_lookups_per_tenant]
+        .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let (name_servers, timeout) = (config.name_servers.clone(), config.lookup_timeout);
+    Lookups { name_servers, timeout, most, most_per_tenant }
+}
+
 fn assemble(
     config: &ExecutorConfig,
     secret: &SecretString,
@@ -265,8 +272,7 @@ fn assemble(
             users: parts.users,
             spawner: parts.spawner,
             isolation: parts.isolation,
-            network: Arc::new(Direct::new(config)),
-            tls: Arc::default(),
+            client: Arc::new(Client::new(&lookups(config))),
             lease_until: watch::Sender::new(0),
         },
         outbox,

@@ -4,7 +4,7 @@ use super::ending::Why;
 use super::event::Event;
 use crate::command::{self, Assigned, Isolation, Spawner, WorkFolders};
 use crate::due::Due;
-use crate::http::{self, Direct, Tls};
+use crate::http;
 use crate::identity::Users;
 use crate::metrics::RUNNING;
 use crate::noop::Sleepers;
@@ -12,6 +12,7 @@ use crate::output::{AttemptOutput, OutputLimits, OutputQueue};
 use crate::supervise::{Order, monotonic_ns};
 use domain::target::TargetPolicy;
 use domain::task::{CommandRun, HttpRun};
+use egress::Client;
 use protocol::{Capacity, LeaseKey};
 use runtime::clock::{self, Instant};
 use runtime::fault::FaultPoint;
@@ -84,8 +85,7 @@ pub(super) struct Work {
     pub(super) folders: WorkFolders,
     pub(super) users: Users,
     pub(super) spawner: Spawner,
-    pub(super) network: Arc<Direct>,
-    pub(super) tls: Arc<Tls>,
+    pub(super) client: Arc<Client>,
     pub(super) isolation: Isolation,
     /// When the lease is over, in `monotonic_ns`; every supervisor and every HTTP call hears of it.
     pub(super) lease_until: watch::Sender<u64>,
@@ -151,8 +151,7 @@ impl Work {
             due: new.due,
             policy: new.policy,
             cap_until: new.received + new.cap,
-            network: Arc::clone(&self.network),
-            tls: Arc::clone(&self.tls),
+            client: Arc::clone(&self.client),
             // So much is kept without a gap.
             body_limit: (self.limits.head as u64).saturating_add(self.limits.tail as u64),
             output: Arc::clone(&output),

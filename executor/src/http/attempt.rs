@@ -4,19 +4,16 @@
 //! exchange itself. They are looked at in this order, so that after a pause of any length nothing is sent under
 //! a lease that is over.
 
-use super::call::{Call, CallError};
-use super::end::{Failure, HttpEnd};
-use super::exchange::Exchange;
-use super::network::Network;
-use super::tls::Tls;
+use super::end::HttpEnd;
+use super::request::{CallError, request};
 use super::transcript::Transcript;
-use super::waits::{Stage, Waits};
 use crate::due::Due;
 use crate::metrics::{HTTP_CALLS, HTTP_SECONDS};
 use crate::output::{AttemptOutput, OutputQueue};
 use crate::supervise::monotonic_ns;
 use domain::target::TargetPolicy;
 use domain::task::HttpRun;
+use egress::{Answered, Client, Rules, Stage, Waits};
 use protocol::LeaseKey;
 use runtime::clock::{self, Instant};
 use std::sync::Arc;
@@ -24,15 +21,14 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 /// Everything an attempt needs.
-pub(crate) struct Assigned<N> {
+pub(crate) struct Assigned {
     pub(crate) lease: LeaseKey,
     pub(crate) run: HttpRun,
     pub(crate) traceparent: String,
     pub(crate) due: Due,
     pub(crate) policy: TargetPolicy,
     pub(crate) cap_until: Instant,
-    pub(crate) network: Arc<N>,
-    pub(crate) tls: Arc<Tls>,
+    pub(crate) client: Arc<Client>,
     /// Most of the last answer's body that is read, bytes.
     pub(crate) body_limit: u64,
     pub(crate) output: Arc<AttemptOutput>,
@@ -44,7 +40,7 @@ pub(crate) struct Assigned<N> {
 }
 
 /// Runs the attempt; also says how long of that it only waited for its turn. When this returns its connection is closed.
-pub(crate) async fn run<N: Network>(assigned: Assigned<N>) -> (HttpEnd, Duration) {
+pub(crate) async fn run(assigned: Assigned) -> (HttpEnd, Duration) {
     let (began, waits) = (clock::monotonic(), Waits::default());
     let (output, queue) = (Arc::clone(&assigned.output), Arc::clone(&assigned.queue));
     let end = race(assigned, &waits).await;
@@ -54,26 +50,24 @@ pub(crate) async fn run<N: Network>(assigned: Assigned<N>) -> (HttpEnd, Duration
     (end, waits.total())
 }
 
-async fn race<N: Network>(assigned: Assigned<N>, waits: &Waits) -> HttpEnd {
-    let Assigned { lease, run, traceparent, due, policy, cap_until, network, tls, .. } = assigned;
-    let call = match Call::new(&run, &lease, &traceparent, due) {
-        Ok(call) => call,
+async fn race(assigned: Assigned, waits: &Waits) -> HttpEnd {
+    let Assigned { lease, run, traceparent, due, policy, cap_until, client, .. } = assigned;
+    let request = match request(&run, &lease, &traceparent, due) {
+        Ok(request) => request,
         Err(error) => return HttpEnd::Failed { reason: unusable(error), status: None },
     };
     let lease_until = assigned.lease_until.clone();
-    let exchange = Exchange {
+    let rules = Rules {
         tenant: lease.tenant,
-        timeout: run.timeout.unwrap_or(Duration::MAX),
-        waits,
         policy,
-        network: network.as_ref(),
-        tls: tls.as_ref(),
+        timeout: run.timeout.unwrap_or(Duration::MAX),
         success: &run.success,
         body_limit: assigned.body_limit,
-        // Looked at before anything is sent: the timers below may be late by a poll.
+        // Checked before anything is sent: the timers below may be late by a poll.
         may_go_on: &|| monotonic_ns() < *lease_until.borrow(),
-        transcript: Transcript::new(assigned.output, assigned.queue),
+        waits,
     };
+    let mut transcript = Transcript::new(assigned.output, assigned.queue);
     tokio::select! {
         biased;
         () = over(assigned.lease_until) => HttpEnd::Cut,
@@ -83,12 +77,11 @@ async fn race<N: Network>(assigned: Assigned<N>, waits: &Waits) -> HttpEnd {
             Stage::NotBegun => HttpEnd::NoTurn { asked: false },
             Stage::Between => HttpEnd::NoTurn { asked: true },
         },
-        done = exchange.run(call) => match done {
-            Ok(end) => end,
-            Err(Failure::LeaseOver) => HttpEnd::Cut,
-            Err(failure) => {
-                HttpEnd::Failed { status: failure.status(), reason: failure.to_string() }
+        done = client.exchange(request, rules, &mut transcript) => match done {
+            Ok(Answered { status, succeeded, retry_after }) => {
+                HttpEnd::Answered { status, succeeded, retry_after }
             }
+            Err(failure) => HttpEnd::of_failure(&failure),
         },
     }
 }
@@ -122,5 +115,44 @@ const fn label(end: &HttpEnd) -> &'static str {
         HttpEnd::OverCap => "over_cap",
         HttpEnd::NoTurn { .. } => "no_turn",
         HttpEnd::Cut => "cut",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::OutputLimits;
+    use domain::id::{TaskId, TenantId};
+    use domain::pool::PoolPolicy;
+    use egress::Lookups;
+    use std::net::TcpListener;
+
+    #[tokio::test]
+    async fn nothing_is_sent_under_a_lease_that_is_over() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
+        let (_sender, lease_until) = watch::channel(1);
+        let limits = OutputLimits { head: 1000, tail: 1000 };
+        let (name_servers, timeout) = (Vec::new(), Duration::from_secs(5));
+        let lookups = Lookups { name_servers, timeout, most: 1, most_per_tenant: 1 };
+        let (end, _) = run(Assigned {
+            lease,
+            run: serde_json::from_value(serde_json::json!({"method": "GET", "url": url})).unwrap(),
+            traceparent: String::new(),
+            due: Due::default(),
+            policy: PoolPolicy { private_targets: true, ..PoolPolicy::default() }.into(),
+            cap_until: clock::monotonic() + Duration::from_secs(20),
+            client: Arc::new(Client::new(&lookups)),
+            body_limit: 2000,
+            output: Arc::new(AttemptOutput::new(lease, limits)),
+            queue: Arc::new(OutputQueue::default()),
+            stop: Arc::new(Notify::new()),
+            lease_until,
+        })
+        .await;
+        assert_eq!(end, HttpEnd::Cut);
+        assert!(listener.accept().is_err(), "it was connected to");
     }
 }

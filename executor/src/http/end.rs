@@ -1,8 +1,7 @@
 //! How an attempt ended, and why there was no whole answer.
 
-use super::redirect::MAX_REDIRECTS;
-use domain::target::{RefusedTarget, UrlProblem};
-use domain::time::format_duration;
+use domain::target::RefusedTarget;
+use egress::Failure;
 use std::io;
 use std::time::Duration;
 
@@ -21,46 +20,64 @@ pub(crate) enum HttpEnd {
     Cut,
 }
 
-/// Why there was no whole answer.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    #[error("{host} was refused: {refused}")]
-    Refused { host: String, refused: RefusedTarget },
-    #[error("the answer {status} leads to a place that is refused: it {problem}")]
-    Redirect { status: u16, problem: UrlProblem },
-    #[error("more than {MAX_REDIRECTS} redirects; the last answer was {0}")]
-    TooManyRedirects(u16),
-    #[error("the name {host} cannot be resolved: {error}")]
-    Name { host: String, error: io::Error },
-    #[error("no connection to {host}: {error}")]
-    Connect { host: String, error: io::Error },
-    #[error("no answer from {host}: {error}")]
-    Answer { host: String, error: String },
-    #[error("the answer {status} broke off after {bytes} bytes of its body: {error}")]
-    Body { status: u16, bytes: u64, error: String },
-    #[error(
-        "no whole answer within its timeout of {}; raise `run.http.timeout`",
-        format_duration(*.0)
-    )]
-    Timeout(Duration),
-    /// Not reported: the end of the lease has its own reason.
-    #[error("the lease is over")]
-    LeaseOver,
+impl HttpEnd {
+    /// What becomes of an attempt without a whole answer.
+    pub(super) fn of_failure(failure: &Failure) -> Self {
+        if matches!(failure, Failure::Withdrawn) {
+            return Self::Cut;
+        }
+        let reason = match hint(failure) {
+            Some(hint) => format!("{failure}{hint}"),
+            None => failure.to_string(),
+        };
+        Self::Failed { status: failure.status(), reason }
+    }
 }
 
-impl Failure {
-    /// Of the last answer, where there was one.
-    pub(super) const fn status(&self) -> Option<u16> {
-        match self {
-            Self::Redirect { status, .. }
-            | Self::TooManyRedirects(status)
-            | Self::Body { status, .. } => Some(*status),
-            Self::Refused { .. }
-            | Self::Name { .. }
-            | Self::Connect { .. }
-            | Self::Answer { .. }
-            | Self::Timeout(_)
-            | Self::LeaseOver => None,
+/// Which setting it is about, and whose.
+fn hint(failure: &Failure) -> Option<&'static str> {
+    match failure {
+        Failure::Timeout(_) => Some("; raise `run.http.timeout`"),
+        Failure::Refused { refused: RefusedTarget::Internal(_), .. } => {
+            Some("; HTTP tasks of this pool reach public addresses only")
         }
+        Failure::Name { error, .. } if error.kind() == io::ErrorKind::TimedOut => {
+            Some(" (`executor.lookup_timeout`, the same for all tasks)")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(failure: &Failure) -> String {
+        match HttpEnd::of_failure(failure) {
+            HttpEnd::Failed { reason, .. } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_failure_names_the_setting_that_it_is_about() {
+        let failure = Failure::Timeout(Duration::from_secs(3));
+        let text = "no whole answer within its timeout of 3s; raise `run.http.timeout`";
+        assert_eq!(reason(&failure), text);
+        let host = || "a.example".to_owned();
+        let failure =
+            Failure::Refused { host: host(), refused: RefusedTarget::Internal("loopback") };
+        assert_eq!(
+            reason(&failure),
+            "a.example was refused: its address is loopback; HTTP tasks of this pool reach public addresses only"
+        );
+        let late = |kind| Failure::Name { host: host(), error: io::Error::new(kind, "why") };
+        assert_eq!(
+            reason(&late(io::ErrorKind::TimedOut)),
+            "the name a.example cannot be resolved: why (`executor.lookup_timeout`, the same for all tasks)"
+        );
+        let plain = "the name a.example cannot be resolved: why";
+        assert_eq!(reason(&late(io::ErrorKind::NotFound)), plain);
+        assert_eq!(HttpEnd::of_failure(&Failure::Withdrawn), HttpEnd::Cut);
     }
 }

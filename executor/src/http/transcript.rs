@@ -3,8 +3,8 @@
 //! Goes the way of a command's output, within the same bounds.
 
 use crate::output::{AttemptOutput, Feed, OutputQueue, Which};
-use hyper::header::HeaderMap;
-use hyper::{StatusCode, Version};
+use egress::header::HeaderMap;
+use egress::{StatusCode, Version};
 use std::sync::Arc;
 use url::Url;
 
@@ -17,13 +17,17 @@ impl Transcript {
         Self { feed: Feed::new(output, queue) }
     }
 
-    /// A request is about to be made.
-    pub(super) fn asked(&mut self, method: &str, url: &Url) {
+    fn line(&mut self, text: &str) {
+        self.feed.push(Which::Stderr, format!("{text}\n").as_bytes());
+    }
+}
+
+impl egress::Transcript for Transcript {
+    fn asked(&mut self, method: &str, url: &Url) {
         self.line(&format!("> {method} {url}"));
     }
 
-    /// An answer's head has come.
-    pub(super) fn answered(&mut self, version: Version, status: StatusCode, headers: &HeaderMap) {
+    fn answered(&mut self, version: Version, status: StatusCode, headers: &HeaderMap) {
         let mut text = format!("< {version:?} {status}\n");
         for (name, value) in headers {
             text.push_str(&format!("< {name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
@@ -31,22 +35,15 @@ impl Transcript {
         self.feed.push(Which::Stderr, text.as_bytes());
     }
 
-    /// Something worth knowing.
-    pub(super) fn remark(&mut self, text: &str) {
+    fn remark(&mut self, text: &str) {
         self.line(&format!("* {text}"));
     }
 
-    fn line(&mut self, text: &str) {
-        self.feed.push(Which::Stderr, format!("{text}\n").as_bytes());
-    }
-
-    /// A piece of the last answer's body.
-    pub(super) fn body(&mut self, data: &[u8]) {
+    fn body(&mut self, data: &[u8]) {
         self.feed.push(Which::Stdout, data);
     }
 
-    /// Sends what has waited long enough; for ever pending when nothing waits.
-    pub(super) async fn held(&mut self) {
+    async fn held(&mut self) {
         self.feed.held().await;
     }
 }

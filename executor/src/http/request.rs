@@ -1,23 +1,19 @@
-//! What is asked, of whom: the first call of a task, and what a redirect makes of it.
+//! From what a task calls to the first request of an attempt.
 //!
 //! Pure. `Idempotency-Key` is the task's id, the same in every attempt: a server that keeps it can tell a repeat
 //! from a new request.
 
-use super::redirect::Step;
 use crate::due::Due;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use domain::target::{UrlProblem, parse_url};
-use domain::task::{HeaderProblem, HttpMethod, HttpRun, check_header};
-use hyper::header::{
-    ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
-};
+use domain::task::{HeaderProblem, HttpRun, check_header};
+use egress::Request;
+use egress::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use protocol::LeaseKey;
 use runtime::trace::TraceContext;
 use serde::de::IgnoredAny;
-use std::time::Duration;
-use url::Url;
 
 /// Why a stored call cannot be made. The API checks the same, so this is a matter of versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,92 +26,39 @@ pub(super) enum CallError {
     Body,
 }
 
-/// One request to be made.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
-    pub(super) method: HttpMethod,
-    pub(super) url: Url,
-    /// The task's own.
-    pub(super) given: HeaderMap,
-    /// Their names as the task writes them.
-    pub(super) written: Vec<String>,
-    /// Berth's.
-    pub(super) ours: HeaderMap,
-    pub(super) body: Bytes,
-}
-
-impl Call {
-    /// The first request of an attempt.
-    pub(super) fn new(
-        run: &HttpRun,
-        lease: &LeaseKey,
-        traceparent: &str,
-        due: Due,
-    ) -> Result<Self, CallError> {
-        let mut given = HeaderMap::new();
-        for (name, value) in &run.headers {
-            let failed = |problem| CallError::Header { name: name.clone(), problem };
-            check_header(name, value).map_err(failed)?;
-            let header = HeaderName::from_bytes(name.as_bytes());
-            let header = header.map_err(|_| failed(HeaderProblem::Name))?;
-            let value = HeaderValue::from_str(value);
-            given.append(header, value.map_err(|_| failed(HeaderProblem::Value))?);
-        }
-        let body = match (&run.body, &run.body_base64) {
-            (Some(text), _) => Bytes::from(text.clone()),
-            (None, Some(text)) => STANDARD.decode(text).map_err(|_| CallError::Body)?.into(),
-            (None, None) => Bytes::new(),
-        };
-        let mut ours = ours(lease, traceparent, due);
-        if let Some(kind) = content_type(run, &body) {
-            ours.insert(CONTENT_TYPE, kind);
-        }
-        Ok(Self {
-            method: run.method,
-            url: parse_url(&run.url)?,
-            given,
-            written: run.headers.keys().cloned().collect(),
-            ours,
-            body,
-        })
+/// The first request of an attempt.
+pub(super) fn request(
+    run: &HttpRun,
+    lease: &LeaseKey,
+    traceparent: &str,
+    due: Due,
+) -> Result<Request, CallError> {
+    let mut given = HeaderMap::new();
+    for (name, value) in &run.headers {
+        let failed = |problem| CallError::Header { name: name.clone(), problem };
+        check_header(name, value).map_err(failed)?;
+        let header = HeaderName::from_bytes(name.as_bytes());
+        let header = header.map_err(|_| failed(HeaderProblem::Name))?;
+        let value = HeaderValue::from_str(value);
+        given.append(header, value.map_err(|_| failed(HeaderProblem::Value))?);
     }
-
-    /// Whether an empty body must be announced as such. A server may refuse (411) a request that can have a body and
-    /// does not say how long it is.
-    pub(super) fn says_empty(&self) -> bool {
-        self.body.is_empty()
-            && matches!(self.method, HttpMethod::Post | HttpMethod::Put | HttpMethod::Patch)
+    let body = match (&run.body, &run.body_base64) {
+        (Some(text), _) => Bytes::from(text.clone()),
+        (None, Some(text)) => STANDARD.decode(text).map_err(|_| CallError::Body)?.into(),
+        (None, None) => Bytes::new(),
+    };
+    let mut ours = ours(lease, traceparent, due);
+    if let Some(kind) = content_type(run, &body) {
+        ours.insert(CONTENT_TYPE, kind);
     }
-
-    /// The request that an answer leads on to. To another origin only harmless headers of the task go along:
-    /// any other may be a key.
-    pub(super) fn follow(mut self, step: Step) -> Self {
-        if step.url.origin() != self.url.origin() {
-            let kept = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
-            let all = std::mem::take(&mut self.given);
-            for (name, value) in &all {
-                if kept.contains(name) {
-                    self.given.append(name, value.clone());
-                }
-            }
-        }
-        if step.becomes_get {
-            self.method = HttpMethod::Get;
-            self.body = Bytes::new();
-            for headers in [&mut self.given, &mut self.ours] {
-                let about_body: Vec<HeaderName> = headers
-                    .keys()
-                    .filter(|name| name.as_str().starts_with("content-"))
-                    .cloned()
-                    .collect();
-                for name in about_body {
-                    headers.remove(name);
-                }
-            }
-        }
-        self.url = step.url;
-        self
-    }
+    Ok(Request {
+        method: run.method,
+        url: parse_url(&run.url)?,
+        given,
+        written: run.headers.keys().cloned().collect(),
+        ours,
+        body,
+    })
 }
 
 /// What a body is, where the task does not say: bytes, JSON where it is JSON, else text.
@@ -150,15 +93,6 @@ fn ours(lease: &LeaseKey, traceparent: &str, due: Due) -> HeaderMap {
     pairs.collect()
 }
 
-/// A wait in seconds or until a date, as the answer's headers ask for it.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    // By the server's own clock, where it tells it.
-    let now = text("date").and_then(domain::task::parse_http_date);
-    let now = now.unwrap_or_else(runtime::clock::wall);
-    domain::task::parse_retry_after(text("retry-after")?, now)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,29 +102,19 @@ mod tests {
 
     const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-    fn call(run: serde_json::Value) -> Result<Call, CallError> {
+    fn call(run: serde_json::Value) -> Result<Request, CallError> {
         let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 3 };
         let due = Due {
             at: Some("2030-01-31T02:30:00Z".to_owned()),
             schedule: Some("a.b-c_1".to_owned()),
         };
-        Call::new(&serde_json::from_value(run).unwrap(), &lease, TRACE, due)
+        request(&serde_json::from_value(run).unwrap(), &lease, TRACE, due)
     }
 
-    fn post() -> Call {
+    fn post() -> Request {
         call(serde_json::json!({"method": "POST", "url": "https://a.example/x", "body": "hi", "headers":
             {"Authorization": "Bearer x", "Cookie": "c", "X-Api-Key": "k", "Content-Type": "text/plain", "Accept": "a/b"}}))
         .unwrap()
-    }
-
-    fn names(headers: &HeaderMap) -> Vec<&str> {
-        let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
-        names.sort_unstable();
-        names
-    }
-
-    fn step(url: &str, becomes_get: bool) -> Step {
-        Step { url: Url::parse(url).unwrap(), becomes_get }
     }
 
     #[test]
@@ -214,7 +138,7 @@ mod tests {
         let call =
             call(serde_json::json!({"method": "GET", "url": url, "headers": headers})).unwrap();
         assert_eq!((call.given.len(), call.url.as_str().len()), (MAX_HEADERS, MAX_URL));
-        let none = Call::new(
+        let none = request(
             &serde_json::from_value(serde_json::json!({"method": "GET", "url": url})).unwrap(),
             &LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 },
             "",
@@ -222,20 +146,6 @@ mod tests {
         );
         let ours = none.unwrap().ours;
         assert!(!ours.contains_key("berth-due-at") && !ours.contains_key("berth-schedule"));
-    }
-
-    #[test]
-    fn a_redirect_keeps_all_within_an_origin_and_only_harmless_headers_across() {
-        let within = post().follow(step("https://a.example/y", false));
-        assert_eq!((within.given.len(), &within.body[..]), (5, &b"hi"[..]));
-        for other in ["https://b.example/", "http://a.example/", "https://a.example:8443/"] {
-            let across = post().follow(step(other, false));
-            assert_eq!(names(&across.given), ["accept", "content-type"], "{other}");
-            assert_eq!((across.method, &across.body[..]), (HttpMethod::Post, &b"hi"[..]));
-        }
-        let get = post().follow(step("https://a.example/y", true));
-        assert_eq!(names(&get.given), ["accept", "authorization", "cookie", "x-api-key"]);
-        assert_eq!((get.method, get.body.len()), (HttpMethod::Get, 0));
     }
 
     #[test]
@@ -280,20 +190,5 @@ mod tests {
         let given =
             kind(serde_json::json!({"body": "{}"}), serde_json::json!({"CONTENT-type": "a/b"}));
         assert_eq!(given[1].as_deref(), Some("a/b"));
-        let body = serde_json::json!({"method": "POST", "url": "http://a/", "body": "{}"});
-        let get = call(body).unwrap().follow(step("http://a/y", true));
-        assert_eq!(get.ours.get(CONTENT_TYPE), None);
-    }
-
-    #[test]
-    fn a_date_is_read_by_the_servers_own_clock() {
-        let mut headers = HeaderMap::new();
-        assert_eq!(retry_after(&headers), None);
-        headers.insert("retry-after", HeaderValue::from_static("7"));
-        assert_eq!(retry_after(&headers), Some(Duration::from_secs(7)));
-        let date = HeaderValue::from_static("Sun, 06 Nov 1994 08:50:37 GMT");
-        headers.insert("retry-after", date);
-        headers.insert("date", HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
-        assert_eq!(retry_after(&headers), Some(Duration::from_secs(60)));
     }
 }

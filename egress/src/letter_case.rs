@@ -1,4 +1,4 @@
-//! Sends headers' names as the task writes them.
+//! Sends headers' names as the customer writes them.
 //!
 //! To HTTP the case of a name means nothing, to some servers it does. The `http` crate keeps names in lower case only;
 //! hyper notes how the names of a request it reads were written, and writes one that carries such a note in the same way. The

@@ -1,4 +1,4 @@
-//! TLS to called servers: rustls on ring, certificates always verified.
+//! TLS to other servers: rustls on ring, certificates always verified.
 //!
 //! Trusted are the machine's own roots (`SSL_CERT_FILE` and `SSL_CERT_DIR` may name others), or Mozilla's where it
 //! has none. They are read once, when the first `https` URL is called.
@@ -15,7 +15,7 @@ use tokio_rustls::client::TlsStream;
 
 /// Makes connections secret.
 #[derive(Debug, Default)]
-pub(crate) struct Tls {
+pub(super) struct Tls {
     config: OnceCell<Arc<ClientConfig>>,
 }
 

@@ -1,22 +1,25 @@
-//! Attempts on a network where every connection that is asked for is seen.
+//! Exchanges on a network where every connection that is asked for is seen.
 //!
 //! Public addresses lead to a real server of the test; an inner one that was connected to would show in `asked`.
 
 mod refused;
 mod secret;
 
-use super::attempt::{Assigned, run};
-use super::end::HttpEnd;
+use super::exchange::{Answered, Rules, run};
+use super::failure::Failure;
 use super::network::Network;
+use super::request::Request;
 use super::tls::Tls;
+use super::transcript::Transcript;
 use super::turns::{Turn, Turns};
-use crate::output::{AttemptOutput, OutputLimits};
-use domain::id::{TaskId, TenantId};
+use super::waits::Waits;
+use bytes::Bytes;
+use domain::id::TenantId;
 use domain::pool::PoolPolicy;
-use domain::target::CheckedAddress;
-use domain::task::HttpRun;
-use protocol::LeaseKey;
-use runtime::clock;
+use domain::target::{CheckedAddress, UrlProblem, parse_url};
+use domain::task::{HttpMethod, SuccessRule};
+use hyper::header::HeaderMap;
+use hyper::{StatusCode, Version};
 use runtime::tasks::TaskGroup;
 use std::collections::HashMap;
 use std::io;
@@ -26,8 +29,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
+use url::Url;
 
 const PUBLIC: &str = "93.184.216.34";
 
@@ -71,36 +74,66 @@ fn named(names: &[(&'static str, &[&[&'static str]])]) -> Scripted {
     Scripted { names, ..Scripted::default() }
 }
 
-async fn call<N: Network>(network: &Arc<N>, tls: Tls, url: &str, private_targets: bool) -> HttpEnd {
-    let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
-    let run_json = serde_json::json!({"method": "GET", "url": url, "timeout": "10s"});
-    let run_json: HttpRun = serde_json::from_value(run_json).unwrap();
-    let limits = OutputLimits { head: 1000, tail: 1000 };
-    let (_sender, lease_until) = watch::channel(u64::MAX);
-    run(Assigned {
-        lease,
-        run: run_json,
-        traceparent: String::new(),
-        due: crate::due::Due::default(),
-        policy: PoolPolicy { private_targets, ..PoolPolicy::default() }.into(),
-        cap_until: clock::monotonic() + Duration::from_secs(20),
-        network: Arc::clone(network),
-        tls: Arc::new(tls),
-        body_limit: 2000,
-        output: Arc::new(AttemptOutput::new(lease, limits)),
-        queue: Arc::default(),
-        stop: Arc::new(Notify::new()),
-        lease_until,
-    })
-    .await
-    .0
+/// What a transcript hears: requests, and the body.
+#[derive(Default)]
+struct Heard {
+    asked: Vec<String>,
+    body: Vec<u8>,
 }
 
-fn reason(end: HttpEnd) -> String {
-    match end {
-        HttpEnd::Failed { reason, .. } => reason,
-        other => panic!("{other:?}"),
+impl Transcript for Heard {
+    fn asked(&mut self, method: &str, url: &Url) {
+        self.asked.push(format!("{method} {url}"));
     }
+
+    fn answered(&mut self, _version: Version, _status: StatusCode, _headers: &HeaderMap) {}
+
+    fn remark(&mut self, _text: &str) {}
+
+    fn body(&mut self, data: &[u8]) {
+        self.body.extend_from_slice(data);
+    }
+}
+
+fn get(url: &str) -> Result<Request, UrlProblem> {
+    Ok(Request {
+        method: HttpMethod::Get,
+        url: parse_url(url)?,
+        given: HeaderMap::new(),
+        written: Vec::new(),
+        ours: HeaderMap::new(),
+        body: Bytes::new(),
+    })
+}
+
+fn rules<'a>(private_targets: bool, success: &'a SuccessRule, waits: &'a Waits) -> Rules<'a> {
+    Rules {
+        tenant: TenantId::fresh(),
+        policy: PoolPolicy { private_targets, ..PoolPolicy::default() }.into(),
+        timeout: Duration::from_secs(10),
+        success,
+        body_limit: 2000,
+        may_go_on: &|| true,
+        waits,
+    }
+}
+
+/// The answer to a GET, or why there is none.
+async fn call<N: Network>(
+    network: &Arc<N>,
+    tls: Tls,
+    url: &str,
+    private_targets: bool,
+) -> Result<Answered, String> {
+    let request = get(url).map_err(|problem| format!("its URL {problem}"))?;
+    let (success, waits, mut heard) = (SuccessRule::default(), Waits::default(), Heard::default());
+    let rules = rules(private_targets, &success, &waits);
+    let answered = run(network.as_ref(), &tls, rules, request, &mut heard).await;
+    answered.map_err(|failure: Failure| failure.to_string())
+}
+
+fn reason(end: Result<Answered, String>) -> String {
+    end.unwrap_err()
 }
 
 /// Answers every connection with `answer`; counts them.

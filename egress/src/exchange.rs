@@ -1,10 +1,10 @@
 //! From the first request to the last answer: each hop resolved, checked and connected anew.
 
 use super::answer;
-use super::call::{Call, retry_after};
-use super::end::{Failure, HttpEnd};
+use super::failure::Failure;
 use super::network::Network;
 use super::redirect::{self, MAX_REDIRECTS, Step};
+use super::request::Request;
 use super::tls::Tls;
 use super::transcript::Transcript;
 use super::turns::Turn;
@@ -25,31 +25,64 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Most addresses of one name that are tried.
 const MAX_ADDRESSES: usize = 4;
 
-/// What all hops of an exchange share.
-pub(super) struct Exchange<'a, N> {
-    pub(super) tenant: TenantId,
+/// What one exchange may do, with all its hops.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Whose it is: lookups are shared fairly among tenants.
+    pub tenant: TenantId,
+    /// What may be connected to.
+    pub policy: TargetPolicy,
     /// For all hops together. Waiting for a turn is no part of it.
-    pub(super) timeout: Duration,
-    pub(super) waits: &'a Waits,
-    pub(super) policy: TargetPolicy,
-    pub(super) network: &'a N,
-    pub(super) tls: &'a Tls,
-    pub(super) success: &'a SuccessRule,
-    pub(super) body_limit: u64,
-    pub(super) may_go_on: &'a (dyn Fn() -> bool + Sync),
-    pub(super) transcript: Transcript,
+    pub timeout: Duration,
+    /// Which answers are a success. One that is leads nowhere else, even where it is a redirect.
+    pub success: &'a SuccessRule,
+    /// Most of the last answer's body that is read, bytes.
+    pub body_limit: u64,
+    /// Asked just before anything is sent.
+    pub may_go_on: &'a (dyn Fn() -> bool + Sync),
+    /// Where the waiting for turns is written down.
+    pub waits: &'a Waits,
 }
 
-impl<N: Network> Exchange<'_, N> {
-    /// Asks, follows, and judges the last answer.
-    pub(super) async fn run(mut self, mut call: Call) -> Result<HttpEnd, Failure> {
-        let (mut redirects, mut left) = (0, self.timeout);
+/// The last answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// Its status.
+    pub status: u16,
+    /// What the rule makes of it.
+    pub succeeded: bool,
+    /// The wait that it asks for; none of a success.
+    pub retry_after: Option<Duration>,
+}
+
+/// Asks, follows, and judges the last answer.
+pub(super) async fn run<N: Network, T: Transcript>(
+    network: &N,
+    tls: &Tls,
+    rules: Rules<'_>,
+    request: Request,
+    transcript: &mut T,
+) -> Result<Answered, Failure> {
+    Exchange { network, tls, rules, transcript }.run(request).await
+}
+
+/// What all hops of an exchange share.
+struct Exchange<'a, N, T> {
+    network: &'a N,
+    tls: &'a Tls,
+    rules: Rules<'a>,
+    transcript: &'a mut T,
+}
+
+impl<N: Network, T: Transcript> Exchange<'_, N, T> {
+    async fn run(mut self, mut request: Request) -> Result<Answered, Failure> {
+        let (mut redirects, mut left) = (0, self.rules.timeout);
         loop {
-            let turn = self.turn(&call.url).await;
+            let turn = self.turn(&request.url).await;
             let began = clock::monotonic();
-            let hop = clock::timeout(left, self.hop(&call, turn)).await;
-            let (status, step) = match hop.map_err(|_| Failure::Timeout(self.timeout))?? {
-                Hop::End(end) => return Ok(end),
+            let hop = clock::timeout(left, self.hop(&request, turn)).await;
+            let (status, step) = match hop.map_err(|_| Failure::Timeout(self.rules.timeout))?? {
+                Hop::Last(answered) => return Ok(answered),
                 Hop::On { status, step } => (status, step),
             };
             left = left.saturating_sub(began.elapsed());
@@ -57,40 +90,41 @@ impl<N: Network> Exchange<'_, N> {
                 return Err(Failure::TooManyRedirects(status));
             }
             redirects += 1;
-            call = call.follow(step);
+            request = request.follow(step);
         }
     }
 
     /// One request over a connection of its own, which is closed when this returns.
-    async fn hop(&mut self, call: &Call, turn: Option<Turn>) -> Result<Hop, Failure> {
-        let stream = self.connect(&call.url, turn).await?;
-        if !(self.may_go_on)() {
-            return Err(Failure::LeaseOver);
+    async fn hop(&mut self, request: &Request, turn: Option<Turn>) -> Result<Hop, Failure> {
+        let stream = self.connect(&request.url, turn).await?;
+        if !(self.rules.may_go_on)() {
+            return Err(Failure::Withdrawn);
         }
-        self.waits.asks();
-        self.transcript.asked(call.method.as_str(), &call.url);
-        let answer = if call.url.scheme() == "https" {
-            let host = call.url.host_str().unwrap_or_default();
+        self.rules.waits.asks();
+        self.transcript.asked(request.method.as_str(), &request.url);
+        let answer = if request.url.scheme() == "https" {
+            let host = request.url.host_str().unwrap_or_default();
             let secret = within(CONNECT, self.tls.connect(host, stream)).await;
-            let secret = secret.map_err(|error| no_connection(&call.url, error))?;
+            let secret = secret.map_err(|error| no_connection(&request.url, error))?;
             // A handshake takes as long as the other side likes.
-            if !(self.may_go_on)() {
-                return Err(Failure::LeaseOver);
+            if !(self.rules.may_go_on)() {
+                return Err(Failure::Withdrawn);
             }
-            answer::ask(secret, call).await?
+            answer::ask(secret, request).await?
         } else {
-            answer::ask(stream, call).await?
+            answer::ask(stream, request).await?
         };
         let (status, headers) = (answer.head.status, &answer.head.headers);
         self.transcript.answered(answer.head.version, status, headers);
-        let succeeded = self.success.holds(status.as_u16());
-        let step =
-            (!succeeded).then(|| redirect::step(call.method, &call.url, status, headers)).flatten();
+        let succeeded = self.rules.success.holds(status.as_u16());
+        let step = (!succeeded)
+            .then(|| redirect::step(request.method, &request.url, status, headers))
+            .flatten();
         let Some(step) = step else {
-            let retry_after = if succeeded { None } else { retry_after(headers) };
-            answer.read_body(self.body_limit, &mut self.transcript).await?;
+            let retry_after = if succeeded { None } else { answer::retry_after(headers) };
+            answer.read_body(self.rules.body_limit, self.transcript).await?;
             let status = status.as_u16();
-            return Ok(Hop::End(HttpEnd::Answered { status, succeeded, retry_after }));
+            return Ok(Hop::Last(Answered { status, succeeded, retry_after }));
         };
         let status = status.as_u16();
         let step = step.map_err(|problem| Failure::Redirect { status, problem })?;
@@ -100,7 +134,11 @@ impl<N: Network> Exchange<'_, N> {
     /// The right to look up the URL's host; none where it has an address instead of a name.
     async fn turn(&self, url: &Url) -> Option<Turn> {
         let named = matches!(url.host(), Some(Host::Domain(_)));
-        if named { Some(self.waits.during(self.network.turn(self.tenant)).await) } else { None }
+        if named {
+            Some(self.rules.waits.during(self.network.turn(self.rules.tenant)).await)
+        } else {
+            None
+        }
     }
 
     /// A connection to one checked address of the URL's host.
@@ -110,15 +148,15 @@ impl<N: Network> Exchange<'_, N> {
         let found = found.map_err(|error| Failure::Name { host: host(), error })?;
         let (mut allowed, mut refused) = (Vec::new(), None);
         for address in found {
-            match self.policy.check(address) {
+            match self.rules.policy.check(address) {
                 Ok(checked) => allowed.push(checked),
                 Err(why) => refused = Some(why),
             }
         }
         let mut last = io::Error::other("it has no address");
         for address in allowed.iter().take(MAX_ADDRESSES) {
-            if !(self.may_go_on)() {
-                return Err(Failure::LeaseOver);
+            if !(self.rules.may_go_on)() {
+                return Err(Failure::Withdrawn);
             }
             match within(CONNECT, self.network.connect(*address)).await {
                 Ok(stream) => return Ok(stream),
@@ -144,7 +182,7 @@ impl<N: Network> Exchange<'_, N> {
 
 /// What came of one request.
 enum Hop {
-    End(HttpEnd),
+    Last(Answered),
     On { status: u16, step: Step },
 }
 
@@ -154,7 +192,7 @@ fn no_connection(url: &Url, error: io::Error) -> Failure {
 
 async fn within<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = || {
-        let text = format!("not within {}, the same for all tasks", format_duration(limit));
+        let text = format!("not within {}, which is fixed", format_duration(limit));
         io::Error::new(io::ErrorKind::TimedOut, text)
     };
     clock::timeout(limit, work).await.unwrap_or_else(|_| Err(late()))

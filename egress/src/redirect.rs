@@ -1,7 +1,7 @@
 //! Whether an answer leads on, and where to.
 //!
 //! Pure. The status says what becomes of the method, as in browsers: 303 asks for a GET, 301 and 302 turn a POST
-//! into one, 307 and 308 repeat the request as it was. Where it leads is held to the rules of a task's own URL.
+//! into one, 307 and 308 repeat the request as it was. Where it leads is held to the rules of a customer's own URL.
 
 use domain::target::{UrlProblem, redirect_url};
 use domain::task::HttpMethod;

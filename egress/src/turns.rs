@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 /// Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Turns {
+pub(super) struct Turns {
     shares: Shares<TenantId>,
     waiting: Arc<Mutex<Waiting>>,
 }
@@ -27,19 +27,19 @@ struct Waiting {
 
 /// The right to look up now. Dropped, it goes to the next one.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(super) struct Turn {
     share: Option<Share<TenantId>>,
     turns: Turns,
 }
 
 impl Turns {
     /// `total` at once, of which a tenant may have `share`.
-    pub(crate) fn new(total: usize, share: usize) -> Self {
+    pub(super) fn new(total: usize, share: usize) -> Self {
         Self { shares: Shares::new(total, share), waiting: Arc::default() }
     }
 
     /// Waits for the turn of `tenant`.
-    pub(crate) async fn turn(&self, tenant: TenantId) -> Turn {
+    pub(super) async fn turn(&self, tenant: TenantId) -> Turn {
         loop {
             let receiver = match self.now_or_place(tenant) {
                 Ok(share) => return self.granted(share),

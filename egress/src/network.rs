@@ -1,4 +1,4 @@
-//! Names and connections: the only place of this driver that reaches the network.
+//! Names and connections: the only place of this crate that reaches the network.
 //!
 //! A trait so that tests can say what a name means, and see every connection that is asked for. The real one asks the
 //! name servers and connects to nothing but a [`CheckedAddress`].
@@ -7,12 +7,12 @@ use super::names::Names;
 use super::turns::{Turn, Turns};
 use domain::id::TenantId;
 use domain::target::CheckedAddress;
-use runtime::config::ExecutorConfig;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::net::TcpStream;
 
-pub(crate) trait Network: Send + Sync + 'static {
+pub(super) trait Network: Send + Sync + 'static {
     /// The right to look a name up for `tenant`; waits until it is its turn.
     fn turn(&self, tenant: TenantId) -> impl Future<Output = Turn> + Send;
 
@@ -28,20 +28,32 @@ pub(crate) trait Network: Send + Sync + 'static {
     fn connect(&self, to: CheckedAddress) -> impl Future<Output = io::Result<TcpStream>> + Send;
 }
 
+/// How host names are looked up.
+#[derive(Debug, Clone)]
+pub struct Lookups {
+    /// Who is asked; the system's name servers where there are none.
+    pub name_servers: Vec<SocketAddr>,
+    /// The longest that one lookup may take.
+    pub timeout: Duration,
+    /// Most lookups at once.
+    pub most: usize,
+    /// Of these, most for one tenant; at least 1.
+    pub most_per_tenant: usize,
+}
+
 /// The name servers of this machine and its own connections.
 #[derive(Debug)]
-pub(crate) struct Direct {
+pub(super) struct Direct {
     turns: Turns,
     names: Names,
 }
 
 impl Direct {
-    pub(crate) fn new(config: &ExecutorConfig) -> Self {
-        let [most, share] = [config.max_lookups, config.max_lookups_per_tenant]
-            .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    pub(super) fn new(lookups: &Lookups) -> Self {
+        let Lookups { name_servers, timeout, most, most_per_tenant } = lookups;
         Self {
-            turns: Turns::new(most, share),
-            names: Names::new(config.name_servers.clone(), config.lookup_timeout, most),
+            turns: Turns::new(*most, *most_per_tenant),
+            names: Names::new(name_servers.clone(), *timeout, *most),
         }
     }
 }
@@ -49,8 +61,8 @@ impl Direct {
 #[cfg(test)]
 impl Default for Direct {
     fn default() -> Self {
-        let limit = std::time::Duration::from_secs(5);
-        Self { turns: Turns::new(64, 16), names: Names::new(Vec::new(), limit, 64) }
+        let timeout = Duration::from_secs(5);
+        Self::new(&Lookups { name_servers: Vec::new(), timeout, most: 64, most_per_tenant: 16 })
     }
 }
 

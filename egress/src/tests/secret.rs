@@ -1,20 +1,16 @@
-//! TLS is verified, and nothing is sent once the lease is over.
+//! TLS is verified, and nothing is sent by what may not go on.
 
-use super::{FINE, PUBLIC, Scripted, call, named, reason, redirect, serve, serve_with};
-use crate::http::attempt::{Assigned, run};
-use crate::http::end::HttpEnd;
-use crate::http::network::Direct;
-use crate::http::tls::Tls;
-use crate::output::{AttemptOutput, OutputLimits, OutputQueue};
-use domain::id::{TaskId, TenantId};
-use domain::pool::PoolPolicy;
-use protocol::LeaseKey;
-use runtime::clock;
+use super::{
+    FINE, Heard, PUBLIC, Scripted, call, get, named, reason, redirect, rules, serve, serve_with,
+};
+use crate::exchange::{Answered, Rules, run};
+use crate::failure::Failure;
+use crate::tls::Tls;
+use crate::waits::Waits;
+use domain::task::SuccessRule;
 use runtime::tasks::TaskGroup;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::sync::{Notify, watch};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
@@ -55,7 +51,7 @@ async fn https_is_verified_and_is_never_left_for_http() {
         let mut all = network(server);
         Arc::get_mut(&mut all).unwrap().names.insert("a.example.", vec![vec![PUBLIC]]);
         let end = call(&all, trusting(), url, false).await;
-        assert!(matches!(end, HttpEnd::Answered { succeeded: true, .. }), "{url}: {end:?}");
+        assert!(matches!(end, Ok(Answered { succeeded: true, .. })), "{url}: {end:?}");
     }
     let why = reason(call(&network(server), trusting(), "https://b.example/", false).await);
     assert!(why.contains("certificate"), "another host's certificate: {why}");
@@ -69,28 +65,21 @@ async fn https_is_verified_and_is_never_left_for_http() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_under_a_lease_that_is_over() {
+async fn nothing_is_sent_once_it_may_not_go_on() {
     let tasks = TaskGroup::new();
     let (server, seen) = serve(&tasks, "127.0.0.1:0", FINE.to_owned()).await;
-    let lease = LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 };
-    let (_sender, lease_until) = watch::channel(1);
-    let limits = OutputLimits { head: 1000, tail: 1000 };
-    let run_json = serde_json::json!({"method": "GET", "url": format!("http://{server}/")});
-    let (end, _) = run(Assigned {
-        lease,
-        run: serde_json::from_value(run_json).unwrap(),
-        traceparent: String::new(),
-        due: crate::due::Due::default(),
-        policy: PoolPolicy { private_targets: true, ..PoolPolicy::default() }.into(),
-        cap_until: clock::monotonic() + Duration::from_secs(20),
-        network: Arc::new(Direct::default()),
-        tls: Arc::default(),
-        body_limit: 2000,
-        output: Arc::new(AttemptOutput::new(lease, limits)),
-        queue: Arc::new(OutputQueue::default()),
-        stop: Arc::new(Notify::new()),
-        lease_until,
-    })
-    .await;
-    assert_eq!((end, seen.load(Ordering::SeqCst)), (HttpEnd::Cut, 0));
+    let network = Scripted { server: Some(server), ..Scripted::default() };
+    for asks in 0..2 {
+        let asked = AtomicUsize::new(0);
+        let may_go_on = || asked.fetch_add(1, Ordering::SeqCst) < asks;
+        let (success, waits) = (SuccessRule::default(), Waits::default());
+        let rules = Rules { may_go_on: &may_go_on, ..rules(false, &success, &waits) };
+        let url = format!("http://{PUBLIC}/");
+        let (tls, request) = (Tls::default(), get(&url).unwrap());
+        let done = run(&network, &tls, rules, request, &mut Heard::default()).await;
+        assert!(matches!(done, Err(Failure::Withdrawn)), "{done:?}");
+        // Before it is connected to anything; before anything is sent.
+        assert_eq!(network.asked().len(), asks);
+    }
+    assert!(seen.load(Ordering::SeqCst) <= 1);
 }

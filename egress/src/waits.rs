@@ -1,14 +1,15 @@
-//! How long an attempt has waited for its turns, and whether it waits now.
+//! How long an exchange has waited for its turns to look names up, and whether it waits now.
 //!
-//! Written by the exchange, read by whoever ends it. The wait is not the attempt's doing: its timeout does not run
-//! meanwhile, it is not billed, and a cap that ends it then is no failure.
+//! Written by the exchange, read by whoever ends it. The wait is not the exchange's doing: its timeout does not run
+//! meanwhile.
 
 use parking_lot::Mutex;
 use runtime::clock;
 use std::time::Duration;
 
+/// Shared between an exchange and whoever may end it.
 #[derive(Debug, Default)]
-pub(super) struct Waits(Mutex<State>);
+pub struct Waits(Mutex<State>);
 
 #[derive(Debug, Default, Clone, Copy)]
 struct State {
@@ -17,9 +18,9 @@ struct State {
     asked: bool,
 }
 
-/// What became of an attempt that was ended.
+/// What an exchange does now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub enum Stage {
     /// It waits and has sent nothing.
     NotBegun,
     /// It waits for another turn, after a redirect.
@@ -45,7 +46,9 @@ impl Waits {
         self.0.lock().asked = true;
     }
 
-    pub(super) fn stage(&self) -> Stage {
+    /// What it does now.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
         let state = *self.0.lock();
         match (state.since, state.asked) {
             (None, _) => Stage::Busy,
@@ -54,8 +57,9 @@ impl Waits {
         }
     }
 
-    /// All of it up to now.
-    pub(super) fn total(&self) -> Duration {
+    /// All of the waiting up to now.
+    #[must_use]
+    pub fn total(&self) -> Duration {
         let state = *self.0.lock();
         state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }

@@ -58,7 +58,7 @@ impl Names {
     /// The addresses of `host`, which is no address itself, the best first.
     ///
     /// # Errors
-    /// For people: what is wrong with the name, or that nobody answered.
+    /// For people: what is wrong with the name; of the kind `TimedOut` when no name server answered in time.
     pub(super) async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         let name = Name::from_str_relaxed(host).map_err(io::Error::other)?;
         let read = self.read()?;
@@ -122,10 +122,7 @@ impl Names {
         match error {
             NetError::Timeout => io::Error::new(
                 ErrorKind::TimedOut,
-                format!(
-                    "no name server has answered within {} (`executor.lookup_timeout`, the same for all tasks)",
-                    format_duration(self.limit)
-                ),
+                format!("no name server has answered within {}", format_duration(self.limit)),
             ),
             error if error.is_nx_domain() => {
                 io::Error::new(ErrorKind::NotFound, "there is no such name")

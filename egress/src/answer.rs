@@ -3,21 +3,24 @@
 //! The connection is polled by whoever waits for the answer and closed when the answer is dropped. Of a body no more
 //! is read than is kept: what lies beyond would only cost.
 
-use super::call::Call;
-use super::end::Failure;
+use super::failure::Failure;
 use super::letter_case;
+use super::request::Request;
 use super::transcript::Transcript;
 use bytes::Bytes;
+use domain::task::{parse_http_date, parse_retry_after};
 use http_body_util::{BodyExt, Full};
+use hyper::Response;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, Connection};
-use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, DATE, HOST, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::http::response;
-use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use runtime::clock;
 use runtime::error_chain::ErrorChain;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use url::{Position, Url};
 
@@ -62,13 +65,13 @@ impl Line {
     }
 }
 
-/// Sends the call over `stream` and waits for the head of its answer.
-pub(super) async fn ask<S>(stream: S, call: &Call) -> Result<Answer, Failure>
+/// Sends the request over `stream` and waits for the head of its answer.
+pub(super) async fn ask<S>(stream: S, asked: &Request) -> Result<Answer, Failure>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let failed = |error: &dyn std::error::Error| Failure::Answer {
-        host: call.url.host_str().unwrap_or_default().to_owned(),
+        host: asked.url.host_str().unwrap_or_default().to_owned(),
         error: ErrorChain(error).to_string(),
     };
     let (mut sender, connection) = http1::Builder::new()
@@ -79,8 +82,8 @@ where
         .await
         .map_err(|error| failed(&error))?;
     let mut line = Line::new(connection);
-    let mut request = request(call).map_err(|error| failed(&error))?;
-    letter_case::keep(&mut request, &call.written).await;
+    let mut request = request(asked).map_err(|error| failed(&error))?;
+    letter_case::keep(&mut request, &asked.written).await;
     let response = line.beside(sender.send_request(request)).await;
     let response: Response<Incoming> = response.map_err(|error| failed(&error))?;
     let (head, body) = response.into_parts();
@@ -89,10 +92,10 @@ where
 
 impl Answer {
     /// Reads the body up to `limit` bytes. A longer one is cut there, which is no failure.
-    pub(super) async fn read_body(
+    pub(super) async fn read_body<T: Transcript>(
         mut self,
         limit: u64,
-        transcript: &mut Transcript,
+        transcript: &mut T,
     ) -> Result<(), Failure> {
         let mut bytes = 0;
         while bytes < limit {
@@ -121,24 +124,49 @@ impl Answer {
     }
 }
 
-fn request(call: &Call) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
-    let path = &call.url[Position::BeforePath..Position::AfterQuery];
-    let mut request = Request::builder()
-        .method(call.method.as_str())
+fn request(asked: &Request) -> Result<hyper::Request<Full<Bytes>>, hyper::http::Error> {
+    let path = &asked.url[Position::BeforePath..Position::AfterQuery];
+    let mut request = hyper::Request::builder()
+        .method(asked.method.as_str())
         .uri(path)
-        .body(Full::new(call.body.clone()))?;
+        .body(Full::new(asked.body.clone()))?;
     let headers = request.headers_mut();
-    headers.insert(HOST, HeaderValue::from_str(&host(&call.url))?);
-    headers.extend(call.ours.clone());
-    if call.says_empty() {
+    headers.insert(HOST, HeaderValue::from_str(&host(&asked.url))?);
+    headers.extend(asked.ours.clone());
+    if asked.says_empty() {
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
-    // The task's own come last: it may say who asks and what it accepts.
-    headers.extend(call.given.clone());
+    // The customer's own come last: they may say who asks and what is accepted.
+    headers.extend(asked.given.clone());
     Ok(request)
 }
 
 /// Host and, unless it is the scheme's own, port.
 fn host(url: &Url) -> String {
     url[Position::BeforeHost..Position::AfterPort].to_owned()
+}
+
+/// A wait in seconds or until a date, as the answer's headers ask for it.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    // By the server's own clock, where it tells it.
+    let now = text(DATE).and_then(parse_http_date).unwrap_or_else(clock::wall);
+    parse_retry_after(text(RETRY_AFTER)?, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_read_by_the_servers_own_clock() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(retry_after(&headers), None);
+        headers.insert("retry-after", HeaderValue::from_static("7"));
+        assert_eq!(retry_after(&headers), Some(Duration::from_secs(7)));
+        let date = HeaderValue::from_static("Sun, 06 Nov 1994 08:50:37 GMT");
+        headers.insert("retry-after", date);
+        headers.insert("date", HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
+        assert_eq!(retry_after(&headers), Some(Duration::from_secs(60)));
+    }
 }
