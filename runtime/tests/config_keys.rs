@@ -133,6 +133,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("resource_manager.shutdown_grace", "17s"),
     ("executor.id", "other"),
     ("executor.pool", "other"),
+    ("executor.drivers", "noop"),
     ("executor.resource_managers", "http://other:1"),
     ("executor.ca_file", "/other/ca.pem"),
     ("executor.health_listen", "127.0.0.1:91"),

@@ -5,7 +5,6 @@ mod command;
 mod event;
 mod http;
 mod outcome;
-mod read_run;
 mod retry;
 mod retry_after;
 mod returned;
@@ -25,7 +24,6 @@ pub use http::{
     ParseMethodError, check_header,
 };
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
-pub use read_run::{DRIVERS, Unusable, read_run};
 pub use retry::{
     AttemptEnd, Backoff, Delivery, ParseDeliveryError, ParseRetryOnError, RetryDecision, RetryOn,
     RetryPolicy, decide_retry,

@@ -3,15 +3,16 @@
 //! Numbers at or below the last one are repeats and change nothing. An attempt that is refused here never
 //! ran and costs the task nothing; one that is taken up is told as accepted before anything else of it.
 
-use super::ending::Ending;
 use super::event::Event;
 use super::finish::Finished;
 use super::state::Agent;
-use super::work::{Kind, NewCommand, NewHttp, Running};
+use super::work::{Control, Running};
 use crate::command::UNABLE_HOLD;
+use crate::driver::{Attempt, Ending, Started};
+use crate::drivers::Unusable;
 use crate::due::Due;
 use crate::spool::ResultKey;
-use domain::task::{AttemptOutcome, NoopRun, Run, Unusable, read_run};
+use domain::task::AttemptOutcome;
 use protocol::{Assignment, Assignments, LeaseKey};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
@@ -53,53 +54,43 @@ impl Agent {
         if let Some(reason) = self.cannot_keep_results() {
             return self.not_started_soon(lease, reason);
         }
-        let run = match read_run(&assignment.run_json) {
-            Err(unknown @ Unusable::UnknownDriver(_)) => {
+        let found = match self.work.drivers.find(&assignment.run_json) {
+            Err(unknown @ Unusable::NoDriver(_)) => {
                 return self.not_started_soon(lease, unknown.to_string());
             }
             Err(malformed @ Unusable::Malformed(_)) => Err(malformed.to_string()),
             Ok(_) if assignment.cap_ms == 0 => Err("malformed assignment: no cap".to_owned()),
-            Ok(run) => Ok(run),
+            Ok(found) => Ok(found),
         };
         self.accepted.push(lease);
         tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` starts", lease.attempt, lease.task);
-        let cap = Duration::from_millis(assignment.cap_ms).min(MAX_CAP);
-        let due = Due::of(&mut assignment);
-        match run {
+        let attempt = Attempt {
+            lease,
+            due: Due::of(&mut assignment),
+            traceparent: assignment.traceparent,
+            resources: assignment.resources.unwrap_or_default(),
+            policy: self.session.policy,
+            received: now,
+            cap: Duration::from_millis(assignment.cap_ms).min(MAX_CAP),
+            kill_grace: self.session.kill_grace,
+        };
+        let started = found.and_then(|(driver, run)| {
+            let started = driver.start(run, attempt, &self.work.services);
+            started.map_err(|error| Unusable::Malformed(error.to_string()).to_string())
+        });
+        let control = match started {
             Err(reason) => {
-                self.settle(
-                    lease,
-                    Finished::at_once(Ending::plain(AttemptOutcome::Failed, reason)),
-                );
+                let ending = Ending::plain(AttemptOutcome::Failed, reason);
+                return self.settle(lease, Finished::at_once(ending));
             }
-            Ok(Run::Noop(noop)) => self.start_noop(lease, &noop, cap, now),
-            Ok(Run::Http(run)) => {
-                let new = NewHttp {
-                    lease,
-                    run,
-                    traceparent: assignment.traceparent,
-                    due,
-                    policy: self.session.policy.into(),
-                    received: now,
-                    cap,
-                };
-                self.work.start_http(new, &self.tasks, self.events.clone());
+            Ok(Started::Ended(ending)) => return self.settle(lease, Finished::at_once(ending)),
+            Ok(Started::Sleeps { until, then }) => {
+                self.work.sleepers.add(until, lease);
+                Control::Timer { then }
             }
-            Ok(Run::Command(run)) => {
-                let new = NewCommand {
-                    lease,
-                    run,
-                    traceparent: assignment.traceparent,
-                    due,
-                    resources: assignment.resources.unwrap_or_default(),
-                    received: now,
-                    cap,
-                    kill_grace: self.session.kill_grace,
-                    network: self.session.policy.command_network,
-                };
-                self.work.start(new, &self.tasks, self.events.clone());
-            }
-        }
+            Ok(Started::Runs { stop, output }) => Control::Driver { stop, output },
+        };
+        self.work.add(lease, Running { billed_from: now, why: None, control });
     }
 
     /// Refuses an assignment after a moment: an executor that can do nothing must not draw all work to itself by being
@@ -124,29 +115,14 @@ impl Agent {
             .map(|error| format!("the executor's spool cannot be written: {error}"))
     }
 
-    fn start_noop(&mut self, lease: LeaseKey, noop: &NoopRun, cap: Duration, now: Instant) {
-        if noop.sleep.is_zero() {
-            let ending = Ending::plain(AttemptOutcome::Succeeded, "");
-            return self.settle(lease, Finished::at_once(ending));
-        }
-        self.work.sleepers.add(now + noop.sleep.min(cap), lease);
-        let kind = Kind::Noop { wakes_over_cap: noop.sleep > cap };
-        self.work.add(lease, Running { billed_from: now, cap, why: None, kind });
-    }
-
     /// Ends the sleep of those whose time has come.
     pub(super) fn wake_sleepers(&mut self, now: Instant) {
         while let Some(lease) = self.work.sleepers.pop(now) {
             // Not there any more: it was stopped.
             let Some(running) = self.work.running.get(&lease) else { continue };
-            let ending = match running.kind {
-                Kind::Noop { wakes_over_cap: true } => Ending::over_cap(running.cap),
-                Kind::Noop { wakes_over_cap: false } => {
-                    Ending::plain(AttemptOutcome::Succeeded, "")
-                }
-                Kind::Command { .. } | Kind::Http { .. } => continue,
-            };
-            self.finish(lease, ending, now);
+            if let Control::Timer { then } = &running.control {
+                self.finish(lease, then.clone(), now);
+            }
         }
     }
 }

@@ -4,8 +4,8 @@
 //! costs the task nothing. The process ends when every result is answered, or a bounded time later:
 //! what is still on disk then is delivered by the next boot.
 
-use super::ending::Why;
 use super::state::{Agent, Drain};
+use crate::driver::Why;
 use protocol::LeaseKey;
 use runtime::clock::Instant;
 use std::time::Duration;

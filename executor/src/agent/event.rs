@@ -1,11 +1,7 @@
 //! What the agent is told.
 
-use crate::command::CommandEnd;
-use crate::http::HttpEnd;
 use crate::stream::{DialError, StreamEvent};
 use protocol::LeaseKey;
-use runtime::clock::Instant;
-use std::time::Duration;
 use tonic::transport::Channel;
 
 #[derive(Debug)]
@@ -16,20 +12,6 @@ pub(super) enum Event {
     NotStarted { lease: LeaseKey, reason: String },
     /// Something came over a stream.
     Stream(StreamEvent),
-    /// A command has ended and nothing of it is left.
-    CommandEnded {
-        lease: LeaseKey,
-        end: CommandEnd,
-        /// When its turn to start had come; none when it never did.
-        began: Option<Instant>,
-    },
-    /// An HTTP call has ended and its connection is closed.
-    HttpEnded {
-        lease: LeaseKey,
-        end: HttpEnd,
-        /// How long it only waited for its turn.
-        waited: Duration,
-    },
 }
 
 impl From<StreamEvent> for Event {

@@ -3,11 +3,10 @@
 //! Called when the term was not confirmed in time and when the resource manager says that the session is
 //! over. Between the two sessions nothing is dialled: an executor must not offer room that is still taken.
 
-use super::ending::{Ending, Why};
 use super::state::{Agent, Session};
-use super::work::Kind;
+use super::work::Control;
+use crate::driver::{Ending, Why};
 use crate::metrics::{CONNECTED, FENCED};
-use crate::supervise::Order;
 use protocol::LeaseKey;
 use runtime::clock::Instant;
 
@@ -40,7 +39,7 @@ impl Agent {
         self.begin_anew_if_dead();
     }
 
-    /// Asks one running attempt to end. A noop has no more to do and ends at once.
+    /// Asks one running attempt to end. One that only sleeps ends at once.
     pub(super) fn end_attempt(&mut self, lease: LeaseKey, why: Why, now: Instant) {
         let kill_grace = self.session.kill_grace;
         let Some(running) = self.work.running.get_mut(&lease) else { return };
@@ -49,23 +48,16 @@ impl Agent {
             return;
         }
         running.why = Some(why);
-        let orders = match &running.kind {
-            Kind::Noop { .. } => return self.finish(lease, Ending::ours(why), now),
-            // A connection has no manners to wait for; its event says that it is closed.
-            Kind::Http { stop, .. } => return stop.notify_one(),
-            Kind::Command { orders, .. } => orders,
-        };
         let grace = match why {
-            Why::Stop => kill_grace,
-            Why::Drain => kill_grace.min(super::drain::LAST_GRACE),
-            Why::Fence => {
-                orders.send(Order::Kill).ok();
-                return;
-            }
+            Why::Stop => Some(kill_grace),
+            Why::Drain => Some(kill_grace.min(super::drain::LAST_GRACE)),
+            Why::Fence => None,
         };
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        // Nobody hears it when the attempt has just ended; its event is on the way.
-        orders.send(Order::Stop { grace_ms }).ok();
+        match &running.control {
+            Control::Timer { .. } => self.finish(lease, Ending::ours(why), now),
+            // That it has ended is said by its driver.
+            Control::Driver { stop, .. } => stop.stop(grace),
+        }
     }
 
     /// Begins a new session once nothing of the old one runs.
@@ -82,7 +74,7 @@ impl Agent {
 
     /// Output of a session that is over has nowhere to go.
     fn forget_output(&mut self) {
-        self.work.output.clear();
+        self.work.services.output.clear();
         self.flight.clear();
         self.accepted.clear();
     }

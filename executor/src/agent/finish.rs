@@ -1,8 +1,8 @@
 //! Turns an ended attempt into a result on its way to disk and to the resource manager.
 
-use super::ending::{Ending, Why};
 use super::state::Agent;
-use super::work::Kind;
+use super::work::Control;
+use crate::driver::{Ended, Ending};
 use crate::metrics::{RESULTS, SPOOL_ALARM, SPOOL_BYTES, UNANSWERED};
 use crate::output::AttemptOutput;
 use crate::spool::{ResultKey, Written};
@@ -27,16 +27,11 @@ impl Finished {
 }
 
 impl Agent {
-    /// An attempt has ended by its driver's word and nothing of it is left. `ending` makes its result of why we
-    /// asked it to end, if we did, and of its cap.
-    pub(super) fn ended(
-        &mut self,
-        lease: LeaseKey,
-        now: Instant,
-        ending: impl FnOnce(Option<Why>, Duration) -> Ending,
-    ) {
-        let Some(running) = self.work.running.get(&lease) else { return };
-        let ending = ending(running.why, running.cap);
+    /// An attempt has ended by its driver's word and nothing of it is left.
+    pub(super) fn ended(&mut self, lease: LeaseKey, ended: Ended, now: Instant) {
+        let Some(running) = self.work.running.get_mut(&lease) else { return };
+        running.billed_from = ended.billed_from.unwrap_or(now).min(now);
+        let ending = ended.under(running.why);
         self.finish(lease, ending, now);
         self.begin_anew_if_dead();
     }
@@ -44,9 +39,9 @@ impl Agent {
     /// A running attempt has ended like this.
     pub(super) fn finish(&mut self, lease: LeaseKey, ending: Ending, now: Instant) {
         let Some(running) = self.work.remove(&lease) else { return };
-        let output = match running.kind {
-            Kind::Command { output, .. } | Kind::Http { output, .. } => Some(output),
-            Kind::Noop { .. } => None,
+        let output = match running.control {
+            Control::Driver { output, .. } => Some(output),
+            Control::Timer { .. } => None,
         };
         self.settle(lease, Finished { ending, ran: now - running.billed_from, output });
     }

@@ -6,13 +6,13 @@
 mod answers;
 mod assign;
 mod drain;
-mod ending;
 mod event;
 mod fence;
 mod finish;
 mod heart;
 mod outbound;
 mod outbox;
+mod sleepers;
 mod start;
 mod state;
 mod stop;

@@ -18,7 +18,7 @@ impl Agent {
         let something = now >= self.heart.due()
             || !self.accepted.is_empty()
             || self.outbox.has_ready()
-            || self.flight.is_ready(&self.work.output);
+            || self.flight.is_ready(&self.work.services.output);
         something.then(|| (link.number, link.sender.clone()))
     }
 
@@ -55,10 +55,10 @@ impl Agent {
     }
 
     fn say_output(&mut self, now: Instant) -> Option<FromExecutor> {
-        if !self.flight.is_ready(&self.work.output) {
+        if !self.flight.is_ready(&self.work.services.output) {
             return None;
         }
-        let output = self.flight.next(&self.work.output)?;
+        let output = self.flight.next(&self.work.services.output)?;
         // The last of an attempt's output lets its result go.
         self.outbox.release(now);
         Some(output.into())
@@ -71,7 +71,7 @@ impl Agent {
             session_id: session_bytes(self.session.id),
             pool: self.settings.pool.to_string(),
             capacity: Some(self.settings.capacity),
-            drivers: domain::task::DRIVERS.map(str::to_owned).to_vec(),
+            drivers: self.work.drivers.names().map(str::to_owned).collect(),
             last_assignment: self.session.last_assignment,
             held: self.held(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

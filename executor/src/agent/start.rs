@@ -6,8 +6,10 @@ use super::outbox::Outbox;
 use super::state::{Agent, Disk, Session, Settings};
 use super::turn::Inbox;
 use super::work::Work;
-use crate::command::{self, Isolation, IsolationError, Spawner, WorkFolders, establish};
+use crate::command::{self, CommandDriver, IsolationError, Spawner, WorkFolders, establish};
 use crate::data_dir::{DataDir, DataDirError};
+use crate::driver::{Ended, Services};
+use crate::drivers::{Drivers, Host, UnknownDriver};
 use crate::earlier::Earlier;
 use crate::identity::{IdentityError, Users};
 use crate::isolation::{IsolationReport, Strength};
@@ -15,7 +17,7 @@ use crate::output::{Flight, OutputLimits, OutputQueue};
 use crate::spool::{ResultKey, Spool, SpoolError, SpoolFile};
 use crate::stream::{DialError, Dialer, Line};
 use crate::supervise;
-use egress::{Client, Lookups};
+use protocol::LeaseKey;
 use runtime::clock;
 use runtime::config::{ConfigError, ExecutorConfig, ExposeSecret, SecretString};
 use runtime::health::Health;
@@ -50,6 +52,9 @@ pub enum ExecutorError {
     /// `executor.run_as_user` or `executor.run_as_uids` cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// `executor.drivers` names one that there is not.
+    #[error(transparent)]
+    Driver(#[from] UnknownDriver),
     /// `executor.isolation` cannot be had.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
@@ -131,11 +136,12 @@ impl Executor {
 
         let (events_in, events) = mpsc::channel(EVENTS);
         let (written_in, written) = mpsc::unbounded_channel();
+        let (ended_in, ended) = mpsc::channel(EVENTS);
+        let isolation = Arc::new(isolation);
+        let command = CommandDriver { folders, users, spawner, isolation };
         let parts = Parts {
-            folders,
-            users,
-            spawner,
-            isolation,
+            drivers: Drivers::new(&Host { config, command })?,
+            ended: ended_in,
             file,
             earlier,
             written: written_in,
@@ -150,7 +156,7 @@ impl Executor {
         } else {
             tracing::warn!(executor.id = %id, "Commands on `{id}` are not isolated: {report}");
         }
-        let inbox = Inbox { events, written, shutdown };
+        let inbox = Inbox { events, ended, written, shutdown };
         let agent = tasks.spawn("executor_agent", async move {
             let agent = agent.run(inbox).await;
             let spool = agent.disk.spool;
@@ -202,10 +208,8 @@ pub async fn run(
 }
 
 struct Parts {
-    folders: WorkFolders,
-    users: Users,
-    spawner: Spawner,
-    isolation: Isolation,
+    drivers: Drivers,
+    ended: mpsc::Sender<(LeaseKey, Ended)>,
     file: SpoolFile,
     earlier: Earlier,
     written: mpsc::UnboundedSender<crate::spool::Written>,
@@ -220,13 +224,6 @@ async fn clean_leftovers(folders: &WorkFolders) -> Result<(), ExecutorError> {
         tracing::error!(%error, "Work folders of an earlier boot cannot be removed: {error}");
     }
     cleaned.map(|_| ()).map_err(|error| ExecutorError::Thread(error.into()))
-}
-
-fn lookups(config: &ExecutorConfig) -> Lookups {
-    let [most, most_per_tenant] = [config.max_lookups, config.max_lookups_per_tenant]
-        .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-    let (name_servers, timeout) = (config.name_servers.clone(), config.lookup_timeout);
-    Lookups { name_servers, timeout, most, most_per_tenant }
 }
 
 fn assemble(
@@ -266,14 +263,14 @@ fn assemble(
         work: Work {
             running: Default::default(),
             sleepers: Default::default(),
-            output: Arc::new(OutputQueue::default()),
-            limits,
-            folders: parts.folders,
-            users: parts.users,
-            spawner: parts.spawner,
-            isolation: parts.isolation,
-            client: Arc::new(Client::new(&lookups(config))),
-            lease_until: watch::Sender::new(0),
+            drivers: parts.drivers,
+            services: Services {
+                tasks: tasks.clone(),
+                ended: parts.ended,
+                output: Arc::new(OutputQueue::default()),
+                limits,
+                lease_until: watch::Sender::new(0),
+            },
         },
         outbox,
         disk: Disk { spool, live_bytes, failure: None },

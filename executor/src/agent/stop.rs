@@ -3,8 +3,8 @@
 //! It repeats itself until a result confirms, so everything here may come twice. What has ended already
 //! keeps its outcome; its result is on the way.
 
-use super::ending::Why;
 use super::state::Agent;
+use crate::driver::Why;
 use protocol::{Lease, LeaseKey};
 use runtime::clock::Instant;
 use std::collections::HashSet;

@@ -3,11 +3,11 @@
 //! Wait, look at the lease, then act: in this order, so that after a pause of any length (SIGSTOP, a
 //! frozen machine) nothing is sent, started or believed before the fence.
 
-use super::ending::Ending;
 use super::event::Event;
 use super::state::Agent;
+use crate::driver::Ended;
 use crate::spool::Written;
-use protocol::FromExecutor;
+use protocol::{FromExecutor, LeaseKey};
 use runtime::clock::{self, Instant};
 use runtime::fault::FaultPoint;
 use runtime::shutdown::Shutdown;
@@ -28,6 +28,7 @@ const MEND: Duration = Duration::from_secs(1);
 /// Where the agent hears of things.
 pub(super) struct Inbox {
     pub(super) events: mpsc::Receiver<Event>,
+    pub(super) ended: mpsc::Receiver<(LeaseKey, Ended)>,
     pub(super) written: mpsc::UnboundedReceiver<Written>,
     pub(super) shutdown: Shutdown,
 }
@@ -39,6 +40,8 @@ static SPOOLED: FaultPoint = FaultPoint::new("executor.spooled");
 
 enum Happened {
     Event(Event),
+    /// By its driver's word.
+    Ended(LeaseKey, Ended),
     Written(Written),
     /// The link with this number has room.
     Room(u64, OwnedPermit<FromExecutor>),
@@ -93,10 +96,11 @@ impl Agent {
         };
         tokio::select! {
             Some(event) = inbox.events.recv() => Happened::Event(event),
+            Some((lease, ended)) = inbox.ended.recv() => Happened::Ended(lease, ended),
             Some(written) = inbox.written.recv() => Happened::Written(written),
             happened = room => happened,
             () = inbox.shutdown.cancelled(), if self.drain.is_none() => Happened::Shutdown,
-            () = self.work.output.filled() => Happened::Time,
+            () = self.work.services.output.filled() => Happened::Time,
             () = clock::sleep_until(self.next_deadline(now)) => Happened::Time,
         }
     }
@@ -124,6 +128,13 @@ impl Agent {
                     self.heed_event(event, now);
                 }
             }
+            Happened::Ended(lease, ended) => {
+                self.ended(lease, ended, now);
+                for _ in 0..BURST {
+                    let Ok((lease, ended)) = inbox.ended.try_recv() else { break };
+                    self.ended(lease, ended, now);
+                }
+            }
             Happened::Written(written) => {
                 self.written(written, now);
                 for _ in 0..BURST {
@@ -149,18 +160,6 @@ impl Agent {
             Event::Dialled(dialled) => self.dialled(dialled, now),
             Event::NotStarted { lease, reason } => self.not_started(lease, reason),
             Event::Stream(event) => self.heard(event, now),
-            Event::CommandEnded { lease, end, began } => {
-                if let Some(running) = self.work.running.get_mut(&lease) {
-                    running.billed_from = began.unwrap_or(now);
-                }
-                self.ended(lease, now, |why, cap| Ending::of_command(end, why, cap));
-            }
-            Event::HttpEnded { lease, end, waited } => {
-                if let Some(running) = self.work.running.get_mut(&lease) {
-                    running.billed_from = (running.billed_from + waited).min(now);
-                }
-                self.ended(lease, now, |why, cap| Ending::of_http(end, why, cap));
-            }
         }
     }
 }

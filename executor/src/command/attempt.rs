@@ -37,32 +37,32 @@ const LONGEST_TURN: Duration = Duration::from_secs(1);
 pub(crate) const UNABLE_HOLD: Duration = Duration::from_secs(1);
 
 /// Everything an attempt needs.
-pub(crate) struct Assigned {
-    pub(crate) lease: LeaseKey,
-    pub(crate) run: CommandRun,
-    pub(crate) traceparent: String,
-    pub(crate) due: Due,
-    pub(crate) resources: Capacity,
-    pub(crate) received: Instant,
+pub(super) struct Assigned {
+    pub(super) lease: LeaseKey,
+    pub(super) run: CommandRun,
+    pub(super) traceparent: String,
+    pub(super) due: Due,
+    pub(super) resources: Capacity,
+    pub(super) received: Instant,
     /// When its turn to start had come. The customer does not pay for the wait.
-    pub(crate) began: Option<Instant>,
-    pub(crate) cap_until_ns: u64,
-    pub(crate) kill_grace: Duration,
-    pub(crate) folders: WorkFolders,
-    pub(crate) users: Users,
-    pub(crate) spawner: Spawner,
-    pub(crate) measures: Measures,
-    pub(crate) output: Arc<AttemptOutput>,
-    pub(crate) queue: Arc<OutputQueue>,
+    pub(super) began: Option<Instant>,
+    pub(super) cap_until_ns: u64,
+    pub(super) kill_grace: Duration,
+    pub(super) folders: WorkFolders,
+    pub(super) users: Users,
+    pub(super) spawner: Spawner,
+    pub(super) measures: Measures,
+    pub(super) output: Arc<AttemptOutput>,
+    pub(super) queue: Arc<OutputQueue>,
     /// What the agent wants.
-    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
+    pub(super) orders: mpsc::UnboundedReceiver<Order>,
     /// When the lease is over, in `monotonic_ns`.
-    pub(crate) lease_until: watch::Receiver<u64>,
+    pub(super) lease_until: watch::Receiver<u64>,
 }
 
 /// How it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CommandEnd {
+pub(super) enum CommandEnd {
     /// It ran, and nothing of it is left.
     Ended(Ended),
     /// It never ran, by its own fault: why, for people.
@@ -76,7 +76,7 @@ pub(crate) enum CommandEnd {
 }
 
 /// Runs the attempt; also says when its turn to start had come.
-pub(crate) async fn run(mut assigned: Assigned) -> (CommandEnd, Option<Instant>) {
+pub(super) async fn run(mut assigned: Assigned) -> (CommandEnd, Option<Instant>) {
     let (folders, users, lease) =
         (assigned.folders.clone(), assigned.users.clone(), assigned.lease);
     let made = spawn_blocking(move || {

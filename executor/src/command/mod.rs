@@ -4,6 +4,8 @@
 //! of the agent carries orders there and the report back.
 
 mod attempt;
+mod driver;
+mod ending;
 mod environment;
 mod establish;
 mod folder;
@@ -11,9 +13,10 @@ mod leftovers;
 mod probe;
 mod spawner;
 
-pub(crate) use attempt::{Assigned, CommandEnd, UNABLE_HOLD, run};
+pub(crate) use attempt::UNABLE_HOLD;
+pub(crate) use driver::{CommandDriver, NAME};
 pub use establish::IsolationError;
-pub(crate) use establish::{Isolation, establish};
+pub(crate) use establish::establish;
 pub(crate) use folder::WorkFolders;
 pub(crate) use leftovers::clean;
 pub(crate) use spawner::Spawner;

@@ -21,26 +21,26 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 /// Everything an attempt needs.
-pub(crate) struct Assigned {
-    pub(crate) lease: LeaseKey,
-    pub(crate) run: HttpRun,
-    pub(crate) traceparent: String,
-    pub(crate) due: Due,
-    pub(crate) policy: TargetPolicy,
-    pub(crate) cap_until: Instant,
-    pub(crate) client: Arc<Client>,
+pub(super) struct Assigned {
+    pub(super) lease: LeaseKey,
+    pub(super) run: HttpRun,
+    pub(super) traceparent: String,
+    pub(super) due: Due,
+    pub(super) policy: TargetPolicy,
+    pub(super) cap_until: Instant,
+    pub(super) client: Arc<Client>,
     /// Most of the last answer's body that is read, bytes.
-    pub(crate) body_limit: u64,
-    pub(crate) output: Arc<AttemptOutput>,
-    pub(crate) queue: Arc<OutputQueue>,
+    pub(super) body_limit: u64,
+    pub(super) output: Arc<AttemptOutput>,
+    pub(super) queue: Arc<OutputQueue>,
     /// The agent wants it to end.
-    pub(crate) stop: Arc<Notify>,
+    pub(super) stop: Arc<Notify>,
     /// When the lease is over, in `monotonic_ns`.
-    pub(crate) lease_until: watch::Receiver<u64>,
+    pub(super) lease_until: watch::Receiver<u64>,
 }
 
 /// Runs the attempt; also says how long of that it only waited for its turn. When this returns its connection is closed.
-pub(crate) async fn run(assigned: Assigned) -> (HttpEnd, Duration) {
+pub(super) async fn run(assigned: Assigned) -> (HttpEnd, Duration) {
     let (began, waits) = (clock::monotonic(), Waits::default());
     let (output, queue) = (Arc::clone(&assigned.output), Arc::clone(&assigned.queue));
     let end = race(assigned, &waits).await;

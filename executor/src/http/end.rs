@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// How it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HttpEnd {
+pub(super) enum HttpEnd {
     /// There was an answer, and this is what the task's rule makes of it.
     Answered { status: u16, succeeded: bool, retry_after: Option<Duration> },
     /// There was no whole answer: why, for people.

@@ -1,15 +1,16 @@
 //! The driver that calls a URL.
 //!
-//! An attempt is one future of the agent's process ([`run`]): dropping it closes its connection, which is how it
+//! An attempt is one future of the agent's process: dropping it closes its connection, which is how it
 //! is capped, stopped and fenced. What it may connect to is guarded by [`egress`].
 //!
 //! The body of the last answer is the attempt's standard output; requests made and heads received, one line
 //! each, are its standard error.
 
 mod attempt;
+mod driver;
 mod end;
+mod ending;
 mod request;
 mod transcript;
 
-pub(crate) use attempt::{Assigned, run};
-pub(crate) use end::HttpEnd;
+pub(crate) use driver::{HttpDriver, NAME};

@@ -1,36 +1,29 @@
 //! The driver that does nothing, for a while: for measuring everything around it.
 //!
-//! All sleeping attempts share one heap and the agent's one timer; one that sleeps for no time touches
-//! neither. It has to be cheap enough that a measurement with it measures the rest of Berth.
+//! It has to be cheap: an attempt costs no task of the runtime, and one that sleeps for no time no timer.
 
-use protocol::LeaseKey;
-use runtime::clock::Instant;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::driver::{Attempt, Driver, Ending, Services, Started};
+use domain::task::{AttemptOutcome, NoopRun};
+use serde_json::Value;
 
-/// Sleeping attempts by when they wake.
-#[derive(Debug, Default)]
-pub(crate) struct Sleepers {
-    heap: BinaryHeap<Reverse<(Instant, LeaseKey)>>,
-}
+/// As tasks name it.
+pub(crate) const NAME: &str = "noop";
 
-impl Sleepers {
-    pub(crate) fn add(&mut self, wakes: Instant, lease: LeaseKey) {
-        self.heap.push(Reverse((wakes, lease)));
-    }
+pub(crate) struct NoopDriver;
 
-    /// When the next one wakes.
-    pub(crate) fn next_wake(&self) -> Option<Instant> {
-        self.heap.peek().map(|Reverse((wakes, _))| *wakes)
-    }
-
-    /// One that has woken by now. It may have been stopped meanwhile: the caller knows.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<LeaseKey> {
-        let due = self.next_wake().is_some_and(|wakes| wakes <= now);
-        due.then(|| self.heap.pop().map(|Reverse((_, lease))| lease)).flatten()
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.heap.clear();
+impl Driver for NoopDriver {
+    fn start(
+        &self,
+        run: Value,
+        attempt: Attempt,
+        _services: &Services,
+    ) -> Result<Started, serde_json::Error> {
+        let NoopRun { sleep } = serde_json::from_value(run)?;
+        let done = Ending::plain(AttemptOutcome::Succeeded, "");
+        if sleep.is_zero() {
+            return Ok(Started::Ended(done));
+        }
+        let then = if sleep > attempt.cap { Ending::over_cap(attempt.cap) } else { done };
+        Ok(Started::Sleeps { until: attempt.received + sleep.min(attempt.cap), then })
     }
 }

@@ -4,6 +4,7 @@
 //! deadlines that cross that border use this; everything else reads `runtime::clock`.
 
 use nix::time::{ClockId, clock_gettime};
+use runtime::clock::{self, Instant};
 
 /// Nanoseconds since some fixed point, never going back. 0 if the machine has no such clock, which
 /// makes every deadline lie in the future: Linux always has one.
@@ -12,4 +13,12 @@ pub(crate) fn monotonic_ns() -> u64 {
         let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);
         seconds * 1_000_000_000 + u64::try_from(now.tv_nsec()).unwrap_or(0)
     })
+}
+
+/// `at` in nanoseconds of the machine's clock. Reads that clock first, so that being interrupted between
+/// the two can only make it earlier.
+pub(crate) fn until_ns(at: Instant) -> u64 {
+    let now_ns = monotonic_ns();
+    let left = at.saturating_duration_since(clock::monotonic());
+    now_ns.saturating_add(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -29,7 +29,7 @@ mod start;
 mod wall;
 mod watch;
 
-pub(crate) use clock::monotonic_ns;
+pub(crate) use clock::{monotonic_ns, until_ns};
 pub(crate) use control::{Decoder, encode};
 pub use entry::maybe_run;
 #[cfg(test)]

@@ -80,6 +80,8 @@ pub struct ExecutorConfig {
     id: String,
     /// Pool this executor belongs to.
     pub pool: PoolName,
+    /// Ways to run tasks that it offers, by name; at least one.
+    pub drivers: Vec<String>,
     /// Resource managers to connect to; at least one.
     pub resource_managers: Vec<String>,
     /// File of the CAs that are trusted for `https://` addresses besides the usual ones; empty: none.
@@ -159,6 +161,7 @@ impl ExecutorConfig {
     pub(super) fn check(&self, checks: &mut Checks) {
         let id_fits = self.id.is_empty() || self.id.parse::<ExecutorId>().is_ok();
         checks.rule("executor.id", id_fits, "must be 1 to 63 of a-z 0-9 -, or empty");
+        checks.rule("executor.drivers", !self.drivers.is_empty(), "must name at least one driver");
         let http = |text: &String| {
             url::Url::parse(text)
                 .is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
