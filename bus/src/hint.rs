@@ -6,12 +6,18 @@
 
 use domain::id::{TaskId, TenantId};
 use domain::resources::Resources;
+use domain::task::DriverName;
 use runtime::trace::TraceContext;
 use serde::{Deserialize, Serialize};
 
 /// The first byte of every message. A resource manager drops a message with another one: the sweep
 /// returns its tasks, and they are dispatched again.
 const FORMAT: u8 = 1;
+/// The same of a message that also names drivers. One that names none has the first format, because an earlier release
+/// reads no other: the batcher names drivers only where all resource managers of the pool say which ones they have.
+const WITH_DRIVERS: u8 = 2;
+
+type TraceBytes = [u8; TraceContext::BYTES];
 
 /// One task that was marked `queued`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +32,9 @@ pub struct Hint {
     pub resources: Resources,
     /// `run_at + delay_tolerance`, milliseconds since the Unix epoch.
     pub start_deadline_unix_ms: i64,
+    /// The driver it needs; `None`: any executor may be tried. On its way it is in a list of the batch's.
+    #[serde(skip)]
+    pub driver: Option<DriverName>,
 }
 
 /// The hints of one message; about a hundred is a good size.
@@ -66,9 +75,36 @@ impl HintBatch {
     /// # Errors
     /// Only when memory for the bytes cannot be allocated.
     pub fn encode(&self) -> Result<Vec<u8>, postcard::Error> {
-        let mut bytes = Vec::with_capacity(32 + 64 * self.hints.len());
-        bytes.push(FORMAT);
-        postcard::to_extend(&(self.trace.to_bytes(), &self.hints), bytes)
+        let mut bytes = Vec::with_capacity(64 + 64 * self.hints.len());
+        let (names, places) = self.drivers();
+        if names.is_empty() {
+            bytes.push(FORMAT);
+            return postcard::to_extend(&(self.trace.to_bytes(), &self.hints), bytes);
+        }
+        bytes.push(WITH_DRIVERS);
+        postcard::to_extend(&(self.trace.to_bytes(), &self.hints, names, places), bytes)
+    }
+
+    /// Each driver once, and for each hint its place among them, counted from 1; 0: none. No places: all have the first.
+    fn drivers(&self) -> (Vec<&str>, Vec<u8>) {
+        let (mut names, mut places): (Vec<&str>, Vec<u8>) = Default::default();
+        for hint in &self.hints {
+            let Some(name) = hint.driver.as_ref().map(DriverName::as_str) else {
+                places.push(0);
+                continue;
+            };
+            let at = names.iter().position(|known| *known == name).unwrap_or(names.len());
+            // There are few drivers. One too many is not named: its tasks may be tried anywhere.
+            let place = u8::try_from(at + 1).unwrap_or(0);
+            if place > 0 && at == names.len() {
+                names.push(name);
+            }
+            places.push(place);
+        }
+        if places.iter().all(|place| *place == 1) {
+            places.clear();
+        }
+        (names, places)
     }
 
     /// Reads a message body.
@@ -79,21 +115,36 @@ impl HintBatch {
         match bytes.split_first() {
             None => Err(DecodeError::Empty),
             Some((&FORMAT, content)) => {
-                let ((trace, hints), rest): (([u8; TraceContext::BYTES], Vec<Hint>), _) =
-                    postcard::take_from_bytes(content).map_err(DecodeError::Content)?;
-                match rest.len() {
-                    // The trace is for diagnosis only: an invalid one must not lose the hints.
-                    0 => Ok(Self {
-                        trace: TraceContext::from_bytes(&trace)
-                            .unwrap_or_else(|_| TraceContext::generate()),
-                        hints,
-                    }),
-                    count => Err(DecodeError::Trailing { count }),
+                let (trace, hints) = whole::<(TraceBytes, Vec<Hint>)>(content)?;
+                Ok(Self { trace: trace_of(&trace), hints })
+            }
+            Some((&WITH_DRIVERS, content)) => {
+                let (trace, mut hints, names, places) =
+                    whole::<(TraceBytes, Vec<Hint>, Vec<&str>, Vec<u8>)>(content)?;
+                let places = places.into_iter().chain(std::iter::repeat(1));
+                for (hint, place) in hints.iter_mut().zip(places) {
+                    let name = usize::from(place).checked_sub(1).and_then(|at| names.get(at));
+                    hint.driver = name.and_then(|name| name.parse().ok());
                 }
+                Ok(Self { trace: trace_of(&trace), hints })
             }
             Some((&found, _)) => Err(DecodeError::Format { found }),
         }
     }
+}
+
+/// All of `content`, and nothing after it.
+fn whole<'a, T: Deserialize<'a>>(content: &'a [u8]) -> Result<T, DecodeError> {
+    let (value, rest) = postcard::take_from_bytes(content).map_err(DecodeError::Content)?;
+    match rest.len() {
+        0 => Ok(value),
+        count => Err(DecodeError::Trailing { count }),
+    }
+}
+
+/// It is for diagnosis only: an invalid one must not lose the hints.
+fn trace_of(bytes: &TraceBytes) -> TraceContext {
+    TraceContext::from_bytes(bytes).unwrap_or_else(|_| TraceContext::generate())
 }
 
 #[cfg(test)]
@@ -108,6 +159,7 @@ mod tests {
             dispatch_epoch,
             resources,
             start_deadline_unix_ms: 1_790_000_000_123,
+            driver: "command".parse().ok(),
         };
         HintBatch { trace: TraceContext::generate(), hints: (0..size).map(hint).collect() }
     }
@@ -115,10 +167,27 @@ mod tests {
     #[test]
     fn a_batch_reads_back_as_written() {
         for size in [0, 1, 100] {
-            let batch = batch(size, Tier::Premium.resources(), 3);
-            let bytes = batch.encode().unwrap();
-            assert_eq!(HintBatch::decode(&bytes).unwrap(), batch);
+            let mut batch = batch(size, Tier::Premium.resources(), 3);
+            for drivers in [&["command", "noop", "No Name", "noop"][..], &["noop"], &[]] {
+                for (at, hint) in batch.hints.iter_mut().enumerate() {
+                    hint.driver = drivers.get(at % 5).and_then(|name| name.parse().ok());
+                }
+                let bytes = batch.encode().unwrap();
+                assert_eq!(HintBatch::decode(&bytes).unwrap(), batch);
+                // A release that knows no drivers reads what names none.
+                let names = batch.hints.iter().any(|hint| hint.driver.is_some());
+                assert_eq!(bytes[0], if names { WITH_DRIVERS } else { FORMAT });
+            }
         }
+    }
+
+    #[test]
+    fn a_place_that_names_no_driver_leaves_it_open() {
+        let batch = batch(2, Tier::Basic.resources(), 1);
+        let strange = (batch.trace.to_bytes(), &batch.hints, vec!["No Name"], vec![1u8, 7]);
+        let bytes = postcard::to_extend(&strange, vec![WITH_DRIVERS]).unwrap();
+        let decoded = HintBatch::decode(&bytes).unwrap();
+        assert!(decoded.hints.len() == 2 && decoded.hints.iter().all(|hint| hint.driver.is_none()));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use crate::fleet::Fleet;
 use bus::{Bus, Topic};
 use domain::id::NodeId;
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
+use domain::task::DriverSet;
 use parking_lot::Mutex;
 use runtime::clock::{self, Instant};
 use runtime::tick::TickOutcome;
@@ -63,13 +64,14 @@ fn gone(before: &[PoolReport], now: &[PoolReport]) -> Vec<PoolReport> {
         largest: Resources::default(),
         free: Resources::default(),
         total: Resources::default(),
-        lacks: Shapes::default(),
+        lacks: Lacks::default(),
+        drivers: DriverSet::of([]),
         ..was.clone()
     };
     left.map(nothing).collect()
 }
 
-/// Whether room was freed or a size is no longer lacking.
+/// Whether room was freed, or other sizes or drivers are lacking.
 fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
     before.len() != now.len()
         || before.iter().zip(now).any(|(before, now)| {
@@ -77,10 +79,11 @@ fn is_more(before: &[PoolReport], now: &[PoolReport]) -> bool {
                 || now.completed_slots > before.completed_slots
                 || now.largest != before.largest
                 || now.lacks != before.lacks
+                || now.drivers != before.drivers
         })
 }
 
-/// Whether each pool had and has ample room and the same lacking sizes.
+/// Whether each pool had and has ample room, the same lacking sizes and the same drivers.
 fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
     before.len() == now.len()
         && before.iter().zip(now).all(|(before, now)| {
@@ -90,6 +93,7 @@ fn is_ample(before: &[PoolReport], now: &[PoolReport]) -> bool {
             let least = before.free_slots.min(now.free_slots);
             before.pool == now.pool
                 && before.lacks == now.lacks
+                && before.drivers == now.drivers
                 && before.largest == now.largest
                 && least > 0
                 && least >= moved.saturating_mul(AMPLE)
@@ -109,7 +113,8 @@ mod tests {
             largest: Resources { cpu_millis: 1000, ..Resources::default() },
             free: Resources { cpu_millis: 500, ..Resources::default() },
             total: Resources { cpu_millis: 3000, ..Resources::default() },
-            lacks: Shapes::default(),
+            lacks: Lacks::default(),
+            drivers: DriverSet::of([]),
             last_placed: clock::monotonic(),
         };
         let left = gone(&[report("a"), report("b")], &[report("b")]);
@@ -126,7 +131,8 @@ mod tests {
             largest: Resources::default(),
             free: Resources::default(),
             total: Resources::default(),
-            lacks: Shapes::default(),
+            lacks: Lacks::default(),
+            drivers: DriverSet::of([]),
             last_placed: clock::monotonic(),
         }]
     }
@@ -137,5 +143,12 @@ mod tests {
         assert!(!is_ample(&one_pool(8, 0), &one_pool(8, 6)));
         assert!(!is_ample(&one_pool(8, 0), &one_pool(2, 0)), "6 of 8 run, and will come back");
         assert!(is_ample(&one_pool(100, 0), &one_pool(90, 0)));
+    }
+
+    #[test]
+    fn a_driver_that_comes_wakes_the_batcher() {
+        let (before, mut now) = (one_pool(100, 0), one_pool(100, 0));
+        now[0].drivers = DriverSet::of(["noop".parse().unwrap()]);
+        assert!(!is_ample(&before, &now) && is_more(&before, &now));
     }
 }

@@ -76,7 +76,7 @@ impl Fleet {
     }
 
     fn place(&mut self, size: Resources) -> Option<usize> {
-        let at = choose(size, &self.nodes)?;
+        let at = choose(size, &self.nodes, |_| true)?;
         self.set_free(at, self.nodes[at].free.saturating_sub(size));
         Some(at)
     }

@@ -13,6 +13,7 @@ mod bounded;
 pub mod concurrency;
 pub mod connect;
 pub mod doctor;
+mod drivers;
 mod error;
 pub mod fire;
 pub mod held_retry;

@@ -37,7 +37,7 @@ const fn may_have(name: &'static str, kind: Kind, text: &'static str) -> Field {
 }
 
 /// Every reason, in the order in which they are told.
-const REASONS: [(&str, &str, &[Field]); 17] = [
+const REASONS: [(&str, &str, &[Field]); 18] = [
     ("due", "Its time has not come.", &[has("at", Time, "When it is due")]),
     (
         "retry",
@@ -77,6 +77,11 @@ const REASONS: [(&str, &str, &[Field]); 17] = [
         ],
     ),
     ("no_executor", "Its pool has no executor.", &[has("pool", Text, "The pool")]),
+    (
+        "no_driver",
+        "No executor of its pool has its driver.",
+        &[has("driver", Text, "The driver, as `run` names it")],
+    ),
     (
         "too_large",
         "No executor of its pool is large enough.",

@@ -153,6 +153,7 @@ pub(super) mod tests {
             tier: Some(Tier::Basic),
             resources: Tier::Basic.resources(),
             run_json: "{}".to_owned(),
+            driver: None,
             delay: None,
             run_at: None,
             delay_tolerance: Duration::ZERO,

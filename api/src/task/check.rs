@@ -14,7 +14,7 @@ use domain::batch::{ConcurrencyKey, ParseConcurrencyKeyError, ParsePriorityError
 use domain::id::{PoolName, TaskId, TenantId};
 use domain::pool::PoolUser;
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, RetryOn, RetryPolicy};
+use domain::task::{Delivery, DriverName, RetryOn, RetryPolicy};
 use domain::time::Timestamp;
 use runtime::config::LimitsConfig;
 use serde::Serialize;
@@ -143,6 +143,7 @@ impl Rules<'_> {
             tier,
             resources,
             run_json: text(&run)?,
+            driver: DriverName::try_from(&run).ok(),
             delay,
             run_at,
             delay_tolerance,

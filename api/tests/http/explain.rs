@@ -84,6 +84,9 @@ async fn each_reason_is_told_as_it_is_documented() {
     assert_eq!(documented.told(&server, &task).await, ["no_executor"]);
     server.db.sql(ROOM).await.unwrap();
     assert_eq!(documented.told(&server, &task).await, ["turn"]);
+    server.db.sql("update pool_load set drivers = '{command}'").await.unwrap();
+    assert_eq!(documented.told(&server, &task).await, ["no_driver"]);
+    server.db.sql("update pool_load set drivers = null").await.unwrap();
     let large = json!({"resources": {"cpu_millis": 8000, "memory_mib": 1}});
     let large = submitted(&server, large).await;
     assert_eq!(documented.told(&server, &large).await, ["too_large"]);

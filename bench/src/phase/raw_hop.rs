@@ -107,6 +107,7 @@ pub(super) fn batch(hints: usize) -> HintBatch {
         dispatch_epoch: 1,
         resources: Tier::Basic.resources(),
         start_deadline_unix_ms: 1_790_000_000_000,
+        driver: "command".parse().ok(),
     };
     HintBatch { trace: TraceContext::generate(), hints: (0..hints).map(hint).collect() }
 }

@@ -39,6 +39,9 @@ pub(super) fn because(reason: &Reason, explanation: &Explanation) -> String {
             format!("Its pool was paused {}{}.", when(&pause.since), because.unwrap_or_default())
         }
         Reason::NoExecutor { pool } => format!("The pool `{pool}` has no executor."),
+        Reason::NoDriver { driver } => {
+            format!("No executor of its pool has the driver `{driver}`.")
+        }
         Reason::TooLarge { dimension, asked, largest } => format!(
             "No executor of its pool is large enough: it requests {} {asked}, the largest has {largest}.",
             dimension.as_str()

@@ -1,12 +1,13 @@
 //! Strands: tasks of a tenant with equal start conditions.
 //!
-//! Tasks of a strand need the same room, have the same priority and share the same limits; they differ only in their
+//! Tasks of a strand need the same room and driver, have the same priority and share the same limits; they differ only in their
 //! deadlines. So the first task represents the strand, and the batcher skips whole strands that cannot start, however
 //! many tasks wait. Their tolerances are similar too, so the order of deadlines is nearly the order of due times, by
 //! which late tasks are ordered.
 
 use super::{ConcurrencyKey, Priority};
 use crate::resources::Resources;
+use crate::task::DriverName;
 use std::time::Duration;
 
 /// Hash of a strand within a tenant. Colliding strands are one: tasks of one may then wait for those of the other.
@@ -28,6 +29,8 @@ pub struct Conditions<'a> {
     pub tolerance: Duration,
     /// Its concurrency key.
     pub key: Option<&'a ConcurrencyKey>,
+    /// Its driver; `None`: unknown.
+    pub driver: Option<DriverName>,
 }
 
 impl Strand {
@@ -35,7 +38,7 @@ impl Strand {
     /// a change of this function, equal tasks are in two strands while old ones wait.
     #[must_use]
     pub fn of(conditions: Conditions<'_>) -> Self {
-        let Conditions { resources, priority, flexible, expire_if_late, tolerance, key } =
+        let Conditions { resources, priority, flexible, expire_if_late, tolerance, key, driver } =
             conditions;
         let mut hash = Fnv::default();
         for dimension in resources.dimensions() {
@@ -45,6 +48,9 @@ impl Strand {
         hash.write(&[u8::from(flexible), u8::from(expire_if_late), u8::from(key.is_some())]);
         hash.write(&tolerance.as_millis().max(1).ilog2().to_le_bytes());
         hash.write(key.map_or(&[], |key| key.0.as_bytes()));
+        // No key ends so: what follows is not part of it.
+        hash.write(&[0]);
+        hash.write(driver.as_ref().map_or("", DriverName::as_str).as_bytes());
         Self(hash.0.cast_signed())
     }
 }
@@ -82,6 +88,7 @@ mod tests {
             expire_if_late: false,
             tolerance: Duration::from_secs(60),
             key: None,
+            driver: None,
         };
         let keys = ["", "a", "b"].map(|name| ConcurrencyKey(name.into()));
         let keyed = |at: usize| Conditions { key: Some(&keys[at]), ..usual };
@@ -96,6 +103,8 @@ mod tests {
             keyed(0),
             keyed(1),
             keyed(2),
+            Conditions { driver: "command".parse().ok(), ..usual },
+            Conditions { driver: "noop".parse().ok(), ..usual },
         ]
         .map(Strand::of);
         assert_eq!(HashSet::from(strands).len(), strands.len());

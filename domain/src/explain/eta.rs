@@ -97,7 +97,9 @@ pub(super) fn eta(at: Timestamp, reasons: &[Reason]) -> Eta {
             Eta { earliest: Some(at.max(*due)), estimate: None, basis: Basis::Time }
         }
         Some(Reason::TenantSuspended { .. } | Reason::PoolPaused(_)) => Eta::unknown(Basis::People),
-        Some(Reason::NoExecutor { .. } | Reason::TooLarge { .. }) => Eta::unknown(Basis::Executors),
+        Some(Reason::NoExecutor { .. } | Reason::NoDriver { .. } | Reason::TooLarge { .. }) => {
+            Eta::unknown(Basis::Executors)
+        }
         Some(Reason::ConcurrencyKey(key)) => of_key(at, key),
         Some(Reason::SpareRoom { .. }) => Eta::unknown(Basis::SpareRoom),
         Some(Reason::NoRoom { for_its_size: true, .. }) => Eta::unknown(Basis::Room),

@@ -4,7 +4,7 @@ use super::reason::{KeyUse, LimitUse, Pause, Reason, Turn};
 use super::room::Rooms;
 use crate::id::{PoolName, TaskId};
 use crate::resources::Resources;
-use crate::task::State;
+use crate::task::{DriverName, State};
 use crate::tenant::TenantState;
 use crate::time::Timestamp;
 
@@ -32,6 +32,8 @@ pub struct Facts {
 pub struct Waits {
     /// What it needs.
     pub resources: Resources,
+    /// Its driver; `None`: stored by a release that did not note it.
+    pub driver: Option<DriverName>,
     /// How its tenant stands.
     pub standing: TenantState,
     /// When its tenant was suspended.

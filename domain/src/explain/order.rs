@@ -26,11 +26,16 @@ fn stopped(waits: &Waits) -> impl Iterator<Item = Reason> {
     [suspended, paused, no_executor(waits)].into_iter().flatten()
 }
 
-/// No executor could ever hold it.
+/// No executor could ever run it.
 fn no_executor(waits: &Waits) -> Option<Reason> {
     let largest = waits.rooms.largest();
     if largest == Resources::default() {
         return Some(Reason::NoExecutor { pool: waits.pool.clone() });
+    }
+    if let Some(driver) = waits.driver
+        && !waits.rooms.offers(Some(driver))
+    {
+        return Some(Reason::NoDriver { driver: driver.to_string() });
     }
     let lacks = |d: &Dimension| d.of(waits.resources) > d.of(largest);
     let dimension = Dimension::ALL.into_iter().find(lacks)?;
@@ -44,7 +49,8 @@ fn its_turn(at: Timestamp, waits: &Waits, ready: &Ready) -> Vec<Reason> {
     let spare = spare.map(|until| Reason::SpareRoom { until });
     let limit = ready.limit.map(Reason::RunningLimit);
     // A task held by its key, by flexibility or by its size has no position among the others.
-    let aside = key.is_some() || spare.is_some() || waits.rooms.passes_over(waits.resources);
+    let aside =
+        key.is_some() || spare.is_some() || waits.rooms.passes_over(waits.driver, waits.resources);
     let turn = (!aside).then_some(Reason::Turn(ready.turn));
     let last = if is_next(ready) { [no_room(waits), turn] } else { [turn, no_room(waits)] };
     [key, spare, limit].into_iter().chain(last).flatten().collect()
@@ -59,7 +65,7 @@ fn is_next(ready: &Ready) -> bool {
 /// The pool is full, or has no room for its size.
 fn no_room(waits: &Waits) -> Option<Reason> {
     let (size, largest) = (waits.resources, waits.rooms.largest());
-    let for_its_size = waits.rooms.passes_over(size);
+    let for_its_size = waits.rooms.passes_over(waits.driver, size);
     if no_executor(waits).is_some() || !(for_its_size || waits.rooms.is_full_for(size)) {
         return None;
     }
@@ -97,7 +103,7 @@ mod tests {
     use super::*;
     use crate::id::TaskId;
     use crate::resources::Tier;
-    use crate::task::State;
+    use crate::task::{DriverSet, State};
     use crate::tenant::TenantState;
     use chrono::TimeDelta;
 
@@ -111,6 +117,7 @@ mod tests {
             largest: Tier::Premium.resources(),
             free: None,
             lacks: lacks.iter().map(|tier| tier.resources()).collect(),
+            drivers: DriverSet::default(),
         }
     }
 
@@ -130,6 +137,7 @@ mod tests {
     fn waits(ready: Option<Ready>) -> Waits {
         Waits {
             resources: Tier::Regular.resources(),
+            driver: "command".parse().ok(),
             standing: TenantState::Active,
             suspended_at: None,
             pool: "default".parse().unwrap(),
@@ -182,6 +190,16 @@ mod tests {
         assert_eq!(nobody, names(&["no_executor"], Basis::Executors));
         let large = |waits: &mut Waits, _: &mut Ready| waits.resources.memory_mib = 8193;
         assert_eq!(ready_and(large), names(&["too_large"], Basis::Executors));
+        let noop = |waits: &mut Waits, _: &mut Ready| {
+            let drivers = DriverSet::of(["noop".parse().unwrap()]);
+            waits.rooms = Rooms(vec![Room { drivers, ..room(100, &[]) }]);
+        };
+        assert_eq!(ready_and(noop), names(&["no_driver"], Basis::Executors));
+        let unknown = ready_and(|waits, ready| {
+            noop(waits, ready);
+            waits.driver = None;
+        });
+        assert_eq!(unknown, names(&["turn"], Basis::Pace));
         let mut waits = waits(None);
         waits.resources.memory_mib = 8193;
         let largest = Tier::Premium.resources().memory_mib;

@@ -54,6 +54,11 @@ pub enum Reason {
         /// The pool.
         pool: PoolName,
     },
+    /// No executor of its pool has its driver.
+    NoDriver {
+        /// The driver.
+        driver: String,
+    },
     /// No executor of its pool is large enough.
     TooLarge {
         /// The first dimension that it exceeds.
@@ -125,7 +130,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every name, in order.
-    pub const NAMES: [&'static str; 17] = [
+    pub const NAMES: [&'static str; 18] = [
         "due",
         "retry",
         "retry_budget",
@@ -133,6 +138,7 @@ impl Reason {
         "tenant_suspended",
         "pool_paused",
         "no_executor",
+        "no_driver",
         "too_large",
         "concurrency_key",
         "spare_room",

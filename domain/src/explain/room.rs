@@ -1,7 +1,8 @@
 //! Free room of a pool, as reported by its resource managers.
 
-use crate::placement::Shapes;
+use crate::placement::Lacks;
 use crate::resources::Resources;
+use crate::task::{DriverName, DriverSet};
 
 /// Room reported by one resource manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +14,9 @@ pub struct Room {
     /// Largest free amount of an executor, per dimension; `None`: unknown.
     pub free: Option<Resources>,
     /// Sizes that found no room there.
-    pub lacks: Shapes,
+    pub lacks: Lacks,
+    /// Drivers of its executors.
+    pub drivers: DriverSet,
 }
 
 /// A pool's room, by resource manager.
@@ -48,14 +51,21 @@ impl Rooms {
         self.free_slots() < u64::from(size.slots())
     }
 
-    /// Whether the batcher skips tasks of this size: no executor could ever hold one, or no resource manager with room
-    /// has room for it. Such tasks hold back no others.
+    /// Whether an executor has this driver.
     #[must_use]
-    pub fn passes_over(&self, size: Resources) -> bool {
+    pub fn offers(&self, driver: Option<DriverName>) -> bool {
+        self.0.iter().any(|room| room.drivers.offers(driver))
+    }
+
+    /// Whether the batcher skips tasks of this driver and size: no executor has the driver or could ever hold one, or no
+    /// resource manager with room has room for it. Such tasks hold back no others.
+    #[must_use]
+    pub fn passes_over(&self, driver: Option<DriverName>, size: Resources) -> bool {
         // Without any room it tries none.
         let mut roomy = self.0.iter().filter(|room| room.free_slots > 0);
-        !size.fits_in(self.largest())
-            || (!self.is_full_for(size) && roomy.all(|room| room.lacks.covers(size)))
+        !self.offers(driver)
+            || !size.fits_in(self.largest())
+            || (!self.is_full_for(size) && roomy.all(|room| room.lacks.covers(driver, size)))
     }
 }
 
@@ -72,15 +82,22 @@ mod tests {
             largest: premium,
             free: None,
             lacks: lacks.iter().copied().collect(),
+            drivers: DriverSet::default(),
         };
-        assert!(Rooms::default().passes_over(basic), "nobody is there");
+        let passes_over = |rooms: &Rooms, size| rooms.passes_over(None, size);
+        assert!(passes_over(&Rooms::default(), basic), "nobody is there");
         let one = Rooms(vec![room(30, &[premium])]);
-        assert!(one.passes_over(premium) && !one.passes_over(basic));
-        assert!(!Rooms(vec![room(30, &[premium]), room(1, &[])]).passes_over(premium));
-        assert!(Rooms(vec![room(30, &[premium]), room(0, &[])]).passes_over(premium));
+        assert!(passes_over(&one, premium) && !passes_over(&one, basic));
+        assert!(!passes_over(&Rooms(vec![room(30, &[premium]), room(1, &[])]), premium));
+        assert!(passes_over(&Rooms(vec![room(30, &[premium]), room(0, &[])]), premium));
         let full = Rooms(vec![room(3, &[premium])]);
-        assert!(full.is_full_for(premium) && !full.passes_over(premium));
+        assert!(full.is_full_for(premium) && !passes_over(&full, premium));
         let larger = Resources { memory_mib: premium.memory_mib + 1, ..premium };
-        assert!(Rooms(vec![room(99, &[])]).passes_over(larger), "too large for all");
+        assert!(passes_over(&Rooms(vec![room(99, &[])]), larger), "too large for all");
+        let (noop, http) = ("noop".parse().unwrap(), "http".parse().unwrap());
+        let drivers = DriverSet::of([noop]);
+        let of_noop = Rooms(vec![Room { drivers, ..room(99, &[]) }]);
+        assert!(of_noop.passes_over(Some(http), basic) && !of_noop.passes_over(Some(noop), basic));
+        assert!(!passes_over(&of_noop, basic), "its driver is unknown");
     }
 }

@@ -28,13 +28,14 @@ pub struct Score {
     pub index: usize,
 }
 
-/// Index of the best of `nodes` for `demand`; `None` if it fits none.
+/// Index of the best of `nodes` for `demand` among those that `offers` names; `None` if it fits none. `offers`: whether
+/// the node at this index has the driver of the task.
 #[must_use]
-pub fn choose(demand: Resources, nodes: &[Node]) -> Option<usize> {
+pub fn choose(demand: Resources, nodes: &[Node], offers: impl Fn(usize) -> bool) -> Option<usize> {
     nodes
         .iter()
         .enumerate()
-        .filter(|(_, node)| node.accepting && demand.ports <= node.port_block)
+        .filter(|(index, node)| node.accepting && demand.ports <= node.port_block && offers(*index))
         .filter_map(|(index, node)| {
             let free = node.free.checked_sub(demand)?;
             Some(Score { left_over: left_over(free, node.capacity), index })
@@ -74,7 +75,7 @@ mod tests {
     fn a_used_executor_is_filled_before_an_empty_one() {
         let empty = node(node(Resources::default()).capacity);
         let used = Node { free: empty.free.saturating_sub(Tier::Premium.resources()), ..empty };
-        assert_eq!(choose(Tier::Basic.resources(), &[empty, used]), Some(1));
+        assert_eq!(choose(Tier::Basic.resources(), &[empty, used], |_| true), Some(1));
     }
 
     #[test]
@@ -82,8 +83,17 @@ mod tests {
         let whole = node(node(Resources::default()).capacity);
         let draining = Node { accepting: false, ..whole };
         let broken_up = Node { port_block: 1, ..whole };
-        assert_eq!(choose(Tier::Premium.resources(), &[draining, broken_up]), None);
-        assert_eq!(choose(Tier::Basic.resources(), &[draining, broken_up]), Some(1));
+        let among = |tier: Tier, nodes: &[Node]| choose(tier.resources(), nodes, |_| true);
+        assert_eq!(among(Tier::Premium, &[draining, broken_up]), None);
+        assert_eq!(among(Tier::Basic, &[draining, broken_up]), Some(1));
+    }
+
+    #[test]
+    fn only_nodes_with_its_driver_count() {
+        let nodes = [node(node(Resources::default()).capacity); 3];
+        let basic = Tier::Basic.resources();
+        assert_eq!(choose(basic, &nodes, |at| at == 2), Some(2));
+        assert_eq!(choose(basic, &nodes, |_| false), None);
     }
 
     proptest! {
@@ -91,7 +101,7 @@ mod tests {
         fn what_is_chosen_has_room(frees in proptest::collection::vec(proptest::array::uniform5(0u32..64), 0..20), need in proptest::array::uniform5(0u32..64)) {
             let nodes: Vec<_> = frees.into_iter().map(|d| node(Resources::from_dimensions(d))).collect();
             let need = Resources::from_dimensions(need);
-            match choose(need, &nodes) {
+            match choose(need, &nodes, |_| true) {
                 Some(at) => prop_assert!(need.fits_in(nodes[at].free)),
                 None => prop_assert!(nodes.iter().all(|n| !need.fits_in(n.free))),
             }

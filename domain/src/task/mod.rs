@@ -2,6 +2,7 @@
 
 mod change;
 mod command;
+mod driver;
 mod event;
 mod http;
 mod outcome;
@@ -18,6 +19,7 @@ pub use command::{
     CommandProblem, MAX_COMMAND_BYTES, MAX_STRING, check_argument, check_command_size,
     check_variable,
 };
+pub use driver::{DriverName, DriverSet, ParseDriverNameError};
 pub use event::Event;
 pub use http::{
     HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,

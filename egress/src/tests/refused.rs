@@ -1,10 +1,12 @@
 //! What is never connected to, however it is asked for: no connection is asked for, and none is seen by a listener
 //! that stands on every address of this machine.
 
-use super::{FINE, PUBLIC, Scripted, call, named, reason, redirect, serve};
-use crate::exchange::Answered;
+use super::{FINE, Heard, PUBLIC, Scripted, call, get, named, reason, redirect, rules, serve};
+use crate::exchange::{Answered, run};
 use crate::network::Direct;
 use crate::tls::Tls;
+use crate::waits::Waits;
+use domain::task::SuccessRule;
 use runtime::tasks::TaskGroup;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -90,6 +92,21 @@ async fn an_inner_host_is_never_connected_to_however_it_is_written() {
     let open = call(&direct, Tls::default(), &url, true).await;
     assert!(matches!(open, Ok(Answered { succeeded: true, .. })), "{open:?}");
     assert_eq!(seen.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_transcript_is_told_of_each_request_and_of_the_last_body() {
+    let tasks = TaskGroup::new();
+    let (last, _) = serve(&tasks, "127.0.0.1:0", FINE.to_owned()).await;
+    let to = format!("http://{last}/last");
+    let (first, _) = serve(&tasks, "127.0.0.1:0", redirect(307, &to)).await;
+    let (success, waits, mut heard) = (SuccessRule::default(), Waits::default(), Heard::default());
+    let request = get(&format!("http://{first}/")).unwrap();
+    let rules = rules(true, &success, &waits);
+    let (network, tls) = (Direct::default(), Tls::default());
+    run(&network, &tls, rules, request, &mut heard).await.unwrap();
+    assert_eq!(heard.asked, [format!("GET http://{first}/"), format!("GET {to}")]);
+    assert_eq!(heard.body, b"hi");
 }
 
 #[tokio::test]

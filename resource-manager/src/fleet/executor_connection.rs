@@ -8,6 +8,7 @@ use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Node, Occupancy};
 use domain::quarantine::{Admission, Conduct};
 use domain::resources::Resources;
+use domain::task::DriverSet;
 use protocol::ToExecutor;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -38,6 +39,7 @@ pub(crate) struct ExecutorConnection {
     pub epoch: i64,
     pub executor: ExecutorId,
     pub pool: PoolName,
+    pub drivers: DriverSet,
     pub room: Occupancy,
     pub accepting: bool,
     pub conduct: Conduct,
@@ -46,7 +48,7 @@ pub(crate) struct ExecutorConnection {
 }
 
 impl ExecutorConnection {
-    /// A connection without leases.
+    /// A connection without leases, to an executor of unknown drivers.
     pub(crate) fn empty(
         stream: Stream,
         epoch: i64,
@@ -60,6 +62,7 @@ impl ExecutorConnection {
             epoch,
             executor,
             pool,
+            drivers: DriverSet::default(),
             room: Occupancy::new(capacity, port_first),
             accepting: true,
             conduct: Conduct::default(),

@@ -5,9 +5,10 @@ use super::lease::{HeldKey, HeldLease, origin_of};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
 use domain::id::{ExecutorId, PoolName, SessionId};
-use domain::placement::{Node, Shapes, choose};
+use domain::placement::{Lacks, Node, choose};
 use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
+use domain::task::{DriverName, DriverSet};
 use parking_lot::Mutex;
 use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
 use runtime::clock::{self, Instant};
@@ -56,7 +57,7 @@ struct Inner {
     placed: HashMap<PoolName, Instant>,
     completed: HashMap<PoolName, u64>,
     /// Per pool, sizes that found no room, until they fit.
-    lacks: HashMap<PoolName, Shapes>,
+    lacks: HashMap<PoolName, Lacks>,
     room: HashMap<PoolName, Arc<Notify>>,
 }
 
@@ -219,26 +220,19 @@ impl Fleet {
     /// Reserves room for `hints` that fit, largest first; returns them with their index in `hints`.
     pub(crate) fn place(&self, pool: &PoolName, hints: &[Hint]) -> Vec<(usize, Placement)> {
         let (mut inner, now) = (self.inner.lock(), self.now());
-        let mut sessions = Vec::new();
-        let mut nodes: Vec<Node> = Vec::new();
-        for (session, connection) in
-            inner.connections.iter().filter(|(_, connection)| connection.pool == *pool)
-        {
-            sessions.push(*session);
-            nodes.push(connection.node(now));
-        }
+        let (sessions, mut nodes, drivers) = inner.nodes(pool, now);
         let mut order: Vec<usize> = (0..hints.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(hints[*at].resources.slots()));
         let mut placed = Vec::new();
-        let mut too_large: Option<Resources> = None;
+        let mut too_large: Option<(Option<DriverName>, Resources)> = None;
         for at in order {
-            let need = hints[at].resources;
+            let (driver, need) = (hints[at].driver, hints[at].resources);
             // A size that did not fit is not tried again: a full pool costs one check per size.
-            if too_large == Some(need) {
+            if too_large == Some((driver, need)) {
                 continue;
             }
-            let Some(node) = choose(need, &nodes) else {
-                too_large = Some(need);
+            let Some(node) = choose(need, &nodes, |at| drivers[at].offers(driver)) else {
+                too_large = Some((driver, need));
                 continue;
             };
             let session = sessions[node];
@@ -259,26 +253,30 @@ impl Fleet {
         placed
     }
 
-    /// Records that a task of `size` has no room: no tasks of this size are consumed until one fits.
-    pub(crate) fn lacks(&self, pool: &PoolName, size: Resources) {
-        let mut inner = self.inner.lock();
-        if !inner.lacks.get(pool).is_some_and(|known| known.covers(size)) {
-            inner.lacks.entry(pool.clone()).or_default().add(size);
+    /// Records that a task has no room: no tasks of its size are consumed until one fits. Where another driver has room
+    /// for that size, it is only tasks of its own driver.
+    pub(crate) fn lacks(&self, pool: &PoolName, hint: &Hint) {
+        let (mut inner, now, size) = (self.inner.lock(), self.now(), hint.resources);
+        if !inner.lacks.get(pool).is_some_and(|known| known.covers(hint.driver, size)) {
+            let (_, nodes, _) = inner.nodes(pool, now);
+            let driver = hint.driver.filter(|_| choose(size, &nodes, |_| true).is_some());
+            inner.lacks.entry(pool.clone()).or_default().add(driver, size);
             drop(inner);
             self.changed.notify_one();
         }
     }
 
-    /// Whether a task of `size` found no room and still does not fit: holding another is useless.
-    pub(crate) fn is_lacking(&self, pool: &PoolName, size: Resources) -> bool {
-        self.inner.lock().lacks.get(pool).is_some_and(|known| known.covers(size))
+    /// Whether a task like this found no room and still does not fit: holding another is useless.
+    pub(crate) fn is_lacking(&self, pool: &PoolName, hint: &Hint) -> bool {
+        let inner = self.inner.lock();
+        inner.lacks.get(pool).is_some_and(|known| known.covers(hint.driver, hint.resources))
     }
 
-    /// Whether the pool has executors but none would have room for `size` even if idle, so that waiting is useless.
-    /// False when the list of lacking sizes is full: then a forgotten size would come again at once.
-    pub(crate) fn can_never_hold(&self, pool: &PoolName, size: Resources) -> bool {
+    /// Whether the pool has executors but none has its driver and would have room for it even if idle, so that waiting is
+    /// useless. False when the list of lacking sizes is full: then a forgotten size would come again at once.
+    pub(crate) fn can_never_hold(&self, pool: &PoolName, hint: &Hint) -> bool {
         let inner = self.inner.lock();
-        if inner.lacks.get(pool).is_some_and(|known| known.least().len() == Shapes::MOST) {
+        if inner.lacks.get(pool).is_some_and(Lacks::is_full) {
             return false;
         }
         let mut connections = inner
@@ -287,7 +285,10 @@ impl Fleet {
             .filter(|connection| connection.accepting && connection.pool == *pool)
             .peekable();
         connections.peek().is_some()
-            && connections.all(|connection| !size.fits_in(connection.room.capacity()))
+            && connections.all(|connection| {
+                !connection.drivers.offers(hint.driver)
+                    || !hint.resources.fits_in(connection.room.capacity())
+            })
     }
 
     /// Releases the room of placements that were not granted.
@@ -456,6 +457,7 @@ impl Fleet {
                 free: Resources::default(),
                 total: Resources::default(),
                 lacks: inner.lacks.get(&connection.pool).cloned().unwrap_or_default(),
+                drivers: DriverSet::of([]),
                 last_placed: inner.placed.get(&connection.pool).copied().unwrap_or(self.began),
             });
             if connection.accepting {
@@ -466,6 +468,7 @@ impl Fleet {
                 load.free =
                     load.free.max(Resources { ports: port_block, ..connection.room.free() });
                 load.total = load.total.saturating_add(capacity);
+                load.drivers = load.drivers.union(&connection.drivers);
             }
         }
         loads.into_values().collect()
@@ -486,15 +489,28 @@ impl Inner {
         Some(connection)
     }
 
-    fn forget_what_fits(&mut self, now: Duration) {
-        for (pool, lacks) in &mut self.lacks {
-            if !lacks.is_empty() {
-                let connections =
-                    self.connections.values().filter(|connection| connection.pool == *pool);
-                let nodes: Vec<Node> = connections.map(|connection| connection.node(now)).collect();
-                lacks.retain(|size| choose(*size, &nodes).is_none());
+    /// The executors of `pool`, with what each has free and its drivers.
+    fn nodes(&self, pool: &PoolName, now: Duration) -> (Vec<SessionId>, Vec<Node>, Vec<DriverSet>) {
+        let (mut sessions, mut nodes, mut drivers) = (Vec::new(), Vec::new(), Vec::new());
+        for (session, connection) in &self.connections {
+            if connection.pool == *pool {
+                sessions.push(*session);
+                nodes.push(connection.node(now));
+                drivers.push(connection.drivers.clone());
             }
         }
+        (sessions, nodes, drivers)
+    }
+
+    fn forget_what_fits(&mut self, now: Duration) {
+        let mut all = std::mem::take(&mut self.lacks);
+        for (pool, lacks) in all.iter_mut().filter(|(_, lacks)| !lacks.is_empty()) {
+            let (_, nodes, drivers) = self.nodes(pool, now);
+            lacks.retain(|driver, size| {
+                choose(*size, &nodes, |at| drivers[at].offers(driver)).is_none()
+            });
+        }
+        self.lacks = all;
     }
 }
 

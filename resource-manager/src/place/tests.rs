@@ -6,7 +6,7 @@ use bus::{Hint, HintBatch, Topic};
 use domain::id::{NodeId, PoolName};
 use domain::quarantine::Ending;
 use domain::resources::{Resources, Tier};
-use domain::task::State;
+use domain::task::{DriverSet, State};
 use protocol::to_executor::Message;
 use runtime::health::Health;
 use runtime::trace::TraceContext;
@@ -152,6 +152,57 @@ async fn a_task_that_no_executor_could_hold_is_given_back_at_once() {
     publish(&world, &[hint]).await;
     assert_eq!(world.store.state(&hint), State::Ready);
     assert!(executor.assigned().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_goes_only_to_an_executor_with_its_driver_and_back_at_once_where_there_is_none() {
+    let world = World::new();
+    let mut noops = FakeExecutor::with_drivers(&world, "one", PREMIUM, &["noop"]);
+    start(&world);
+    let [command, noop] =
+        ["command", "noop"].map(|driver| world.store.add(FakeTask::driven_by(driver)));
+    publish(&world, &[command, noop]).await;
+    assert_eq!(states(&world.store, &[command, noop]), [State::Ready, State::Running]);
+    assert_eq!(noops.assigned(), [noop.task]);
+    let load = &world.fleet.loads()[0];
+    assert_eq!(load.drivers, DriverSet::of([noop.driver.unwrap()]));
+    assert!(load.lacks.covers(command.driver, BASIC) && !load.lacks.covers(noop.driver, BASIC));
+    // One that comes with the driver is given it, however idle the other is.
+    let mut commands = FakeExecutor::with_drivers(&world, "two", BASIC, &["command"]);
+    assert!(world.fleet.loads()[0].lacks.is_empty());
+    let again = world.store.add(FakeTask::driven_by("command"));
+    publish(&world, &[again]).await;
+    assert_eq!((commands.assigned(), noops.assigned()), (vec![again.task], vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_whose_executors_are_full_holds_back_no_other() {
+    let world = World::new();
+    let mut noops = FakeExecutor::with_drivers(&world, "one", PREMIUM, &["noop"]);
+    let mut commands = FakeExecutor::with_drivers(&world, "two", BASIC, &["command"]);
+    start(&world);
+    let [first, second] = [(); 2].map(|()| world.store.add(FakeTask::driven_by("command")));
+    publish(&world, &[first, second]).await;
+    assert_eq!(states(&world.store, &[first, second]), [State::Running, State::Queued]);
+    pass(world.config.resource_manager.hint_hold + Duration::from_millis(20)).await;
+    assert_eq!(world.store.state(&second), State::Ready, "it waits in the database");
+    let lacks = world.fleet.loads()[0].lacks.clone();
+    assert!(lacks.covers(second.driver, BASIC));
+    let noop = world.store.add(FakeTask::driven_by("noop"));
+    assert!(!lacks.covers(noop.driver, BASIC));
+    publish(&world, &[noop]).await;
+    assert_eq!((noops.assigned(), commands.assigned()), (vec![noop.task], vec![first.task]));
+    finish(&world, &first);
+    assert!(world.fleet.loads()[0].lacks.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_executor_that_does_not_name_its_drivers_is_tried_with_all() {
+    let (world, mut executor) = started(PREMIUM);
+    let hint = world.store.add(FakeTask::driven_by("command"));
+    publish(&world, &[hint]).await;
+    assert_eq!(executor.assigned(), [hint.task]);
+    assert_eq!(world.fleet.loads()[0].drivers, DriverSet::default());
 }
 
 #[tokio::test(start_paused = true)]

@@ -90,6 +90,7 @@ mod tests {
                 dispatch_epoch: 1,
                 resources: Tier::Basic.resources(),
                 start_deadline_unix_ms: 0,
+                driver: None,
             },
             since,
             delivery: 1,

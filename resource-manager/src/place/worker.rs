@@ -246,8 +246,8 @@ impl<S: LeaseStore> PoolWorker<S> {
         let now = clock::monotonic();
         let overdue = |w: &Waiting| {
             now.saturating_duration_since(w.since) >= self.settings.hint_hold
-                || self.fleet.is_lacking(&self.pool, w.hint.resources)
-                || self.fleet.can_never_hold(&self.pool, w.hint.resources)
+                || self.fleet.is_lacking(&self.pool, &w.hint)
+                || self.fleet.can_never_hold(&self.pool, &w.hint)
         };
         let places: Vec<usize> = (0..round.in_hand.waiting.len())
             .filter(|at| overdue(&round.in_hand.waiting[*at]))
@@ -255,7 +255,7 @@ impl<S: LeaseStore> PoolWorker<S> {
         if !places.is_empty() {
             UNPLACED.inc_by(places.len() as u64);
             for at in &places {
-                self.fleet.lacks(&self.pool, round.in_hand.waiting[*at].hint.resources);
+                self.fleet.lacks(&self.pool, &round.in_hand.waiting[*at].hint);
             }
             self.return_tasks(round, places).await;
         }

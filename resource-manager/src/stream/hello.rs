@@ -8,6 +8,7 @@ use crate::fleet::{ExecutorConnection, HeldKey, HeldLease, Released, Stream};
 use crate::returned::end_returned;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::resources::Resources;
+use domain::task::DriverSet;
 use protocol::refused::Reason;
 use protocol::{
     Capacity, Hello, Lease, MAX_ASSIGNMENT, MAX_EARLIER_SESSIONS, PROTOCOL_VERSION, PoolPolicy,
@@ -18,6 +19,9 @@ use store::StoreError;
 use store::lease::live;
 use store::session::{NewSession, Opened, open_or_adopt};
 use tracing::{info, warn};
+
+/// Drivers of one executor that are noted.
+const MAX_DRIVERS: usize = 64;
 
 /// Name and pool of the executor, as in its first message.
 pub(super) type Identity = (ExecutorId, PoolName);
@@ -42,6 +46,7 @@ pub(super) async fn greet(
         session.pool.clone(),
         (session.capacity, session.port_first),
     );
+    connection.drivers = session.drivers.clone();
     connection.next_assignment = hello.last_assignment + 1;
     let (mut kept, mut came_back): (Vec<Lease>, bool) = Default::default();
     if adopted {
@@ -169,7 +174,17 @@ fn parse(hello: &Hello) -> Result<NewSession, Refused> {
         },
         port_first: capacity.port_first,
         version: plain(hello.version.chars().take(64).collect()),
+        drivers: drivers(&hello.drivers),
     })
+}
+
+/// The drivers that an executor offers. One that names none says nothing of them. What is no name of a driver is left
+/// out: no task needs it.
+fn drivers(names: &[String]) -> DriverSet {
+    if names.is_empty() {
+        return DriverSet::default();
+    }
+    DriverSet::of(names.iter().take(MAX_DRIVERS).filter_map(|name| name.parse().ok()))
 }
 
 /// The leases of a list, as keys.

@@ -4,6 +4,7 @@ use super::World;
 use crate::fleet::{ExecutorConnection, Fleet, Stream};
 use domain::id::{ExecutorId, PoolName, SessionId, TaskId};
 use domain::resources::Resources;
+use domain::task::DriverSet;
 use protocol::result_answer::Verdict;
 use protocol::to_executor::Message;
 use protocol::{LeaseKey, ToExecutor};
@@ -21,8 +22,19 @@ pub(crate) fn connect(
     (executor, pool): (ExecutorId, PoolName),
     capacity: Resources,
 ) {
+    connect_with(fleet, stream, epoch, (executor, pool), (capacity, DriverSet::default()));
+}
+
+fn connect_with(
+    fleet: &Fleet,
+    stream: &Stream,
+    epoch: i64,
+    (executor, pool): (ExecutorId, PoolName),
+    (capacity, drivers): (Resources, DriverSet),
+) {
     let offer = (capacity, 20_000);
-    let connection = ExecutorConnection::empty(stream.clone(), epoch, executor, pool, offer);
+    let mut connection = ExecutorConnection::empty(stream.clone(), epoch, executor, pool, offer);
+    connection.drivers = drivers;
     fleet.connect(connection, false);
 }
 
@@ -44,6 +56,17 @@ impl FakeExecutor {
         Self::with_outbox(world, name, capacity, OUTBOX)
     }
 
+    /// The same with these drivers and no others.
+    pub(crate) fn with_drivers(
+        world: &World,
+        name: &str,
+        capacity: Resources,
+        drivers: &[&str],
+    ) -> Self {
+        let drivers = DriverSet::of(drivers.iter().map(|name| name.parse().unwrap()));
+        Self::with(world, name, (capacity, drivers), OUTBOX)
+    }
+
     /// The same with room for so many messages that it does not read.
     pub(crate) fn with_outbox(
         world: &World,
@@ -51,6 +74,10 @@ impl FakeExecutor {
         capacity: Resources,
         outbox: usize,
     ) -> Self {
+        Self::with(world, name, (capacity, DriverSet::default()), outbox)
+    }
+
+    fn with(world: &World, name: &str, offer: (Resources, DriverSet), outbox: usize) -> Self {
         static STREAMS: AtomicU64 = AtomicU64::new(1);
         let (outbox, inbox) = mpsc::channel(outbox);
         let id = STREAMS.fetch_add(1, Ordering::Relaxed);
@@ -59,7 +86,7 @@ impl FakeExecutor {
             (name.parse().unwrap(), "default".parse().unwrap());
         world.store.open(stream.session, 1, (executor.clone(), pool.clone()));
         let connected = Self { stream, executor, pool, inbox };
-        connect(&world.fleet, &connected.stream, 1, connected.identity(), capacity);
+        connect_with(&world.fleet, &connected.stream, 1, connected.identity(), offer);
         connected
     }
 

@@ -48,6 +48,7 @@ impl FakeStore {
             dispatch_epoch: task.dispatch_epoch,
             resources: task.resources,
             start_deadline_unix_ms: 0,
+            driver: task.driver,
         };
         self.0.lock().tasks.insert((tenant, id), task);
         hint

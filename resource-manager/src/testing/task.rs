@@ -1,7 +1,7 @@
 //! A task of the store in memory.
 
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, State};
+use domain::task::{AttemptOutcome, DriverName, State};
 use std::sync::Arc;
 use std::time::Duration;
 use store::lease::LeaseKey;
@@ -12,6 +12,7 @@ pub(crate) struct FakeTask {
     pub state: State,
     pub dispatch_epoch: i32,
     pub resources: Resources,
+    pub driver: Option<DriverName>,
     pub attempt: u32,
     pub failures: u32,
     pub max_attempts: u32,
@@ -35,6 +36,7 @@ impl FakeTask {
             state: State::Queued,
             dispatch_epoch: 1,
             resources: Tier::Basic.resources(),
+            driver: "noop".parse().ok(),
             attempt: 0,
             failures: 0,
             max_attempts: 3,
@@ -48,6 +50,11 @@ impl FakeTask {
             port_first: 0,
             ends: Vec::new(),
         }
+    }
+
+    /// One of this driver.
+    pub(crate) fn driven_by(driver: &str) -> Self {
+        Self { driver: driver.parse().ok(), ..Self::queued() }
     }
 
     pub(crate) fn of(tier: Tier) -> Self {

@@ -191,6 +191,7 @@ impl SelectionPlan {
             tenant_limits: &self.tenant_limits,
             largest: view.largest,
             lacks: &view.lacks,
+            drivers: &view.drivers,
         }
     }
 }
@@ -226,6 +227,7 @@ mod tests {
             tenant,
             strand,
             key: None,
+            driver: None,
             lacks_room: false,
             tasks: Vec::new(),
             more_late: false,

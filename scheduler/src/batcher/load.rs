@@ -2,8 +2,9 @@
 
 use domain::batch::PoolLoad;
 use domain::id::NodeId;
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
+use domain::task::DriverSet;
 use runtime::clock::Instant;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -33,7 +34,9 @@ pub(super) struct PoolView {
     /// The least room among those.
     pub least_room: u64,
     /// Sizes for which no resource manager has room.
-    pub lacks: Shapes,
+    pub lacks: Lacks,
+    /// Drivers of its executors.
+    pub drivers: DriverSet,
 }
 
 /// Longest age of an estimate.
@@ -115,6 +118,7 @@ impl PoolRate {
         let roomy = |load: &&OwnerLoad| load.free_slots > 0 || free_slots == 0;
         let lacks = loads.iter().filter(roomy).map(|load| load.lacks.clone());
         let lacks = lacks.reduce(|a, b| a.intersection(&b));
+        let drivers = loads.iter().fold(DriverSet::of([]), |all, load| all.union(&load.drivers));
         PoolView {
             load: PoolLoad {
                 free_slots,
@@ -126,6 +130,7 @@ impl PoolRate {
             owners: with_room.clone().count().max(1),
             least_room: with_room.map(|load| load.free_slots).min().unwrap_or(1),
             lacks: lacks.unwrap_or_default(),
+            drivers,
         }
     }
 }
@@ -142,7 +147,8 @@ mod tests {
             completed_slots: 0,
             largest: Resources::default(),
             total: Resources::default(),
-            lacks: Shapes::default(),
+            lacks: Lacks::default(),
+            drivers: DriverSet::default(),
         };
         let now = clock::monotonic();
         RoomEstimate::new(PoolRate::default().view(now, &[load], 3), now, slots)

@@ -25,6 +25,7 @@ fn delayed(tenant: TenantId, delay: Duration) -> NewTask {
         tier: template.tier,
         resources: template.resources,
         run_json: serde_json::to_string(&template.run).unwrap(),
+        driver: "noop".parse().ok(),
         delay: Some(delay),
         run_at: None,
         delay_tolerance: template.delay_tolerance,

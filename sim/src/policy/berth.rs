@@ -83,6 +83,7 @@ impl<'a> Berth<'a> {
             expire_if_late: false,
             tolerance: task.tolerance,
             key: None,
+            driver: None,
         })
     }
 

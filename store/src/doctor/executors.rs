@@ -40,13 +40,19 @@ pub(super) async fn stalled(
                     (select q.id from task q
                         where q.pool = p.name and q.state = 'queued' and q.run_at < now() - $1 * interval '1 millisecond'
                             and q.id < $2 and q.slots <= l.free and q.cpu_millis <= l.cpu and q.memory_mib <= l.memory
-                            and q.disk_mib <= l.disk and q.iops <= l.iops and q.ports <= l.ports limit 1000)
+                            and q.disk_mib <= l.disk and q.iops <= l.iops and q.ports <= l.ports
+                            and (q.driver is null or exists (select from pool_load d
+                                where d.pool = p.name and d.reported_at > clock_timestamp() - interval '3 seconds'
+                                    and (d.drivers is null or q.driver = any (d.drivers)))) limit 1000)
                     union all
                     (select r.id from task r join tenant n on n.id = r.tenant_id and n.state = 'active'
                         where r.pool = p.name and r.state = 'ready' and r.dispatch_epoch > 0 and not r.flexible
                             and r.run_at < now() - $1 * interval '1 millisecond' and r.id < $2
                             and r.slots <= l.free and r.cpu_millis <= l.cpu and r.memory_mib <= l.memory
                             and r.disk_mib <= l.disk and r.iops <= l.iops and r.ports <= l.ports
+                            and (r.driver is null or exists (select from pool_load d
+                                where d.pool = p.name and d.reported_at > clock_timestamp() - interval '3 seconds'
+                                    and (d.drivers is null or r.driver = any (d.drivers))))
                             and u.stopped is distinct from 'limits' limit 1000)) t) w
             where p.paused_at is null and l.free > 0 and l.placed < now() - $1 * interval '1 millisecond'"#,
         millis(options.overdue) as f64,

@@ -76,7 +76,10 @@ pub(super) async fn unseen(
                 where r.pool = p.name and r.state = 'ready' and r.dispatch_epoch = 0 and not r.flexible
                     and r.run_at < now() - $1 * interval '1 millisecond' and r.id < $2
                     and r.slots <= l.free and r.cpu_millis <= l.cpu and r.memory_mib <= l.memory and r.disk_mib <= l.disk
-                    and r.iops <= l.iops and r.ports <= l.ports and not (r.expire_if_late and r.start_deadline < now())
+                    and r.iops <= l.iops and r.ports <= l.ports and (r.driver is null or exists (
+                        select from pool_load d where d.pool = p.name and d.reported_at > clock_timestamp() - interval '3 seconds'
+                            and (d.drivers is null or r.driver = any (d.drivers))))
+                    and not (r.expire_if_late and r.start_deadline < now())
                 limit 1000) t
             join tenant n on n.id = t.tenant_id and n.state = 'active'
             where p.paused_at is null and l.free > 0
@@ -100,7 +103,8 @@ pub struct Unplaceable {
     pub tasks: u64,
     /// One of them.
     pub example: String,
-    /// The first dimension in which that one exceeds all executors; `None` where there is none, or none that has all at once.
+    /// The first dimension in which that one exceeds all executors, or the driver that none of them has; `None` where there is
+    /// no executor, or none that has all at once.
     pub short_of: Option<String>,
 }
 
@@ -112,23 +116,28 @@ pub(super) async fn unplaceable(
 ) -> Result<Vec<Unplaceable>, StoreError> {
     let query = sqlx::query!(
         r#"with recursive strand as (
-                select p.name as pool, s.tenant_id, s.strand, s.id, s.run_at, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.ports
+                select p.name as pool, s.tenant_id, s.strand, s.id, s.run_at, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.ports,
+                    s.driver
                 from (select name from pool order by name limit 1000) p
                 cross join lateral (
-                    select t.tenant_id, t.strand, t.id, t.run_at, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports from task t
+                    select t.tenant_id, t.strand, t.id, t.run_at, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
+                        t.driver from task t
                     where t.pool = p.name and t.state = 'ready'
                     order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1) s
                 union all
-                select r.pool, s.tenant_id, s.strand, s.id, s.run_at, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.ports
+                select r.pool, s.tenant_id, s.strand, s.id, s.run_at, s.cpu_millis, s.memory_mib, s.disk_mib, s.iops, s.ports,
+                    s.driver
                 from strand r
                 cross join lateral (
-                    select t.tenant_id, t.strand, t.id, t.run_at, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports from task t
+                    select t.tenant_id, t.strand, t.id, t.run_at, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops, t.ports,
+                        t.driver from task t
                     where t.pool = r.pool and t.state = 'ready' and (t.tenant_id, t.strand) > (r.tenant_id, r.strand)
                     order by t.state, t.tenant_id, t.strand, t.start_deadline, t.id limit 1) s
             )
             select s.pool as "pool!", coalesce(sum(c.tasks), 0)::bigint as "tasks!", min(s.id::text) as "example!",
                 (array_agg(case when s.cpu_millis > m.cpu then 'cpu_millis' when s.memory_mib > m.memory then 'memory_mib'
-                    when s.disk_mib > m.disk then 'disk_mib' when s.iops > m.iops then 'iops' when s.ports > m.ports then 'ports' end
+                    when s.disk_mib > m.disk then 'disk_mib' when s.iops > m.iops then 'iops' when s.ports > m.ports then 'ports'
+                    when not m.has_driver then 'the driver ' || s.driver end
                     order by s.id::text))[1] as short_of
             from (select * from strand limit 10000) s
             cross join lateral (
@@ -137,7 +146,8 @@ pub(super) async fn unplaceable(
                     limit 10000) w) c
             cross join lateral (
                 select max(e.cpu_millis) as cpu, max(e.memory_mib) as memory, max(e.disk_mib) as disk, max(e.iops) as iops,
-                    max(e.port_count) as ports
+                    max(e.port_count) as ports,
+                    bool_or(s.driver is null or e.drivers is null or s.driver = any (e.drivers)) as has_driver
                 from executor_session e
                 where e.pool = s.pool and e.ended_at is null and e.expires_at > now() - interval '1 minute') m
             where s.run_at < now() - $1 * interval '1 millisecond'
@@ -145,7 +155,8 @@ pub(super) async fn unplaceable(
                     select from executor_session e
                     where e.pool = s.pool and e.ended_at is null and e.expires_at > now() - interval '1 minute'
                         and e.cpu_millis >= s.cpu_millis and e.memory_mib >= s.memory_mib and e.disk_mib >= s.disk_mib
-                        and e.iops >= s.iops and e.port_count >= s.ports)
+                        and e.iops >= s.iops and e.port_count >= s.ports
+                        and (s.driver is null or e.drivers is null or s.driver = any (e.drivers)))
             group by s.pool order by s.pool"#,
         millis(options.overdue) as f64
     );

@@ -3,10 +3,12 @@
 use super::lacks::of_json;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::drivers::of_column;
 use crate::own::on_own;
 use domain::id::{NodeId, PoolName};
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
+use domain::task::DriverSet;
 
 /// One resource manager's figures for a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,9 @@ pub struct OwnerLoad {
     /// Per dimension all that its executors have.
     pub total: Resources,
     /// Sizes that found no room there.
-    pub lacks: Shapes,
+    pub lacks: Lacks,
+    /// Drivers of its executors.
+    pub drivers: DriverSet,
 }
 
 /// Figures of the last 3 seconds for `pool`, and the slots of its tasks that are `queued` now.
@@ -34,6 +38,7 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
         r#"select l.owner as "owner?", l.free_slots as "free_slots?", l.completed_slots as "completed_slots?",
                 l.largest_cpu_millis as "cpu?", l.largest_memory_mib as "memory?", l.largest_disk_mib as "disk?",
                 l.largest_iops as "iops?", l.largest_ports as "ports?", l.lacks::text as "lacks?",
+                l.lacks_by_driver::text as "lacks_by_driver?", l.drivers as "drivers?",
                 l.total_cpu_millis as "all_cpu?", l.total_memory_mib as "all_memory?", l.total_disk_mib as "all_disk?",
                 l.total_iops as "all_iops?", l.total_ports as "all_ports?", q.slots as "queued!"
             from (select coalesce(sum(t.slots), 0)::bigint as slots from task t
@@ -57,7 +62,8 @@ pub async fn read(db: &SchedulerDb, pool: &PoolName) -> Result<(Vec<OwnerLoad>, 
                 [row.all_cpu, row.all_memory, row.all_disk, row.all_iops, row.all_ports]
                     .map(|n| u32::try_from(n.unwrap_or(0)).unwrap_or(u32::MAX)),
             ),
-            lacks: row.lacks.as_deref().map(of_json).unwrap_or_default(),
+            lacks: of_json(row.lacks.as_deref().unwrap_or("[]"), row.lacks_by_driver.as_deref()),
+            drivers: of_column(row.drivers.as_ref()),
         })
     });
     Ok((loads.collect(), queued))

@@ -3,10 +3,12 @@
 use super::lacks::to_json;
 use crate::StoreError;
 use crate::connect::RmDb;
+use crate::drivers::to_text;
 use crate::statement::named;
 use domain::id::{NodeId, PoolName};
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
+use domain::task::DriverSet;
 use domain::time::millis;
 use runtime::clock::Instant;
 
@@ -26,7 +28,9 @@ pub struct PoolReport {
     /// Per dimension all that its executors have, used or not.
     pub total: Resources,
     /// Sizes that found no room and still fit none of its executors.
-    pub lacks: Shapes,
+    pub lacks: Lacks,
+    /// Drivers of its executors that accept work.
+    pub drivers: DriverSet,
     /// When it last placed a task of the pool; before that, when it started.
     pub last_placed: Instant,
 }
@@ -49,19 +53,23 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
     let most_free: [Vec<i32>; 5] = std::array::from_fn(|d| {
         pools.iter().map(|p| i32::try_from(p.free.dimensions()[d]).unwrap_or(i32::MAX)).collect()
     });
-    let lacks: Vec<String> = pools.iter().map(|p| to_json(&p.lacks)).collect();
+    let (lacks, by_driver): (Vec<String>, Vec<String>) =
+        pools.iter().map(|p| to_json(&p.lacks)).unzip();
+    let drivers: Vec<Option<String>> = pools.iter().map(|p| to_text(&p.drivers)).collect();
     let query = sqlx::query!(
         "insert into pool_load as l (owner, pool, free_slots, completed_slots, largest_cpu_millis, largest_memory_mib,
                 largest_disk_mib, largest_iops, largest_ports, lacks, total_cpu_millis, total_memory_mib, total_disk_mib, total_iops,
-                total_ports, free_cpu_millis, free_memory_mib, free_disk_mib, free_iops, free_ports, last_placed_at, reported_at)
+                total_ports, free_cpu_millis, free_memory_mib, free_disk_mib, free_iops, free_ports, last_placed_at, drivers, lacks_by_driver, reported_at)
             select $1, i.pool, i.free, i.completed, i.cpu, i.memory, i.disk, i.iops, i.ports, i.lacks::jsonb, i.all_cpu,
                 i.all_memory, i.all_disk, i.all_iops, i.all_ports, i.free_cpu, i.free_memory, i.free_disk, i.free_iops,
-                i.free_ports, clock_timestamp() - i.placed_ago_ms * interval '1 millisecond', clock_timestamp()
+                i.free_ports, clock_timestamp() - i.placed_ago_ms * interval '1 millisecond',
+                string_to_array(i.drivers, ','), i.by_driver::jsonb, clock_timestamp()
             from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[], $7::integer[],
                 $8::integer[], $9::integer[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-                $15::bigint[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::bigint[])
+                $15::bigint[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::bigint[],
+                $22::text[], $23::text[])
                 as i(pool, free, completed, cpu, memory, disk, iops, ports, lacks, all_cpu, all_memory, all_disk, all_iops, all_ports,
-                    free_cpu, free_memory, free_disk, free_iops, free_ports, placed_ago_ms)
+                    free_cpu, free_memory, free_disk, free_iops, free_ports, placed_ago_ms, drivers, by_driver)
             on conflict (owner, pool) do update set free_slots = excluded.free_slots,
                 completed_slots = excluded.completed_slots, largest_cpu_millis = excluded.largest_cpu_millis,
                 largest_memory_mib = excluded.largest_memory_mib, largest_disk_mib = excluded.largest_disk_mib,
@@ -70,7 +78,8 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
                 total_disk_mib = excluded.total_disk_mib, total_iops = excluded.total_iops, total_ports = excluded.total_ports,
                 free_cpu_millis = excluded.free_cpu_millis, free_memory_mib = excluded.free_memory_mib,
                 free_disk_mib = excluded.free_disk_mib, free_iops = excluded.free_iops, free_ports = excluded.free_ports,
-                last_placed_at = excluded.last_placed_at, reported_at = excluded.reported_at",
+                last_placed_at = excluded.last_placed_at, drivers = excluded.drivers,
+                lacks_by_driver = excluded.lacks_by_driver, reported_at = excluded.reported_at",
         owner.uuid(),
         &names,
         &free,
@@ -91,7 +100,9 @@ pub async fn report(db: &RmDb, owner: NodeId, pools: &[PoolReport]) -> Result<()
         &most_free[2],
         &most_free[3],
         &most_free[4],
-        &placed_ago
+        &placed_ago,
+        &drivers as &[Option<String>],
+        &by_driver
     );
     named("load.report", query.execute(db.pool())).await?;
     Ok(())

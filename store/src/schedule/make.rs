@@ -6,6 +6,7 @@ use crate::task::submit::{FiredBy, NewTask};
 use domain::batch::ConcurrencyKey;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, TaskTemplate};
+use domain::task::DriverName;
 use domain::time::Timestamp;
 use std::time::Duration;
 
@@ -39,6 +40,7 @@ pub(crate) fn task(
         tier: template.tier,
         resources: template.resources,
         run_json: write_json("template", &template.run)?,
+        driver: DriverName::try_from(&template.run).ok(),
         delay: (!delay.is_zero()).then_some(delay),
         run_at: None,
         delay_tolerance: template.delay_tolerance,

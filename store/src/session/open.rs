@@ -6,10 +6,12 @@
 
 use crate::StoreError;
 use crate::connect::RmDb;
+use crate::drivers::to_text;
 use crate::statement::{named, repeated};
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId};
 use domain::pool::MaxExecutor;
 use domain::resources::{Dimension, Resources};
+use domain::task::DriverSet;
 use domain::time::millis;
 use sqlx::PgConnection;
 use std::time::Duration;
@@ -31,6 +33,8 @@ pub struct NewSession {
     pub port_first: u32,
     /// Its version.
     pub version: String,
+    /// Its drivers.
+    pub drivers: DriverSet,
 }
 
 /// What became of it.
@@ -91,7 +95,7 @@ async fn adopt(
     let query = sqlx::query_scalar!(
         "update executor_session
             set owner = $2, owner_epoch = owner_epoch + 1,
-                expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+                expires_at = clock_timestamp() + $3 * interval '1 millisecond', drivers = string_to_array($12, ',')
             where id = $1 and state <> 'over' and expires_at > clock_timestamp() and executor_id = $4 and pool = $5
                 and (cpu_millis, memory_mib, disk_mib, iops, port_first, port_count) = ($6, $7, $8, $9, $10, $11)
             returning owner_epoch",
@@ -105,7 +109,8 @@ async fn adopt(
         size(session.capacity.disk_mib),
         size(session.capacity.iops),
         size(session.port_first),
-        size(session.capacity.ports)
+        size(session.capacity.ports),
+        to_text(&session.drivers)
     );
     named("session.adopt", query.fetch_optional(db.pool())).await
 }
@@ -129,9 +134,9 @@ async fn open(
     }
     let query = sqlx::query!(
         "insert into executor_session (id, executor_id, pool, state, owner, owner_epoch, expires_at, cpu_millis,
-                memory_mib, disk_mib, iops, port_first, port_count, version)
+                memory_mib, disk_mib, iops, port_first, port_count, version, drivers)
             values ($1, $2, $3, 'active', $4, 1, clock_timestamp() + $5 * interval '1 millisecond', $6, $7, $8, $9,
-                $10, $11, $12)
+                $10, $11, $12, string_to_array($13, ','))
             on conflict (id) do nothing",
         session.id.uuid(),
         session.executor.as_str(),
@@ -144,7 +149,8 @@ async fn open(
         size(session.capacity.iops),
         size(session.port_first),
         size(session.capacity.ports),
-        session.version
+        session.version,
+        to_text(&session.drivers)
     );
     let opened = named("session.open", query.execute(&mut *tx)).await?.rows_affected() == 1;
     named("commit", tx.commit()).await?;

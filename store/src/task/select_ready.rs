@@ -11,8 +11,9 @@ use crate::own::on_own;
 use domain::batch::{ConcurrencyKey, Priority, Strand};
 use domain::fairness::NameKey;
 use domain::id::{PoolName, TaskId, TenantId};
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
+use domain::task::{DriverName, DriverSet};
 use domain::time::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -41,7 +42,9 @@ pub struct SelectionQuery<'a> {
     /// Per dimension the most that any executor could ever hold.
     pub largest: Resources,
     /// Sizes for which there is no room now.
-    pub lacks: &'a Shapes,
+    pub lacks: &'a Lacks,
+    /// Drivers of the pool's executors.
+    pub drivers: &'a DriverSet,
 }
 
 /// What was read.
@@ -67,7 +70,9 @@ pub struct ReadyStrand {
     pub strand: Strand,
     /// The concurrency key of its tasks, and how many of them may run at once.
     pub key: Option<(ConcurrencyKey, u64)>,
-    /// No executor has room for its tasks now; none of them is shown.
+    /// The driver of its tasks; `None`: unknown.
+    pub driver: Option<DriverName>,
+    /// No executor has room for its tasks now, or none has their driver; none of them is shown.
     pub lacks_room: bool,
     /// The late ones, earliest deadline first, and then those on time. Those that are about to
     /// expire are left out.
@@ -115,6 +120,7 @@ struct SelectionRow {
     strand_key: Option<String>,
     strand_key_limit: Option<i32>,
     has_room: Option<bool>,
+    strand_driver: Option<String>,
     row_limit: i64,
     id: Option<Uuid>,
     late: Option<bool>,
@@ -152,9 +158,12 @@ pub async fn select_ready(
     let requested_strands = query.requested_strands.max(ranges.len() as u64);
     let largest = query.largest.dimensions().map(|n| i32::try_from(n).unwrap_or(i32::MAX));
     let lacks: [Vec<i32>; 5] = std::array::from_fn(|d| {
-        let sizes = query.lacks.least().iter();
-        sizes.map(|size| i32::try_from(size.dimensions()[d]).unwrap_or(i32::MAX)).collect()
+        let sizes = query.lacks.least();
+        sizes.map(|(_, size)| i32::try_from(size.dimensions()[d]).unwrap_or(i32::MAX)).collect()
     });
+    let text = |driver: DriverName| driver.to_string();
+    let lacking_drivers: Vec<_> = query.lacks.least().map(|(driver, _)| driver.map(text)).collect();
+    let drivers: Vec<_> = query.drivers.names().into_iter().flatten().copied().map(text).collect();
     let statement = sqlx::query_file_as!(
         SelectionRow,
         "src/task/select_ready.sql",
@@ -180,7 +189,10 @@ pub async fn select_ready(
         &lacks[2],
         &lacks[3],
         &lacks[4],
-        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX)
+        i32::try_from(ConcurrencyKey::USUAL_LIMIT).unwrap_or(i32::MAX),
+        query.drivers.names().is_none(),
+        &drivers,
+        &lacking_drivers as &[Option<String>]
     );
     let mut rows = on_own!(db.dispatch(), "task.select_ready", statement.fetch_all);
     // The statement promises no order; mostly they come in this one.
@@ -215,6 +227,7 @@ fn ready_strand(
         tenant: place.0,
         strand: place.1,
         key: key_of(first.strand_key.as_deref()).map(|key| (key, limit.into())),
+        driver: first.strand_driver.as_ref().and_then(|driver| driver.parse().ok()),
         lacks_room: !has_room,
         tasks: rows.iter().filter_map(SelectionRow::task).collect(),
         more_late: more(true),

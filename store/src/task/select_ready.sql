@@ -31,6 +31,8 @@
 --   $13-$17   the largest task that any executor could hold: cpu, memory, disk, IOPS, ports
 --   $18-$22   sizes for which no executor has room now, one array for each dimension
 --   $23       tasks of a concurrency key that may run at once where its tenant has set no limit
+--   $24 $25   whether all drivers count as there; if not, those that executors have
+--   $26       the driver of each of the sizes without room; null: whatever the driver
 --
 -- Columns: one row for each task. A strand of which no task is shown has one row without a task. Where nothing is ready
 -- there is one row with the time alone.
@@ -102,6 +104,7 @@ select
     head.concurrency_key as "strand_key?",
     key_limit.running as "strand_key_limit?",
     head.has_room as "has_room?",
+    head.driver as "strand_driver?",
     share.row_limit as "row_limit!",
     ready.id as "id?",
     ready.late as "late?",
@@ -123,19 +126,21 @@ from (select) one
 left join strand s on true
 left join unnest($11::uuid[], $12::bigint[]) as tenant_limit(tenant_id, row_limit)
     on tenant_limit.tenant_id = s.tenant_id
--- The first task of the strand, read at the place where the search found it. All tasks of a strand have its size, but
--- where two strands have one hash.
+-- The first task of the strand, read at the place where the search found it. All tasks of a strand have its size and
+-- driver, but where two strands have one hash.
 left join lateral (
-    select t.concurrency_key, t.expire_if_late,
-        t.cpu_millis <= $13 and t.memory_mib <= $14 and t.disk_mib <= $15 and t.iops <= $16 and t.ports <= $17
+    select t.concurrency_key, t.expire_if_late, t.driver,
+        (t.driver is null or $24::boolean or t.driver = any ($25::text[]))
+            and t.cpu_millis <= $13 and t.memory_mib <= $14 and t.disk_mib <= $15 and t.iops <= $16 and t.ports <= $17
             and (
                 cardinality($18::integer[]) = 0
                 or not exists (
                     select
-                    from unnest($18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::integer[])
-                        as lacking(cpu_millis, memory_mib, disk_mib, iops, ports)
+                    from unnest($18::integer[], $19::integer[], $20::integer[], $21::integer[], $22::integer[], $26::text[])
+                        as lacking(cpu_millis, memory_mib, disk_mib, iops, ports, driver)
                     where t.cpu_millis >= lacking.cpu_millis and t.memory_mib >= lacking.memory_mib
                         and t.disk_mib >= lacking.disk_mib and t.iops >= lacking.iops and t.ports >= lacking.ports
+                        and (lacking.driver is null or t.driver = lacking.driver)
                 )
             ) as has_room
     from task t

@@ -178,6 +178,7 @@ async fn what_the_batcher_passes_by_is_found_where_there_is_room() {
         "update pool_turn set stopped = 'nothing_waits'; update pool set paused_at = now()",
         "update pool set paused_at = null; update pool_load set free_slots = 0",
         "update pool_load set free_slots = 100, largest_cpu_millis = 1",
+        "update pool_load set largest_cpu_millis = 100000, drivers = '{command}'",
     ] {
         busy.world.sql(held).await;
         assert_eq!(busy.checks().await, BTreeSet::new(), "{held}");
@@ -200,6 +201,7 @@ async fn tasks_that_fit_no_executor_are_found_by_pool_when_they_have_waited_for_
         ("cpu_millis = 2000001", "cpu_millis = 1"),
         ("ports = 60000", "ports = 0"),
         ("pool = 'empty'", "pool = 'default'"),
+        ("driver = 'command'", "driver = 'noop'"),
     ] {
         busy.breaks(
             &[Check::TasksUnplaceable],
@@ -222,6 +224,12 @@ async fn tasks_that_fit_no_executor_are_found_by_pool_when_they_have_waited_for_
         assert_eq!(of_pool.short_of.as_deref(), Some(short_of));
         busy.world.sql(format!("update task set ports = 0, iops = 1 where {one}")).await;
     }
+    busy.world.sql(format!("update task set driver = 'command' where {one}")).await;
+    let found = by_pool().await;
+    let [of_pool] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(of_pool.short_of.as_deref(), Some("the driver command"));
+    busy.world.sql("update executor_session set drivers = null").await;
+    assert_eq!(by_pool().await, [], "an executor of an earlier release may have it");
 }
 
 #[tokio::test]

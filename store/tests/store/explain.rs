@@ -226,6 +226,20 @@ async fn whoever_must_act_is_named_before_the_turn() {
 
     world.sql("delete from pool_load").await;
     room(&world, 1000, Tier::Premium.resources(), "[]").await;
+    world.sql("update pool_load set drivers = '{http,command}'").await;
+    let told = explained(&world, tenant, task).await;
+    assert_eq!(told.reasons, [Reason::NoDriver { driver: "noop".to_owned() }]);
+    assert_eq!(told.eta.basis, Basis::Executors);
+    for known in ["drivers = '{noop}'", "drivers = null"] {
+        world.sql(format!("update pool_load set {known}")).await;
+        assert_eq!(names(&explained(&world, tenant, task).await), ["turn"], "{known}");
+    }
+    let full = "update pool_load set drivers = '{noop}', lacks_by_driver = '{\"noop\": [[1, 1, 1, 1, 1]]}'";
+    world.sql(full).await;
+    assert_eq!(names(&explained(&world, tenant, task).await), ["no_room"]);
+    world.sql("update pool_load set lacks_by_driver = '{\"http\": [[1, 1, 1, 1, 1]]}'").await;
+    assert_eq!(names(&explained(&world, tenant, task).await), ["turn"]);
+
     world.sql("update pool set paused_at = now(), paused_because = 'new racks'").await;
     let told = explained(&world, tenant, task).await;
     assert_eq!(names(&told), ["pool_paused", "turn"]);

@@ -4,9 +4,9 @@
 
 use crate::support::{Leader, Owned, World, claim, ended};
 use domain::id::{NodeId, TenantId};
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
-use domain::task::{Event, State};
+use domain::task::{DriverSet, Event, State};
 use std::time::Duration;
 use store::task::transition::{self, SessionEpoch};
 use store::task::{ReadyStrand, SelectionQuery, select_ready};
@@ -53,7 +53,7 @@ impl Side {
         };
         world.store_ready(self.tenant, 1).await;
         let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
-        let (pool, shapes) = ("default".parse().unwrap(), Shapes::default());
+        let (pool, shapes) = ("default".parse().unwrap(), Lacks::default());
         let query = SelectionQuery {
             after: None,
             strands_per_tenant: 4,
@@ -65,6 +65,7 @@ impl Side {
             tenant_limits: &[],
             largest: Resources::from_dimensions([u32::MAX; 5]),
             lacks: &shapes,
+            drivers: &DriverSet::default(),
         };
         let began = runtime::clock::monotonic();
         let found = select_ready(&world.scheduler, &pool, query).await.unwrap();

@@ -3,10 +3,11 @@
 use crate::support::{World, new_task};
 use domain::batch::{ConcurrencyKey, Strand};
 use domain::id::{NodeId, PoolName, TaskId, TenantId};
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::{Resources, Tier};
-use domain::task::State;
+use domain::task::{DriverSet, State};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
@@ -26,7 +27,10 @@ fn any_size() -> Resources {
     Resources::from_dimensions([u32::MAX; 5])
 }
 
-fn of_each(rows_per_strand: u64, lacks: &Shapes) -> SelectionQuery<'_> {
+/// Of drivers nothing is known.
+static ALL: LazyLock<DriverSet> = LazyLock::new(DriverSet::default);
+
+fn of_each(rows_per_strand: u64, lacks: &Lacks) -> SelectionQuery<'_> {
     SelectionQuery {
         after: None,
         strands_per_tenant: 4,
@@ -38,6 +42,7 @@ fn of_each(rows_per_strand: u64, lacks: &Shapes) -> SelectionQuery<'_> {
         tenant_limits: &[],
         largest: any_size(),
         lacks,
+        drivers: &ALL,
     }
 }
 
@@ -69,7 +74,7 @@ async fn each_tenant_shows_its_most_urgent_tasks_and_no_more_than_asked() {
     }
     expected.sort_by_key(|(tenant, _)| *tenant);
     let found =
-        select_ready(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
+        select_ready(&world.scheduler, &pool(), of_each(3, &Lacks::default())).await.unwrap();
     assert!(found.strands.iter().all(|strand| strand.more_on_time && !strand.more_late));
     let found: Vec<_> = rows(&found).map(|(tenant, row)| (tenant, row.task)).collect();
     assert_eq!(found, expected);
@@ -84,7 +89,7 @@ async fn late_tasks_hide_none_that_are_on_time() {
     world.sql("update task set start_deadline = now() - interval '1 second'").await;
     let due = world.store_ready(tenant, 2).await;
     let seen =
-        select_ready(&world.scheduler, &pool(), of_each(3, &Shapes::default())).await.unwrap();
+        select_ready(&world.scheduler, &pool(), of_each(3, &Lacks::default())).await.unwrap();
     let [strand] = &seen.strands[..] else { panic!("{seen:?}") };
     assert!(strand.more_late && !strand.more_on_time);
     let found: Vec<_> = strand.tasks.iter().map(|row| row.task).collect();
@@ -105,7 +110,7 @@ async fn a_scan_reads_all_tenants_in_turn_and_those_that_are_requested() {
     for tenant in &tenants {
         world.store_ready(*tenant, 2).await;
     }
-    let lacks = Shapes::default();
+    let lacks = Lacks::default();
     let (mut after, mut rounds) = (None, Vec::new());
     loop {
         let query = SelectionQuery { after, scanned_strands: 2, ..of_each(9, &lacks) };
@@ -147,7 +152,7 @@ async fn a_tenant_of_many_strands_hides_no_other_and_shows_all_of_them_in_turn()
     for (tenant, strands) in [(wide, 20), (plain, 1), (last, 9)] {
         in_strands(&world, tenant, strands, strands).await;
     }
-    let lacks = Shapes::default();
+    let lacks = Lacks::default();
     let query = SelectionQuery { scanned_strands: 6, ..of_each(1, &lacks) };
     let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let found: Vec<_> = seen.strands.iter().map(|strand| strand.tenant).collect();
@@ -184,7 +189,7 @@ async fn tenants_have_equal_parts_of_the_rows_however_many_strands_they_have() {
     let [many, one] = [world.tenant().await, world.tenant().await];
     in_strands(&world, many, 80, 4).await;
     in_strands(&world, one, 80, 1).await;
-    let lacks = Shapes::default();
+    let lacks = Lacks::default();
     let query = SelectionQuery { rows: 80, ..of_each(100, &lacks) };
     let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();
@@ -201,7 +206,7 @@ async fn of_a_key_its_limit_is_shown_and_one_task_more_than_may_run_is_read() {
     let key = |text: &str| text.parse::<ConcurrencyKey>().unwrap();
     store::concurrency::put(&world.api, &scope, &key("k2"), 4).await.unwrap();
     let seen =
-        select_ready(&world.scheduler, &pool(), of_each(100, &Shapes::default())).await.unwrap();
+        select_ready(&world.scheduler, &pool(), of_each(100, &Lacks::default())).await.unwrap();
     let told: Vec<_> = seen.strands.iter().map(|s| (s.key.clone(), s.tasks.len())).collect();
     assert_eq!(told, [(None, 10), (Some((key("k1"), 1)), 2), (Some((key("k2"), 4)), 5)]);
 }
@@ -217,7 +222,7 @@ async fn tasks_of_strands_that_collide_have_their_own_key_and_priority() {
     );
     world.sql(set).await;
     let seen =
-        select_ready(&world.scheduler, &pool(), of_each(9, &Shapes::default())).await.unwrap();
+        select_ready(&world.scheduler, &pool(), of_each(9, &Lacks::default())).await.unwrap();
     let [strand] = &seen.strands[..] else { panic!("{seen:?}") };
     let told = |row: &ReadyTask| {
         (row.key.as_ref().map(ToString::to_string), row.priority.level(), row.flexible)
@@ -270,12 +275,51 @@ async fn what_is_not_ready_elsewhere_too_large_without_room_or_late_is_no_candid
 }
 
 #[tokio::test]
+async fn what_needs_a_driver_that_no_executor_has_is_no_candidate_and_holds_back_no_other() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    store::pool::list(&world.submit).await.unwrap();
+    let of = |driver: Option<&str>| NewTask {
+        driver: driver.map(|driver| driver.parse().unwrap()),
+        ..new_task(tenant)
+    };
+    let (noop, command) =
+        (world.store(of(Some("noop"))).await, world.store(of(Some("command"))).await);
+    // As an earlier release stores it.
+    let unknown = world.store(of(None)).await;
+    let see = async |drivers: &DriverSet, lacks: &[(Option<&str>, Resources)]| {
+        let lacks = lacks
+            .iter()
+            .map(|(driver, size)| (driver.map(|driver| driver.parse().unwrap()), *size));
+        let lacks = lacks.collect();
+        let query = SelectionQuery { drivers, ..of_each(100, &lacks) };
+        let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
+        assert_eq!(seen.strands.len(), 3, "a strand for each driver");
+        for strand in &seen.strands {
+            assert_eq!(strand.lacks_room, strand.tasks.is_empty());
+        }
+        let mut tasks = rows_of(&seen);
+        tasks.sort_unstable();
+        tasks
+    };
+    let drivers = |names: &[&str]| DriverSet::of(names.iter().map(|name| name.parse().unwrap()));
+    assert_eq!(see(&ALL, &[]).await, [noop, command, unknown]);
+    assert_eq!(see(&drivers(&["command", "noop"]), &[]).await, [noop, command, unknown]);
+    assert_eq!(see(&drivers(&["noop"]), &[]).await, [noop, unknown]);
+    assert_eq!(see(&drivers(&[]), &[]).await, [unknown]);
+    let basic = Tier::Basic.resources();
+    assert_eq!(see(&ALL, &[(Some("command"), basic)]).await, [noop, unknown]);
+    assert_eq!(see(&drivers(&["command"]), &[(Some("http"), basic)]).await, [command, unknown]);
+    assert_eq!(see(&ALL, &[(None, basic)]).await, []);
+}
+
+#[tokio::test]
 async fn a_late_task_that_expires_for_it_is_no_candidate_unless_it_has_started_before() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let tasks = world.store_ready(tenant, 3).await;
     let select = async || {
-        let lacks = Shapes::default();
+        let lacks = Lacks::default();
         rows_of(&select_ready(&world.scheduler, &pool(), of_each(9, &lacks)).await.unwrap()).len()
     };
     let late = "start_deadline = now() - interval '1 second', expire_if_late = true";
@@ -292,7 +336,7 @@ async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() 
     let leader = world.lead(NodeId::fresh()).await;
     let tasks = world.store_ready(tenant, 2).await;
     let read = async || {
-        select_ready(&world.scheduler, &pool(), of_each(10, &Shapes::default())).await.unwrap()
+        select_ready(&world.scheduler, &pool(), of_each(10, &Lacks::default())).await.unwrap()
     };
     let before = read().await;
     assert!(rows(&before).all(|(_, row)| !row.prepaid));
@@ -326,7 +370,8 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             largest,
             free: Resources::default(),
             total: Resources::default(),
-            lacks: Shapes::default(),
+            lacks: Lacks::default(),
+            drivers: DriverSet::default(),
             last_placed: runtime::clock::monotonic(),
         };
         let lacks = [Tier::Regular.resources()].into_iter().collect();
@@ -338,6 +383,7 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             free: any_size(),
             total: largest,
             lacks,
+            drivers: DriverSet::of(["noop".parse().unwrap()]),
             last_placed: runtime::clock::monotonic(),
         };
         let reports = [report, other];
@@ -353,7 +399,11 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
         loads.iter().map(|load| (load.owner, load.free_slots, load.completed_slots)).collect();
     assert_eq!(seen, [(one, 6, 7), (two, 8, 7)]);
     assert_eq!(loads[0].largest.cpu_millis, 1000);
-    assert_eq!(loads[0].lacks.least(), [Tier::Regular.resources()]);
+    assert_eq!(loads[0].drivers, DriverSet::of(["noop".parse().unwrap()]));
+    world.sql("update pool_load set drivers = null where free_slots = 6").await;
+    let of_an_earlier_release = read().await.0.into_iter().find(|load| load.owner == one);
+    assert_eq!(of_an_earlier_release.unwrap().drivers, DriverSet::default());
+    assert_eq!(loads[0].lacks.any().least(), [Tier::Regular.resources()]);
     load::forget(&world.rm, two).await.unwrap();
     assert_eq!(read().await.0.len(), 1);
     world.sql("update pool_load set reported_at = now() - interval '4 seconds'").await;
@@ -484,7 +534,7 @@ async fn of_a_tenant_near_its_limit_fewer_are_read_and_of_a_suspended_one_none()
     for tenant in [near, none, plain] {
         world.store_ready(tenant, 5).await;
     }
-    let lacks = Shapes::default();
+    let lacks = Lacks::default();
     let query = SelectionQuery { tenant_limits: &[(near, 2), (none, 0)], ..of_each(4, &lacks) };
     let seen = select_ready(&world.scheduler, &pool(), query).await.unwrap();
     let of = |tenant| rows(&seen).filter(|row| row.0 == tenant).count();

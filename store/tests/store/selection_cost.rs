@@ -7,8 +7,9 @@
 mod alone {
     use crate::support::{Leader, World};
     use domain::id::{NodeId, PoolName, TenantId};
-    use domain::placement::Shapes;
+    use domain::placement::Lacks;
     use domain::resources::Resources;
+    use domain::task::DriverSet;
     use runtime::clock;
     use std::collections::BTreeSet;
     use std::time::Duration;
@@ -72,7 +73,7 @@ mod alone {
                 .map(|tenant| (tenant, None))
                 .collect();
             let pool: PoolName = "default".parse().unwrap();
-            let lacks = Shapes::default();
+            let lacks = Lacks::default();
             let query = SelectionQuery {
                 after: self.after,
                 strands_per_tenant: 4,
@@ -84,6 +85,7 @@ mod alone {
                 tenant_limits: &[],
                 largest: Resources::from_dimensions([u32::MAX; 5]),
                 lacks: &lacks,
+                drivers: &DriverSet::default(),
             };
             let began = clock::monotonic();
             store::load::read(&self.db, &pool).await.unwrap();

@@ -108,6 +108,7 @@ async fn tasks_of_the_same_conditions_are_a_strand_and_of_the_same_name_are_told
                 expire_if_late: task.expire_if_late,
                 tolerance: task.delay_tolerance,
                 key: task.concurrency_key.as_ref(),
+                driver: task.driver,
             });
             let of = |columns: &str, table: &str| {
                 format!("select {columns} from {table} where id = '{}'", task.id.uuid())

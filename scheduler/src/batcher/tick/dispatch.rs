@@ -9,15 +9,16 @@ use crate::metrics::{BATCH, DISPATCHED, LAG, STOPPED};
 use bus::Hint;
 use domain::batch::{Pick, StopReason, batch_slots};
 use domain::id::{PoolName, TaskId};
-use domain::placement::Shapes;
+use domain::placement::Lacks;
 use domain::resources::Resources;
+use domain::task::{DriverName, DriverSet};
 use domain::time::Timestamp;
 use runtime::clock::{self, Instant};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::StoreError;
 use store::leadership::LeaderEpoch;
-use store::task::{select_ready, transition};
+use store::task::{ReadyStrand, ReadyTask, select_ready, transition};
 use store::turn::PoolTurn;
 
 /// Result of a tick in one pool.
@@ -32,11 +33,11 @@ struct Choice {
     /// By the database's clock.
     now: Timestamp,
     picked: Vec<Pick>,
-    /// Resources of each read task.
-    resources: HashMap<TaskId, Resources>,
+    /// What each read task needs.
+    needs: HashMap<TaskId, Need>,
     /// More tasks may be waiting than were read, and reading on at once is useful.
     unread: bool,
-    /// A task has no room for its size.
+    /// A task has no room for its size, or no executor has its driver.
     lack: bool,
     /// A task needs more slots than were left.
     short: bool,
@@ -48,9 +49,12 @@ struct Batch {
     /// In dispatch order, which is the order of placement.
     hints: Vec<Hint>,
     per_message: usize,
-    /// Sizes that were skipped because the estimate had no room for them.
-    lacks: Option<Shapes>,
+    /// The estimate that skipped tasks, because it had no room for their size or lacked their driver.
+    skipped_by: Option<(Lacks, DriverSet)>,
 }
+
+/// What a hint tells of a task.
+type Need = (Option<DriverName>, Resources);
 
 /// Dispatch epoch of each marked task.
 type Epochs = HashMap<TaskId, i32>;
@@ -72,11 +76,11 @@ impl Batcher {
             self.publisher.publish(pool, &batch.hints, batch.per_message).await?;
             LAG.with(&["whole"]).observe_duration(started.elapsed());
         }
-        if let Some(lacks) = batch.lacks {
-            // This tick's wake-up may have been for room of that size, and no other follows.
+        if let Some(estimate) = batch.skipped_by {
+            // This tick's wake-up may have been for room of that size or for that driver, and no other follows.
             let state = self.per_pool.entry(pool.clone()).or_default();
             let view = state.read_room(&self.db, pool, self.settings.horizon).await?;
-            if view.lacks != lacks {
+            if (view.lacks, view.drivers) != estimate {
                 return Ok(Dispatched { waits_for: WaitsFor::Nothing, ..batch.dispatched });
             }
         }
@@ -101,7 +105,7 @@ impl Batcher {
             return Ok(Batch::none(if queued { WaitsFor::Room } else { WaitsFor::WakeUp }));
         }
         state.take_over(&self.db, pool, view.total).await?;
-        let Choice { now, picked, resources, unread, lack, short } =
+        let Choice { now, picked, needs, unread, lack, short } =
             self.choose(pool, &view, most, started).await?;
         let marked = self.mark(epoch, &picked).await;
         let state = self.per_pool.entry(pool.clone()).or_default();
@@ -123,7 +127,7 @@ impl Batcher {
                 self.running.undone(&pick.candidate);
             }
         }
-        let hints = hints(&picked, &epochs, &resources);
+        let hints = hints(&picked, &epochs, &needs);
         state.standing.add_dispatched(hints.iter().map(|hint| hint.tenant));
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         state.room.iter_mut().for_each(|room| room.subtract(used));
@@ -154,8 +158,8 @@ impl Batcher {
             _ if unread => WaitsFor::Room,
             _ => WaitsFor::WakeUp,
         };
-        let lacks = (lack && is_estimate).then_some(view.lacks);
-        Ok(Batch { dispatched: Dispatched { tasks, waits_for }, hints, per_message, lacks })
+        let skipped_by = (lack && is_estimate).then_some((view.lacks, view.drivers));
+        Ok(Batch { dispatched: Dispatched { tasks, waits_for }, hints, per_message, skipped_by })
     }
 
     /// Reads the first tasks of the next tenants and picks up to `most` slots.
@@ -172,8 +176,14 @@ impl Batcher {
         LAG.with(&["choose"]).observe_duration(started.elapsed());
         self.read_terms(&selection, started).await?;
         let now = selection.now;
-        let tasks = selection.strands.iter().flat_map(|strand| &strand.tasks);
-        let resources = tasks.map(|task| (task.task, task.resources)).collect();
+        // A resource manager of an earlier release says nothing of drivers, and could not read them.
+        let known = view.drivers.names().is_some();
+        let of_strand = |strand: &ReadyStrand| {
+            let driver = strand.driver.filter(|_| known);
+            let need = move |task: &ReadyTask| (task.task, (driver, task.resources));
+            strand.tasks.iter().map(need).collect::<Vec<_>>()
+        };
+        let needs = selection.strands.iter().flat_map(of_strand).collect();
         let lack = selection.strands.iter().any(|strand| strand.lacks_room);
         let state = self.per_pool.entry(pool.clone()).or_default();
         let by_tenant = state.backlog.record(&plan, selection);
@@ -185,7 +195,7 @@ impl Batcher {
         let used: u64 = picked.iter().map(|pick| u64::from(pick.candidate.slots)).sum();
         state.backlog.adjust_rows(passed_over && used < most / 2);
         let unread = (passed_over || !state.backlog.is_all(&plan)) && reads_on;
-        Ok(Choice { now, picked, resources, unread, lack, short })
+        Ok(Choice { now, picked, needs, unread, lack, short })
     }
 
     fn stopped(&mut self, pool: &PoolName, stopped: StopReason, view: &PoolView, of: (u64, u64)) {
@@ -225,20 +235,22 @@ impl Batcher {
 impl Batch {
     const fn none(waits_for: WaitsFor) -> Self {
         let dispatched = Dispatched { tasks: 0, waits_for };
-        Self { dispatched, hints: Vec::new(), per_message: 1, lacks: None }
+        Self { dispatched, hints: Vec::new(), per_message: 1, skipped_by: None }
     }
 }
 
 /// One hint per marked task.
-fn hints(picked: &[Pick], epochs: &Epochs, resources: &HashMap<TaskId, Resources>) -> Vec<Hint> {
+fn hints(picked: &[Pick], epochs: &Epochs, needs: &HashMap<TaskId, Need>) -> Vec<Hint> {
     let hint = |pick: &Pick| {
         let candidate = &pick.candidate;
+        let (driver, resources) = *needs.get(&candidate.task)?;
         Some(Hint {
             tenant: candidate.tenant,
             task: candidate.task,
             dispatch_epoch: *epochs.get(&candidate.task)?,
-            resources: *resources.get(&candidate.task)?,
+            resources,
             start_deadline_unix_ms: candidate.start_deadline.timestamp_millis(),
+            driver,
         })
     };
     picked.iter().filter_map(hint).collect()

@@ -12,6 +12,7 @@ use domain::batch::Priority;
 use domain::explain::{Rooms, Turn};
 use domain::id::{PoolName, TaskId};
 use domain::resources::Resources;
+use domain::task::DriverName;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
 
@@ -24,6 +25,7 @@ struct Head {
     first: (Timestamp, TaskId),
     priority: Priority,
     resources: Resources,
+    driver: Option<DriverName>,
     concurrency_key: Option<String>,
     key_full: bool,
     /// Some of it are late.
@@ -47,7 +49,7 @@ pub(super) async fn read(
         same && head.first < (bound(task, head), own.1)
     });
     // What stands aside holds back nobody.
-    heads.retain(|head| !head.key_full && !rooms.passes_over(head.resources));
+    heads.retain(|head| !head.key_full && !rooms.passes_over(head.driver, head.resources));
     let late = task.start_deadline < task.at;
     let (seen, before) = count(tx, task, late, &heads).await?;
     let turn = Turn {
@@ -86,7 +88,7 @@ async fn heads(
             )
             select s.strand as "strand!", h.id as "id!", h.start_deadline as "start_deadline!", h.priority as "priority!",
                 h.concurrency_key as "key?", h.cpu_millis as "cpu!", h.memory_mib as "memory!", h.disk_mib as "disk!",
-                h.iops as "iops!", h.ports as "ports!", h.start_deadline < now() as "late!",
+                h.iops as "iops!", h.ports as "ports!", h.driver as "driver?", h.start_deadline < now() as "late!",
                 coalesce((select true from task_turn o where o.pool = $1 and o.state = 'ready' and o.strand = s.strand
                     and o.start_deadline >= now() order by o.state, o.strand, o.start_deadline, o.id limit 1), false) as "on_time!",
                 -- Counted once, and only where a strand has a key.
@@ -95,7 +97,7 @@ async fn heads(
             from (select f.strand from strand f limit $3) s
             cross join lateral (
                 select t.id, t.start_deadline, t.priority, t.concurrency_key, t.cpu_millis, t.memory_mib, t.disk_mib, t.iops,
-                    t.ports
+                    t.ports, t.driver
                 from task_turn t where t.pool = $1 and t.state = 'ready' and t.strand = s.strand
                 order by t.state, t.start_deadline, t.id limit 1) h
             left join lateral (
@@ -114,6 +116,7 @@ async fn heads(
         resources: Resources::from_dimensions(
             [row.cpu, row.memory, row.disk, row.iops, row.ports].map(i32::unsigned_abs),
         ),
+        driver: row.driver.as_ref().and_then(|driver| driver.parse().ok()),
         concurrency_key: row.key,
         key_full: row.key_full,
         late: row.late,

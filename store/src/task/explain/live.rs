@@ -7,7 +7,7 @@ use domain::batch::Priority;
 use domain::explain::{Pause, Reason};
 use domain::id::{PoolName, TaskId};
 use domain::resources::Resources;
-use domain::task::State;
+use domain::task::{DriverName, State};
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use sqlx::PgConnection;
@@ -22,6 +22,7 @@ pub(super) struct Live {
     /// It ends `expired` when it does not start in time.
     pub expires: bool,
     pub resources: Resources,
+    pub driver: Option<DriverName>,
     pub priority: Priority,
     pub flexible: bool,
     pub concurrency_key: Option<String>,
@@ -59,7 +60,7 @@ pub(super) async fn read(
 ) -> Result<Option<Live>, StoreError> {
     let query = sqlx::query!(
         r#"select now() as "at!", t.state::text as "state!", t.pool, t.run_at, t.start_deadline, t.cpu_millis, t.memory_mib,
-                t.disk_mib, t.iops, t.ports, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
+                t.disk_mib, t.iops, t.ports, t.driver, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
                 t.wake_at, t.placed_at, (t.expire_if_late and t.first_started_at is null) as "expires!",
                 (select e.executor_id from executor_session e where e.id = t.session_id) as "executor?",
                 n.state as standing, n.suspended_at, p.running_tasks, o.paused_at as "paused_at?",
@@ -99,6 +100,7 @@ pub(super) async fn read(
             [row.cpu_millis, row.memory_mib, row.disk_mib, row.iops, row.ports]
                 .map(i32::unsigned_abs),
         ),
+        driver: row.driver.as_ref().and_then(|driver| driver.parse().ok()),
         priority: priority(row.priority),
         flexible: row.flexible,
         concurrency_key: row.concurrency_key,

@@ -63,6 +63,7 @@ async fn waits(
     };
     Ok(Waits {
         resources: task.resources,
+        driver: task.driver,
         standing: task.standing,
         suspended_at: task.suspended_at,
         pool: task.pool,

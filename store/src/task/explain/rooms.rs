@@ -1,6 +1,7 @@
 //! What room a pool has, as its resource managers tell it to the batcher.
 
 use crate::StoreError;
+use crate::drivers::of_column;
 use crate::load::of_json;
 use crate::statement::patient;
 use domain::explain::{Room, Rooms};
@@ -14,7 +15,7 @@ pub(super) async fn read(tx: &mut PgConnection, pool: &PoolName) -> Result<Rooms
         r#"select l.free_slots, l.largest_cpu_millis as cpu, l.largest_memory_mib as memory, l.largest_disk_mib as disk,
                 l.largest_iops as iops, l.largest_ports as ports,
                 l.free_cpu_millis as free_cpu, l.free_memory_mib as free_memory, l.free_disk_mib as free_disk,
-                l.free_iops, l.free_ports, l.lacks::text as "lacks!"
+                l.free_iops, l.free_ports, l.lacks::text as "lacks!", l.lacks_by_driver::text as by_driver, l.drivers
             from pool_load l
             where l.pool = $1 and l.reported_at > clock_timestamp() - interval '3 seconds'
             order by l.owner limit 1000"#,
@@ -27,7 +28,8 @@ pub(super) async fn read(tx: &mut PgConnection, pool: &PoolName) -> Result<Rooms
             [row.cpu, row.memory, row.disk, row.iops, row.ports].map(i32::unsigned_abs),
         ),
         free: of_all([row.free_cpu, row.free_memory, row.free_disk, row.free_iops, row.free_ports]),
-        lacks: of_json(&row.lacks),
+        lacks: of_json(&row.lacks, row.by_driver.as_deref()),
+        drivers: of_column(row.drivers.as_ref()),
     });
     Ok(Rooms(room.collect()))
 }

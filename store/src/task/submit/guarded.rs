@@ -24,7 +24,7 @@ pub(super) async fn insert(
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::submitted_task[]) with ordinality i
+                from unnest($1::submission[]) with ordinality i
             ), keyed as (
                 insert into idempotency (tenant_id, route, key, body_hash, task_id)
                 select tenant_id, route, key, body_hash, id from input where key is not null
@@ -34,12 +34,13 @@ pub(super) async fn insert(
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
-                    name_key, unique_key, wake_at)
+                    name_key, driver, unique_key, wake_at)
                 select i.tenant_id, i.id,
                     i.pool, (case when i.run_at <= i.created_at then 'ready' else 'scheduled' end)::task_state,
                     i.tier::task_tier, i.cpu_millis, i.memory_mib, i.disk_mib, i.iops, i.ports, i.slots, i.run_at,
                     i.run_at + i.tolerance_ms * interval '1 millisecond', i.cap_ms, i.max_attempts, i.expire_if_late, i.at_most_once,
-                    i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.unique_key,
+                    i.priority, i.flexible, i.concurrency_key, i.strand, coalesce(hashtextextended(i.name, 0), 0), i.driver,
+                    i.unique_key,
                     case when i.run_at > i.created_at then i.run_at
                         when i.expire_if_late then i.run_at + i.tolerance_ms * interval '1 millisecond' end
                 from input i

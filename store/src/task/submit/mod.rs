@@ -17,7 +17,7 @@ use crate::idempotency::IdempotencyKey;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{PoolName, ScheduleId, TaskId, TenantId};
 use domain::resources::{Resources, Tier};
-use domain::task::{Delivery, State};
+use domain::task::{Delivery, DriverName, State};
 use domain::time::Timestamp;
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub struct NewTask {
     pub resources: Resources,
     /// What it runs, as JSON; no NUL bytes.
     pub run_json: String,
+    /// The driver that `run_json` names.
+    pub driver: Option<DriverName>,
     /// Due this long after it is stored; not together with `run_at`.
     pub delay: Option<Duration>,
     /// Due at this time; not together with `delay`.

@@ -15,7 +15,7 @@ pub(super) async fn insert(
     let query = sqlx::query!(
         r#"with input as materialized (
                 select i.*, now() as created_at, coalesce(i.at, now() + i.delay_ms * interval '1 millisecond') as run_at
-                from unnest($1::submitted_task[]) with ordinality i
+                from unnest($1::submission[]) with ordinality i
             ), spec as (
                 insert into task_spec (id, tenant_id, created_at, run_at, name, run, retry, labels, delay_tolerance_ms,
                     traceparent, key_id, priority, flexible, concurrency_key, schedule_id, due_at, schedule_name)
@@ -25,12 +25,12 @@ pub(super) async fn insert(
             ), live as (
                 insert into task (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     start_deadline, cap_ms, max_attempts, expire_if_late, at_most_once, priority, flexible, concurrency_key, strand,
-                    name_key, wake_at)
+                    name_key, driver, wake_at)
                 select tenant_id, id,
                     pool, (case when run_at <= created_at then 'ready' else 'scheduled' end)::task_state, tier::task_tier,
                     cpu_millis, memory_mib, disk_mib, iops, ports, slots, run_at,
                     run_at + tolerance_ms * interval '1 millisecond', cap_ms, max_attempts, expire_if_late, at_most_once,
-                    priority, flexible, concurrency_key, strand, coalesce(hashtextextended(name, 0), 0),
+                    priority, flexible, concurrency_key, strand, coalesce(hashtextextended(name, 0), 0), driver,
                     case when run_at > created_at then run_at
                         when expire_if_late then run_at + tolerance_ms * interval '1 millisecond' end
                 from input

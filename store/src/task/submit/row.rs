@@ -3,11 +3,11 @@
 use super::NewTask;
 use crate::rows::row_of;
 use domain::batch::{Conditions, Strand};
-use domain::task::Delivery;
+use domain::task::{Delivery, DriverName};
 use domain::time::{Timestamp, millis};
 use uuid::Uuid;
 
-/// A row of `submitted_task`, in the order of its columns.
+/// A row of `submission`, in the order of its columns.
 #[derive(sqlx::Encode)]
 pub(super) struct SubmittedTask<'a> {
     tenant_id: Uuid,
@@ -44,8 +44,9 @@ pub(super) struct SubmittedTask<'a> {
     route: Option<&'a str>,
     key: Option<&'a str>,
     body_hash: Option<&'a [u8]>,
+    driver: Option<&'a str>,
 }
-row_of!("submitted_task": SubmittedTask<'_>);
+row_of!("submission": SubmittedTask<'_>);
 
 impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
     fn from(task: &'a NewTask) -> Self {
@@ -88,6 +89,7 @@ impl<'a> From<&'a NewTask> for SubmittedTask<'a> {
             route: idempotency.map(|key| key.route.as_str()),
             key: idempotency.map(|key| key.key.as_str()),
             body_hash: idempotency.map(|key| key.body_hash.as_slice()),
+            driver: task.driver.as_ref().map(DriverName::as_str),
         }
     }
 }
@@ -100,5 +102,6 @@ fn strand(task: &NewTask) -> Strand {
         expire_if_late: task.expire_if_late,
         tolerance: task.delay_tolerance,
         key: task.concurrency_key.as_ref(),
+        driver: task.driver,
     })
 }

@@ -31,6 +31,7 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         tier: Some(Tier::Basic),
         resources: Tier::Basic.resources(),
         run_json: r#"{"noop":{"sleep":"0s"}}"#.to_owned(),
+        driver: "noop".parse().ok(),
         delay: None,
         run_at: None,
         delay_tolerance: Duration::from_secs(300),

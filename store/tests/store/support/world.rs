@@ -162,5 +162,6 @@ pub fn new_session(id: SessionId) -> NewSession {
         },
         port_first: 20_000,
         version: "test".to_owned(),
+        drivers: domain::task::DriverSet::of(["noop".parse().unwrap()]),
     }
 }
