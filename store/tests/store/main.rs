@@ -23,6 +23,7 @@ mod leadership;
 mod matrix;
 mod migrations;
 mod numbers;
+mod one_end;
 mod output_and_usage;
 mod pages;
 mod partitions;

@@ -4,6 +4,7 @@
 //! confirms. A first statement locks the rows, in order, and a second one moves them: it sees them as they are then and
 //! stay, so that the answer says what stood and what was done, whatever else wants to move them.
 
+use super::end::end_tasks;
 use crate::connect::ApiDb;
 use crate::statement::{named, repeated};
 use crate::{StoreError, TenantScope};
@@ -131,8 +132,8 @@ async fn move_on(
         return Ok(());
     }
     let (waiting, running) = (columns(&waiting), columns(&running));
-    let query = sqlx::query!(
-        "with gone as (
+    let query = end_tasks!(
+        of waiting: "with gone as (
                 delete from task t using unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                     and t.state in ('scheduled', 'ready', 'queued', 'retrying')
@@ -141,14 +142,10 @@ async fn move_on(
                 update task t set state = 'cancelling', wake_at = least(t.wake_at, now() + $5 * interval '1 millisecond')
                 from unnest($3::uuid[], $4::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id and t.state = 'running'
-            )
-            insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once,
-                unique_key, first_started_at, finished_at, reason)
-            select tenant_id, id, pool, 'cancelled', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
-                start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, now(), $6
-            from gone",
+            )",
+        state: "'cancelled'",
+        reason: "$6",
+        answer: "select from gone",
         &waiting.0,
         &waiting.1,
         &running.0,

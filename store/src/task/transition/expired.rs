@@ -3,6 +3,7 @@
 //! From scheduled, ready and retrying only, and only before its first start: what is in the broker or
 //! running is past the question.
 
+use super::end::end_tasks;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
@@ -15,21 +16,17 @@ use domain::id::{TaskId, TenantId};
 pub async fn expired(db: &SchedulerDb, tasks: &[(TenantId, TaskId)]) -> Result<u64, StoreError> {
     let (tenants, ids) = super::dispatched::sorted_keys(tasks);
     repeated(|| async {
-        let query = sqlx::query!(
-            "with gone as (
+        let query = end_tasks!(
+            of waiting: "with gone as (
                 delete from task t using unnest($1::uuid[], $2::uuid[]) as i(tenant_id, id)
                 where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id
                     and t.state in ('scheduled', 'ready', 'retrying')
                     and t.expire_if_late and t.first_started_at is null and t.start_deadline < now()
                 returning t.*
-            )
-            insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, finished_at, reason)
-            select tenant_id, id, pool, 'expired', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
-                start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, now(), 'its start deadline passed before it could start'
-            from gone",
+            )",
+            state: "'expired'",
+            reason: "'its start deadline passed before it could start'",
+            answer: "select from gone",
             &tenants,
             &ids
         );

@@ -21,6 +21,7 @@ mod dispatch_stale;
 mod dispatch_undone;
 mod dispatched;
 mod due;
+mod end;
 mod expired;
 mod handed_back;
 mod lease_end;

@@ -3,6 +3,7 @@
 //! A pool is deleted only while it has no live task, but a task that is submitted in that moment is stored after it. Raised by the
 //! scheduler's housekeeping. A task that is not due yet, or waits for a retry, is found once it is ready.
 
+use super::end::end_tasks;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
@@ -13,8 +14,8 @@ use crate::statement::{named, repeated};
 /// When the database cannot answer; then nothing moved.
 pub async fn pool_deleted(db: &SchedulerDb, limit: i64) -> Result<u64, StoreError> {
     repeated(|| async {
-        let query = sqlx::query!(
-            r#"with recursive waiting as (
+        let query = end_tasks!(
+            of waiting: r#"with recursive waiting as (
                 -- From pool to pool in the index task_by_turn, past the tasks between them. No pool is called ''.
                 select ''::text collate "C" as pool
                 union all
@@ -39,14 +40,10 @@ pub async fn pool_deleted(db: &SchedulerDb, limit: i64) -> Result<u64, StoreErro
                 where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id
                     and t.state in ('scheduled', 'ready', 'queued', 'retrying')
                 returning t.*
-            )
-            insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, finished_at, reason)
-            select tenant_id, id, pool, 'cancelled', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
-                start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                first_started_at, now(), 'its pool was deleted'
-            from gone"#,
+            )"#,
+            state: "'cancelled'",
+            reason: "'its pool was deleted'",
+            answer: "select from gone",
             limit
         );
         Ok(named("pool_deleted", query.execute(db.pool())).await?.rows_affected())

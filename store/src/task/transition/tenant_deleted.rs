@@ -3,6 +3,7 @@
 //! Raised again and again by the scheduler's housekeeping until nothing lives. A bounded piece each time, of rows that nobody
 //! else holds; the statement itself looks whether the tenant is deleted.
 
+use super::end::end_tasks;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::statement::{named, repeated};
@@ -22,8 +23,8 @@ pub async fn tenant_deleted(
     limit: i64,
 ) -> Result<(u64, u64), StoreError> {
     repeated(|| async {
-        let query = sqlx::query!(
-            r#"with picked as materialized (
+        let query = end_tasks!(
+            of waiting: "with picked as materialized (
                     select t.tenant_id, t.id, t.state from task t
                     -- All of a tenant, up to the limit.
                     where t.tenant_id = $1 and t.state <> 'cancelling'
@@ -40,17 +41,10 @@ pub async fn tenant_deleted(
                     from picked p
                     where t.tenant_id = any (array[p.tenant_id]) and t.id = p.id and t.state = 'running'
                     returning t.id
-                ), told as (
-                    insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                        run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once,
-                        unique_key, first_started_at, finished_at, reason)
-                    select tenant_id, id, pool, 'cancelled', tier, cpu_millis, memory_mib, disk_mib, iops, ports, run_at,
-                        start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                        first_started_at, now(), 'its tenant was deleted'
-                    from gone
-                    returning id
-                )
-                select (select count(*) from told) as "cancelled!", (select count(*) from asked) as "asked!""#,
+                )",
+            state: "'cancelled'",
+            reason: "'its tenant was deleted'",
+            answer: r#"select (select count(*) from gone) as "cancelled!", (select count(*) from asked) as "asked!""#,
             tenant.uuid(),
             limit,
             millis(grace) as f64

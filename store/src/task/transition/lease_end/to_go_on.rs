@@ -10,6 +10,7 @@ use crate::StoreError;
 use crate::lease::LeaseKey;
 use crate::statement::named;
 use crate::task::transition::TransitionResult;
+use crate::task::transition::end::end_tasks;
 use domain::id::{SessionId, TaskId, TenantId};
 use domain::task::{Event, State, next};
 use sqlx::PgConnection;
@@ -26,8 +27,8 @@ pub(in super::super) async fn to_go_on(
     let order = in_lock_order(ended);
     let delay = |at: usize| delay_ms.get(at).copied().unwrap_or(0);
     let rows: Vec<_> = order.iter().map(|at| EndedLease::of(&ended[*at], delay(*at))).collect();
-    let query = sqlx::query!(
-        r#"with lease as materialized (
+    let query = end_tasks!(
+        of leased: "with lease as materialized (
                 select t.*, i.outcome, i.charged, i.ran_ms, i.exit_code, i.signal, i.reason, i.stdout, i.stderr, i.delay_ms,
                     -- What never started has not had its first start yet.
                     case when i.outcome <> 'not_started' or t.first_started_at <> t.placed_at then t.first_started_at end as started_at,
@@ -52,30 +53,17 @@ pub(in super::super) async fn to_go_on(
                     session_id = null, assignment = null, placed_at = null, port_first = null
                 from lease l
                 where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'running'
-            ), gone as (
+            ), deleted as (
                 delete from task t using lease l
                 where t.tenant_id = any (array[l.tenant_id]) and t.id = l.id and l.state = 'cancelling'
-            ), history as (
-                insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                    run_at, start_deadline, cap_ms, attempt, failures, max_attempts, expire_if_late, at_most_once, unique_key,
-                    first_started_at, finished_at, reason, exit_code)
-                select tenant_id, id, pool, goes::task_state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                    run_at, start_deadline, cap_ms, attempt, failures + charged::integer,
-                    max_attempts, expire_if_late, at_most_once, unique_key,
-                    started_at, greatest(now(), placed_at), reason, exit_code
-                from lease where state = 'cancelling'
-            ), ended as (
-                insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib,
-                    disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
-                    stdout_bytes, stderr_bytes)
-                select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
-                    session_id, placed_at, greatest(now(), placed_at),
-                    case when charged then greatest(0, least(ran_ms,
-                        (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
-                    exit_code, signal, reason, stdout, stderr
-                from lease
-            )
-            select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!", goes as "goes!"
+            ), gone as (
+                select l.*, l.goes as ends from lease l where l.state = 'cancelling'
+            )",
+        failures: "failures + charged::integer",
+        started: "started_at",
+        leases: "lease",
+        answer: r#"select tenant_id as "tenant_id!", id as "id!", attempt as "attempt!", session_id as "session_id!",
+                goes as "goes!"
             from lease"#,
         &rows as &[EndedLease<'_>],
         to(State::Running),

@@ -1,0 +1,64 @@
+//! The end of a task: the one place in the source that writes its history row and the rows of ended attempts.
+//!
+//! A statement that ends tasks brings its own first part, which deletes their rows from `task` by compare-and-set, and
+//! [`end_tasks`] adds what happens at every end. A new column of `task_history` or `attempt`, or one more thing that happens at an end,
+//! is written here and nowhere else; a test refuses a second place.
+
+/// A checked query that ends the tasks of `gone`. `gone` is a part of `$delete`, which begins the statement (`with …`) and takes the tasks
+/// out of `task`; it has every column of `task`. `$answer` is what the statement selects at last.
+///
+/// - `of waiting`: the tasks hold no lease. They end as `$state` for `$reason`, both in SQL.
+/// - `of leased`: `gone` also has `ends` (the state, as text), `reason` and `exit_code`; `$failures` and `$started` are the failures and the
+///   first start at the end. All leases of the part `$leases` end, whether their tasks end or go on: it has the columns of `task` and of
+///   `lease_end`, and an attempt is written for each.
+macro_rules! end_tasks {
+    (
+        of waiting: $delete:literal, state: $state:literal, reason: $reason:literal, answer: $answer:literal,
+        $($argument:tt)*
+    ) => {
+        end_tasks!(
+            $delete, ($state, "failures", "first_started_at", $reason, "null"), (), $answer, $($argument)*
+        )
+    };
+    (
+        of leased: $delete:literal, failures: $failures:literal, started: $started:literal, leases: $leases:literal,
+        answer: $answer:literal, $($argument:tt)*
+    ) => {
+        end_tasks!(
+            $delete, ("ends::task_state", $failures, $started, "reason", "exit_code"), ($leases), $answer,
+            $($argument)*
+        )
+    };
+    (
+        $delete:literal, ($state:literal, $failures:literal, $started:literal, $reason:literal, $exit_code:literal),
+        ($($leases:literal)?), $answer:literal, $($argument:tt)*
+    ) => {
+        sqlx::query!(
+            $delete
+            + ", history as (
+                insert into task_history (tenant_id, id, pool, state, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                    run_at, start_deadline, cap_ms, attempt, max_attempts, expire_if_late, at_most_once, unique_key,
+                    finished_at, failures, first_started_at, reason, exit_code)
+                select tenant_id, id, pool, " + $state + ", tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                    run_at, start_deadline, cap_ms, attempt, max_attempts, expire_if_late, at_most_once, unique_key,
+                    greatest(now(), placed_at), " + $failures + ", " + $started + ", " + $reason + ", " + $exit_code + "
+                from gone
+            )"
+            $(+ ", ended_attempt as (
+                insert into attempt (tenant_id, task_id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib,
+                    disk_mib, iops, ports, session_id, placed_at, ended_at, usage_ms, exit_code, signal, reason,
+                    stdout_bytes, stderr_bytes)
+                select tenant_id, id, attempt, outcome, charged, pool, tier, cpu_millis, memory_mib, disk_mib, iops, ports,
+                    session_id, placed_at, greatest(now(), placed_at),
+                    case when charged then greatest(0, least(ran_ms,
+                        (extract(epoch from now() - placed_at) * 1000)::bigint)) else 0 end,
+                    exit_code, signal, reason, stdout, stderr
+                from " + $leases + "
+            )")?
+            // Whatever else happens at an end is one more part here, which reads `gone`.
+            + " " + $answer,
+            $($argument)*
+        )
+    };
+}
+pub(super) use end_tasks;
