@@ -71,8 +71,8 @@ pub struct Rig {
 }
 
 /// The most that the table allows of what these measurements could reach.
-pub const NO_LIMITS: &str = "update plan set submits_per_second = 1000000, submit_burst = 1000000, submits_per_hour = 1000000000,
-    running_tasks = 1000000, backlog = 100000000 where name = 'default'";
+pub const NO_LIMITS: &str = r#"update plan set limits = limits || '{"submits_per_second": 1000000, "submit_burst": 1000000,
+    "submits_per_hour": 1000000000, "running_tasks": 1000000, "backlog": 100000000}' where name = 'default'"#;
 
 impl Rig {
     /// Starts one; without an executor nothing runs and everything waits.

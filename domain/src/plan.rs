@@ -1,54 +1,177 @@
 //! Plans: rates, quotas, retention and weight.
 //!
-//! Every tenant has one plan; operators write plans. The ranges equal the checks of the database
-//! (`migrations/0009_plans.sql`), so that what passes [`PlanLimits::check`] can be stored.
+//! Every tenant has one plan; operators write plans. The table below names each limit once, with its meaning, type, default and
+//! range. What is stored (`plan.limits`), taken and shown by the API, described in OpenAPI and offered as flags of `berth admin plan`
+//! comes from it. A new limit is an edit in these places:
+//!
+//! 1. a row of the table; a [`Quota`], too, where it limits what a tenant holds,
+//! 2. the code that enforces it, from [`PlanLimits`]: SQL would have to know the default of plans that lack it,
+//! 3. its line in docs/tenants.md,
+//! 4. where `GET /v1/limits` shows it: a field in `api/src/routes/limits.rs`,
+//! 5. and in `client/src/model/limits.rs`.
+//!
+//! It needs no migration: plans that were stored before have its default.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::fmt;
 
-/// The limits of a plan. [`PlanLimits::default`] is the plan `default` of a new installation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanLimits {
-    /// Tasks submitted per second, refilled continuously; 1 to 1 000 000.
-    pub submits_per_second: u32,
-    /// Burst of submitted tasks; 1 to 10 000 000.
-    pub submit_burst: u32,
-    /// Tasks submitted per hour; 0 is no hourly limit.
-    pub submits_per_hour: u32,
-    /// Tasks queued, running or cancelling at once; 1 to 10 000 000. Enforced by the batcher, exactly.
-    pub running_tasks: u32,
-    /// Unfinished tasks; 1 to 100 000 000.
-    pub backlog: u32,
-    /// Live schedules at once; up to 10 000 000.
-    pub schedules: u32,
-    /// Largest body of one task, bytes; 1024 to 16 777 216.
-    pub payload_bytes: u32,
-    /// Output kept, bytes; up to 2^50. What goes beyond is not stored.
-    pub stored_output_bytes: u64,
-    /// Days for which finished tasks are shown; 1 to 3650.
-    pub retention_days: u16,
-    /// Scheduling weight; above 0, up to 1000. A tenant's own weight overrides it.
-    pub weight: f64,
-    /// Whether tasks are flexible by default.
-    pub flexible: bool,
+/// One limit of a plan, as it is described to people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Its name in Rust, JSON and messages: the field of [`PlanLimits`].
+    pub name: &'static str,
+    /// What it limits, a sentence.
+    pub text: &'static str,
+    /// What it counts, in capitals, or its words.
+    pub unit: &'static str,
+    /// What it may be.
+    pub range: LimitRange,
+    /// Whether each plan that is sent must name it. Absent, the others are off or 0.
+    pub required: bool,
 }
 
-impl Default for PlanLimits {
-    fn default() -> Self {
-        Self {
-            submits_per_second: 10_000,
-            submit_burst: 20_000,
-            submits_per_hour: 0,
-            running_tasks: 100_000,
-            backlog: 5_000_000,
-            schedules: 10_000,
-            payload_bytes: 16_777_216,
-            stored_output_bytes: 1 << 40,
-            retention_days: 30,
-            weight: 1.0,
-            flexible: false,
+/// What a limit may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitRange {
+    /// A whole number, both ends included.
+    Whole {
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+        /// What 0 means, where it means something else.
+        zero: Option<&'static str>,
+    },
+    /// A number above 0, up to this.
+    Positive(u32),
+    /// True or false.
+    Switch,
+}
+
+const fn whole(least: u64, most: u64) -> LimitRange {
+    LimitRange::Whole { least, most, zero: None }
+}
+
+impl LimitRange {
+    /// Whether `value` is of this kind and in this range.
+    #[must_use]
+    pub fn admits(self, value: &Value) -> bool {
+        match self {
+            Self::Whole { least, most, .. } => {
+                value.as_u64().is_some_and(|n| (least..=most).contains(&n))
+            }
+            Self::Positive(most) => value.as_f64().is_some_and(|n| n > 0.0 && n <= most.into()),
+            Self::Switch => value.is_boolean(),
         }
     }
+}
+
+impl fmt::Display for LimitRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole { least, most, zero: None } => write!(f, "from {least} to {most}"),
+            Self::Whole { least, most, zero: Some(zero) } => {
+                write!(f, "from {least} ({zero}) to {most}")
+            }
+            Self::Positive(most) => write!(f, "more than 0, up to {most}"),
+            Self::Switch => write!(f, "true or false"),
+        }
+    }
+}
+
+/// The table of limits: `name: type = default, range, unit`. `#[serde(default)]` marks one that a plan that is sent may leave out.
+macro_rules! limits {
+    ($(
+        $(#[doc = $text:literal])+
+        $(#[serde($absent:ident)])?
+        $name:ident: $kind:ty = $default:expr, $range:expr, $unit:literal;
+    )+) => {
+        /// The limits of a plan, as they are sent and shown. [`PlanLimits::default`] is the plan `default` of a new installation.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct PlanLimits {$(
+            $(#[doc = $text])+
+            $(#[serde($absent)])?
+            pub $name: $kind,
+        )+}
+
+        impl Default for PlanLimits {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        /// Every limit of a plan, in the order in which they are shown.
+        pub const LIMITS: &[Limit] = &[$(Limit {
+            name: stringify!($name),
+            text: concat!($($text),+).trim_ascii_start(),
+            unit: $unit,
+            range: $range,
+            required: {
+                const ABSENT: &[&str] = &[$(stringify!($absent))?];
+                ABSENT.is_empty()
+            },
+        },)+];
+
+        /// Limits as they are stored, by this release or by another.
+        #[derive(Deserialize)]
+        #[serde(default)]
+        struct StoredLimits {$(
+            $name: $kind,
+        )+}
+
+        impl Default for StoredLimits {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        impl PlanLimits {
+            /// Reads the JSON of a stored plan. A limit that it does not name has its default, and what this release does not know is
+            /// skipped, so that the releases before and after this one can read and write the same plans.
+            ///
+            /// # Errors
+            /// When it is no object, or a limit is of another type.
+            pub fn from_stored(text: &str) -> Result<Self, serde_json::Error> {
+                let stored: StoredLimits = serde_json::from_str(text)?;
+                Ok(Self { $($name: stored.$name,)+ })
+            }
+
+            /// Each limit by its name.
+            #[must_use]
+            pub fn values(&self) -> Map<String, Value> {
+                [$((stringify!($name).to_owned(), json!(self.$name)),)+].into_iter().collect()
+            }
+        }
+    };
+}
+
+limits! {
+    /// Tasks submitted per second, refilled continuously.
+    submits_per_second: u32 = 10_000, whole(1, 1_000_000), "TASKS";
+    /// Burst of submitted tasks.
+    submit_burst: u32 = 20_000, whole(1, 10_000_000), "TASKS";
+    /// Tasks submitted per hour; 0: no limit.
+    submits_per_hour: u32 = 0,
+        LimitRange::Whole { least: 0, most: 2_000_000_000, zero: Some("no hourly limit") }, "TASKS";
+    /// Tasks queued, running or cancelling. Enforced by the batcher, exactly.
+    running_tasks: u32 = 100_000, whole(1, 10_000_000), "TASKS";
+    /// Unfinished tasks.
+    backlog: u32 = 5_000_000, whole(1, 100_000_000), "TASKS";
+    /// Schedules that are not finished.
+    schedules: u32 = 10_000, whole(0, 10_000_000), "SCHEDULES";
+    /// Largest body of one task, bytes.
+    payload_bytes: u32 = 16_777_216, whole(1024, 16_777_216), "BYTES";
+    /// Stored output, bytes. What goes beyond is not stored.
+    stored_output_bytes: u64 = 1 << 40, whole(0, 1 << 50), "BYTES";
+    /// Days for which finished tasks are shown; at most `limits.history_retention_days`.
+    retention_days: u16 = 30, whole(1, 3650), "DAYS";
+    /// Scheduling weight. A tenant's own weight overrides it.
+    weight: f64 = 1.0, LimitRange::Positive(1000), "WEIGHT";
+    /// Whether tasks are flexible by default: they run in spare room until their tolerance is nearly used up.
+    #[serde(default)]
+    flexible: bool = false, LimitRange::Switch, "on|off";
 }
 
 /// A limit of what a tenant holds, unlike a rate.
@@ -93,7 +216,7 @@ pub struct LimitError {
     /// The field's name.
     pub limit: &'static str,
     /// What it may be.
-    pub range: &'static str,
+    pub range: LimitRange,
 }
 
 impl PlanLimits {
@@ -114,40 +237,11 @@ impl PlanLimits {
     /// # Errors
     /// All of them, in the order of the fields.
     pub fn check(&self) -> Result<(), Vec<LimitError>> {
-        let within = |value: u32, least: u32, most: u32| (least..=most).contains(&value);
-        let weight = self.weight.is_finite() && self.weight > 0.0 && self.weight <= 1000.0;
-        let checks = [
-            (
-                within(self.submits_per_second, 1, 1_000_000),
-                "submits_per_second",
-                "from 1 to 1000000",
-            ),
-            (within(self.submit_burst, 1, 10_000_000), "submit_burst", "from 1 to 10000000"),
-            (
-                within(self.submits_per_hour, 0, 2_000_000_000),
-                "submits_per_hour",
-                "from 0 (no hourly limit) to 2000000000",
-            ),
-            (within(self.running_tasks, 1, 10_000_000), "running_tasks", "from 1 to 10000000"),
-            (within(self.backlog, 1, 100_000_000), "backlog", "from 1 to 100000000"),
-            (within(self.schedules, 0, 10_000_000), "schedules", "from 0 to 10000000"),
-            (
-                within(self.payload_bytes, 1024, 16_777_216),
-                "payload_bytes",
-                "from 1024 to 16777216",
-            ),
-            (
-                self.stored_output_bytes <= 1 << 50,
-                "stored_output_bytes",
-                "from 0 to 1125899906842624",
-            ),
-            ((1..=3650).contains(&self.retention_days), "retention_days", "from 1 to 3650"),
-            (weight, "weight", "more than 0, up to 1000"),
-        ];
-        let wrong: Vec<_> = checks
-            .into_iter()
-            .filter(|(good, _, _)| !good)
-            .map(|(_, limit, range)| LimitError { limit, range })
+        let values = self.values();
+        let wrong: Vec<_> = LIMITS
+            .iter()
+            .filter(|limit| !values.get(limit.name).is_some_and(|value| limit.range.admits(value)))
+            .map(|limit| LimitError { limit: limit.name, range: limit.range })
             .collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
@@ -173,35 +267,77 @@ mod tests {
         assert_eq!(PlanLimits::default().check(), Ok(()));
     }
 
+    /// The default plan, but for one limit.
+    fn with(name: &str, value: Value) -> PlanLimits {
+        let mut values = PlanLimits::default().values();
+        values.insert(name.to_owned(), value);
+        serde_json::from_value(Value::Object(values)).unwrap()
+    }
+
     #[test]
     fn both_ends_of_each_range_are_good_and_what_lies_beyond_is_named() {
-        type Set = fn(&mut PlanLimits, f64);
-        let fields: [(&str, f64, f64, Set); 10] = [
-            ("submits_per_second", 1.0, 1e6, |l, n| l.submits_per_second = n as u32),
-            ("submit_burst", 1.0, 1e7, |l, n| l.submit_burst = n as u32),
-            ("submits_per_hour", 0.0, 2e9, |l, n| l.submits_per_hour = n as u32),
-            ("running_tasks", 1.0, 1e7, |l, n| l.running_tasks = n as u32),
-            ("backlog", 1.0, 1e8, |l, n| l.backlog = n as u32),
-            ("schedules", 0.0, 1e7, |l, n| l.schedules = n as u32),
-            ("payload_bytes", 1024.0, 16_777_216.0, |l, n| l.payload_bytes = n as u32),
-            ("stored_output_bytes", 0.0, 1_125_899_906_842_624.0, |l, n| {
-                l.stored_output_bytes = n as u64;
-            }),
-            ("retention_days", 1.0, 3650.0, |l, n| l.retention_days = n as u16),
-            ("weight", 0.001, 1000.0, |l, n| l.weight = n),
-        ];
-        for (name, least, most, set) in fields {
-            let checked = |value: f64| {
-                let mut limits = PlanLimits::default();
-                set(&mut limits, value);
-                limits.check().map_err(|wrong| wrong.iter().map(|w| w.limit).collect::<Vec<_>>())
+        for limit in LIMITS {
+            let (good, bad) = match limit.range {
+                LimitRange::Whole { least, most, .. } => {
+                    let below = least.checked_sub(1).map(|below| json!(below));
+                    ([json!(least), json!(most)], [Some(json!(most + 1)), below])
+                }
+                LimitRange::Positive(most) => (
+                    [json!(0.001), json!(f64::from(most))],
+                    [Some(json!(f64::from(most) + 1.0)), Some(json!(0.0))],
+                ),
+                LimitRange::Switch => ([json!(true), json!(false)], [None, None]),
             };
-            assert_eq!((checked(least), checked(most)), (Ok(()), Ok(())), "{name}");
-            assert_eq!(checked(most + 1.0), Err(vec![name]), "{name}");
-            if least >= 1.0 {
-                assert_eq!(checked(least - 1.0), Err(vec![name]), "{name}");
+            for value in good {
+                assert_eq!(with(limit.name, value).check(), Ok(()), "{}", limit.name);
+            }
+            for value in bad.into_iter().flatten() {
+                let wrong = with(limit.name, value).check().unwrap_err();
+                assert_eq!(wrong, [LimitError { limit: limit.name, range: limit.range }]);
             }
         }
+    }
+
+    #[test]
+    fn a_limit_is_described_by_a_sentence_and_one_that_may_be_left_out_is_off_or_0_by_default() {
+        let values = PlanLimits::default().values();
+        for limit in LIMITS {
+            assert!(limit.text.ends_with('.') && !limit.text.starts_with(' '), "{}", limit.text);
+            let off = [json!(false), json!(0)].contains(&values[limit.name]);
+            assert!(limit.required || off, "{}", limit.name);
+        }
+        assert_eq!(values.len(), LIMITS.len());
+        assert_eq!(Value::Object(values), json!(PlanLimits::default()));
+    }
+
+    #[test]
+    fn a_plan_that_is_sent_names_each_limit_that_is_required_and_nothing_else() {
+        for limit in LIMITS {
+            let mut values = PlanLimits::default().values();
+            values.remove(limit.name);
+            let read = serde_json::from_value::<PlanLimits>(Value::Object(values));
+            assert_eq!(read.is_err(), limit.required, "{}", limit.name);
+        }
+        let mut values = PlanLimits::default().values();
+        values.insert("later".to_owned(), json!(1));
+        serde_json::from_value::<PlanLimits>(Value::Object(values)).unwrap_err();
+    }
+
+    #[test]
+    fn a_plan_of_another_release_is_read_with_what_is_known_and_defaults_for_the_rest() {
+        let read = PlanLimits::from_stored(r#"{"backlog": 7, "later": [1], "weight": 2}"#).unwrap();
+        assert_eq!(read, PlanLimits { backlog: 7, weight: 2.0, ..PlanLimits::default() });
+        PlanLimits::from_stored(r#"{"backlog": "7"}"#).unwrap_err();
+        PlanLimits::from_stored("null").unwrap_err();
+    }
+
+    #[test]
+    fn a_range_is_told_in_words() {
+        let range =
+            |name| LIMITS.iter().find(|limit| limit.name == name).unwrap().range.to_string();
+        assert_eq!(range("submits_per_hour"), "from 0 (no hourly limit) to 2000000000");
+        assert_eq!(range("retention_days"), "from 1 to 3650");
+        assert_eq!(range("flexible"), "true or false");
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Schedules {
         let step = if spread { seconds / f64::from(count) } else { 0.0 };
         all.sql(&format!(
             "insert into tenant (id, name) values ('{TENANT}', 'schedules') on conflict do nothing;
-            update plan set backlog = 100000000, schedules = 10000000 where name = 'default';
+            update plan set limits = limits || '{{\"backlog\": 100000000, \"schedules\": 10000000}}' where name = 'default';
             insert into schedule (id, tenant_id, name, timing, template, overlap, misfire, created_at, created_by, shard, due_at, fire_at, tzdb)
                 select n.id, '{TENANT}', n.id::text, '{{\"specs\":[{{\"every\":{{\"every\":\"{seconds}s\",\"anchor\":\"'
                         || to_char(n.first at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') || '\"}}}}],\"zone\":\"UTC\"}}',

@@ -99,8 +99,8 @@ async fn per_second(
 }
 
 /// As many tasks as are asked for may come at once, and wait.
-const NO_LIMITS: &str = "update plan set submits_per_second = 1000000, submit_burst = 10000000, submits_per_hour = 2000000000,
-    backlog = 100000000";
+const NO_LIMITS: &str = r#"update plan set limits = limits
+    || '{"submits_per_second": 1000000, "submit_burst": 10000000, "submits_per_hour": 2000000000, "backlog": 100000000}'"#;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_one_tenant_delays_no_other() -> anyhow::Result<()> {

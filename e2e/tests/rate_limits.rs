@@ -140,9 +140,10 @@ async fn redis_goes_and_comes_back(how: Outage, away: Duration) -> anyhow::Resul
     let cluster = Cluster::start(shape).await?;
     let customer = Customer::sign_up(&cluster, "flood").await?;
     let plan = format!(
-        "insert into plan select 'tested', {PER_SECOND}, {PER_SECOND}, 0, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight from plan where name = 'default';
-        update tenant set plan = 'tested'"
+        r#"insert into plan (name, limits)
+            select 'tested', limits || '{{"submits_per_second": {PER_SECOND}, "submit_burst": {PER_SECOND}}}'
+            from plan where name = 'default';
+        update tenant set plan = 'tested'"#
     );
     cluster.database().sql(&plan).await?;
     let create = ["admin", "operator-key", "create", "--name", "ann", "--scope", "read"];

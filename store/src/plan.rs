@@ -40,25 +40,14 @@ pub enum Deleted {
     NotFound,
 }
 
-/// Makes [`PlanLimits`] of a row that holds a plan's columns, which the table's checks keep in range.
-macro_rules! limits_of {
-    ($row:expr) => {
-        domain::plan::PlanLimits {
-            submits_per_second: $row.submits_per_second.unsigned_abs(),
-            submit_burst: $row.submit_burst.unsigned_abs(),
-            submits_per_hour: $row.submits_per_hour.unsigned_abs(),
-            running_tasks: $row.running_tasks.unsigned_abs(),
-            backlog: $row.backlog.unsigned_abs(),
-            schedules: $row.schedules.unsigned_abs(),
-            payload_bytes: $row.payload_bytes.unsigned_abs(),
-            stored_output_bytes: $row.stored_output_bytes.unsigned_abs(),
-            retention_days: $row.retention_days.unsigned_abs(),
-            weight: $row.weight,
-            flexible: $row.flexible,
-        }
-    };
+/// Reads the column `limits` of a plan.
+pub(crate) fn limits_of(text: &str) -> Result<PlanLimits, StoreError> {
+    PlanLimits::from_stored(text).map_err(|_| StoreError::Malformed {
+        what: "limits",
+        row: "a plan".into(),
+        value: text.to_owned(),
+    })
 }
-pub(crate) use limits_of;
 
 /// Reads a name that the table's check admitted.
 pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
@@ -75,14 +64,13 @@ pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
 /// When the database cannot answer.
 pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight, flexible, created_at, updated_at from plan order by name limit $1"#,
+        r#"select name, limits::text as "limits!", created_at, updated_at from plan order by name limit $1"#,
         MOST
     );
     let rows = named("plan.list", query.fetch_all(db.pool())).await?;
     rows.into_iter()
         .map(|row| {
-            let limits = limits_of!(row);
+            let limits = limits_of(&row.limits)?;
             let (created_at, updated_at) = (row.created_at, row.updated_at);
             Ok(PlanRecord { name: name_of(row.name)?, limits, created_at, updated_at })
         })
@@ -95,14 +83,13 @@ pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
 /// When the database cannot answer.
 pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimits)>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight, flexible from plan order by name limit $1"#,
+        r#"select name, limits::text as "limits!" from plan order by name limit $1"#,
         MOST
     );
     let rows = named("plan.list_for_customers", query.fetch_all(db.pool())).await?;
     rows.into_iter()
         .map(|row| {
-            let limits = limits_of!(row);
+            let limits = limits_of(&row.limits)?;
             Ok((name_of(row.name)?, limits))
         })
         .collect()
@@ -114,13 +101,12 @@ pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimi
 /// When the database cannot answer.
 pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-            stored_output_bytes, retention_days, weight, flexible, created_at, updated_at from plan where name = $1"#,
+        r#"select name, limits::text as "limits!", created_at, updated_at from plan where name = $1"#,
         name.as_str()
     );
     let row = named("plan.find", query.fetch_optional(db.pool())).await?;
     row.map(|row| {
-        let limits = limits_of!(row);
+        let limits = limits_of(&row.limits)?;
         let (created_at, updated_at) = (row.created_at, row.updated_at);
         Ok(PlanRecord { name: name_of(row.name)?, limits, created_at, updated_at })
     })
@@ -160,52 +146,26 @@ async fn make_or_lock(
     limits: &PlanLimits,
 ) -> Result<Option<PlanLimits>, StoreError> {
     let query = sqlx::query!(
-        r#"insert into plan as p (name, submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
-                payload_bytes, stored_output_bytes, retention_days, weight, flexible)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        r#"insert into plan as p (name, limits) values ($1, $2::text::jsonb)
             on conflict (name) do update set updated_at = p.updated_at
-            returning xmax = 0 as "made!", submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules,
-                payload_bytes, stored_output_bytes, retention_days, weight, flexible"#,
+            returning xmax = 0 as "made!", limits::text as "limits!""#,
         name.as_str(),
-        int(limits.submits_per_second),
-        int(limits.submit_burst),
-        int(limits.submits_per_hour),
-        int(limits.running_tasks),
-        int(limits.backlog),
-        int(limits.schedules),
-        int(limits.payload_bytes),
-        i64::try_from(limits.stored_output_bytes).unwrap_or(i64::MAX),
-        i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
-        limits.weight,
-        limits.flexible
+        stored(limits)
     );
     let row = named("plan.make", query.fetch_optional(tx)).await?;
-    Ok(row.filter(|row| !row.made).map(|row| limits_of!(row)))
+    row.filter(|row| !row.made).map(|row| limits_of(&row.limits)).transpose()
 }
 
-/// Changes a plan that is locked.
+/// Changes a plan that is locked. Limits of a later release stay as they are.
 async fn set(
     tx: &mut PgConnection,
     name: &PlanName,
     limits: &PlanLimits,
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(
-        "update plan set submits_per_second = $2, submit_burst = $3, submits_per_hour = $4, running_tasks = $5, backlog = $6,
-                schedules = $7, payload_bytes = $8, stored_output_bytes = $9, retention_days = $10, weight = $11, flexible = $12,
-                updated_at = now()
-            where name = $1",
+        "update plan set limits = limits || $2::text::jsonb, updated_at = now() where name = $1",
         name.as_str(),
-        int(limits.submits_per_second),
-        int(limits.submit_burst),
-        int(limits.submits_per_hour),
-        int(limits.running_tasks),
-        int(limits.backlog),
-        int(limits.schedules),
-        int(limits.payload_bytes),
-        i64::try_from(limits.stored_output_bytes).unwrap_or(i64::MAX),
-        i16::try_from(limits.retention_days).unwrap_or(i16::MAX),
-        limits.weight,
-        limits.flexible
+        stored(limits)
     );
     named("plan.set", query.execute(tx)).await.map(|_| ())
 }
@@ -221,13 +181,11 @@ pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, St
     }
     let mut tx = named("begin", db.pool().begin()).await?;
     let query = sqlx::query!(
-        r#"delete from plan where name = $1
-            returning submits_per_second, submit_burst, submits_per_hour, running_tasks, backlog, schedules, payload_bytes,
-                stored_output_bytes, retention_days, weight, flexible"#,
+        r#"delete from plan where name = $1 returning limits::text as "limits!""#,
         name.as_str()
     );
     let before = match named("plan.delete", query.fetch_optional(&mut *tx)).await {
-        Ok(Some(row)) => limits_of!(row),
+        Ok(Some(row)) => limits_of(&row.limits)?,
         Ok(None) => return Ok(Deleted::NotFound),
         // A foreign key: the database decides, however two requests meet.
         Err(error) if error.sqlstate().as_deref() == Some("23503") => return Ok(Deleted::InUse),
@@ -243,6 +201,7 @@ fn audit_value(limits: &PlanLimits) -> Value {
     json!(limits)
 }
 
-fn int(number: u32) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
+/// The limits as the table holds them.
+fn stored(limits: &PlanLimits) -> String {
+    json!(limits).to_string()
 }

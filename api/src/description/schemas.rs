@@ -2,11 +2,9 @@
 
 use super::{answers, explanation, headers, security};
 use crate::openapi::Content;
-use crate::openapi::words;
+use crate::openapi::{plan, words};
 use crate::routes::admin::operator::OperatorView;
-use crate::routes::admin::plan::PlanView;
 use crate::routes::admin::plan::delete::DeletedPlanView;
-use crate::routes::admin::plan::put::PlanSpec;
 use crate::routes::admin::pool::put::{GrantsSpec, MaxExecutorSpec, PoolSpec};
 use crate::routes::admin::pool::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};
 use crate::routes::admin::tenant::TenantView;
@@ -181,9 +179,9 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<TenantChange>()
         .schema_from::<TenantView>()
         .schema_from::<words::TenantState>()
-        .schema_from::<PlanSpec>()
+        .schema_from::<plan::PlanLimits>()
         .schema_from::<DeletedPlanView>()
-        .schema_from::<PlanView>()
+        .schema_from::<plan::Plan>()
         .schema_from::<PoolSpec>()
         .schema_from::<MaxExecutorSpec>()
         .schema_from::<GrantsSpec>()

@@ -1,9 +1,10 @@
 //! What a route says of itself for the API's description, which `description` builds.
 //!
-//! `words` shows the domain's own names, taken from the domain.
+//! `plan` shows the limits of plans and `words` the domain's own names, taken from the domain.
 
 mod doc;
 mod form;
+pub mod plan;
 pub mod words;
 
 pub use doc::{

@@ -166,7 +166,8 @@ async fn a_task_that_get_does_not_show_is_not_explained_either() {
 
     // A plan keeps less than the installation does: what ended before is gone for its tenants.
     server.post(&format!("/v1/tasks/{task}/cancel"), b"").await;
-    let days = "update plan set retention_days = 1; update task_history set finished_at = now() - interval '25 hours'";
+    let days = r#"update plan set limits = limits || '{"retention_days": 1}';
+        update task_history set finished_at = now() - interval '25 hours'"#;
     server.db.sql(days).await.unwrap();
     let gone = || async { (server.get(&path).await.status == 404).then_some(()) };
     testkit::poll::until_some("the plan's days to hold", std::time::Duration::from_secs(5), gone)

@@ -17,7 +17,7 @@ async fn ids_of(server: &Server, query: &str) -> Vec<String> {
 /// Walks `tasks` in pages of `limit`, while others come and some of them end: `inserts` and `cancels` a second.
 async fn walk(tasks: usize, limit: usize, (inserts, cancels): (u32, u32)) {
     let server = Server::start().await;
-    server.db.sql("update plan set backlog = 100000000").await.unwrap();
+    server.db.sql(r#"update plan set limits = limits || '{"backlog": 100000000}'"#).await.unwrap();
     let mut old: Vec<String> = Vec::new();
     while old.len() < tasks {
         let some = (tasks - old.len()).min(5000);

@@ -479,8 +479,8 @@ async fn a_plan_allows_so_many_live_schedules_and_a_suspended_tenant_stores_none
     let server = Server::start().await;
     let tenant = server.new_tenant("small").await;
     let of_plan = format!(
-        "insert into plan select * from jsonb_populate_record(null::plan, (select to_jsonb(p) from plan p where name = 'free')
-            || '{{\"name\":\"two\",\"schedules\":2}}'); update tenant set plan = 'two' where id = '{}'",
+        r#"insert into plan (name, limits) select 'two', limits || '{{"schedules": 2}}' from plan where name = 'free';
+            update tenant set plan = 'two' where id = '{}'"#,
         tenant.uuid()
     );
     server.db.sql(&of_plan).await.unwrap();

@@ -15,6 +15,7 @@ mod operator_key_list;
 mod operator_key_revoke;
 mod operator_key_rotate;
 mod plan;
+mod plan_limits;
 mod pool;
 mod resume_after_restore;
 mod tenant_create;

@@ -105,9 +105,10 @@ impl Rig {
         self.cluster
             .database()
             .sql(&format!(
-                "insert into plan select 'chaos-limited', {per_second}, {per_second}, 0, running_tasks, backlog, schedules,
-                    payload_bytes, stored_output_bytes, retention_days, weight from plan where name = 'default';
-                update tenant set plan = 'chaos-limited' where name = '{LIMITED}'"
+                r#"insert into plan (name, limits)
+                    select 'chaos-limited', limits || '{{"submits_per_second": {per_second}, "submit_burst": {per_second}}}'
+                    from plan where name = 'default';
+                update tenant set plan = 'chaos-limited' where name = '{LIMITED}'"#
             ))
             .await?;
         Ok((customers, limited))

@@ -25,7 +25,7 @@ pub async fn rooms(
                 select count(*) from (select from task k where k.tenant_id = t.id limit p.backlog) held) as "room!"
             from unnest($1::uuid[]) as i(id)
             cross join lateral (select o.id, o.plan from tenant o where o.id = i.id limit 1) t
-            cross join lateral (select o.backlog from plan o where o.name = t.plan limit 1) p
+            cross join lateral (select (o.limits->>'backlog')::integer as backlog from plan o where o.name = t.plan limit 1) p
             where p.backlog <= $2 or exists (
                 select from tenant_quota_level l where l.tenant_id = t.id and l.quota = 'backlog' and l.above)"#,
         &ids,

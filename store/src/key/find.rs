@@ -43,15 +43,14 @@ pub struct KeyRecord {
 pub async fn find(db: &SubmitDb, key_id: &str) -> Result<Option<KeyRecord>, StoreError> {
     let query = sqlx::query!(
         r#"select k.id, k.tenant_id, t.state, k.user_id, k.hash, k.scopes, k.expires_at, k.revoked_at, now() as "now!", t.plan,
-                p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
-                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight, p.flexible
+                p.limits::text as "limits!"
             from api_key k join tenant t on t.id = k.tenant_id join plan p on p.name = t.plan
             where k.id = $1"#,
         key_id
     );
     let row = named("key.find", query.fetch_optional(db.pool())).await?;
     row.map(|row| {
-        let limits = limits_of!(row);
+        let limits = limits_of(&row.limits)?;
         let tenant_state = crate::tenant::state_of(&row.state, row.tenant_id)?;
         Ok(KeyRecord {
             id: row.id,

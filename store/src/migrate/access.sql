@@ -136,6 +136,7 @@ revoke execute on function berth_partition_drop(text,date) from public;
 revoke execute on function berth_partition_make(text,date,date) from public;
 revoke execute on function berth_partitions_strays() from public;
 revoke execute on function berth_place() from public;
+revoke execute on function berth_plan_limits() from public;
 revoke execute on function berth_pool_in_use(text) from public;
 revoke execute on function berth_schedules_held() from public;
 revoke execute on function berth_schedules_overdue(integer) from public;

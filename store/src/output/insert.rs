@@ -49,7 +49,7 @@ pub async fn insert(db: &RmDb, chunks: &[NewChunk]) -> Result<u64, StoreError> {
             from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::smallint[], $6::integer[], $7::bigint[],
                 $8::bytea[]) with ordinality as i(tenant_id, task_id, attempt, session_id, stream, seq, "offset", data, place)
         ), quota as materialized (
-            select o.id, p.stored_output_bytes
+            select o.id, (p.limits->>'stored_output_bytes')::bigint
                 - coalesce((select sum(u.bytes) from output_use u where u.tenant_id = o.id), 0) as room
             from tenant o join plan p on p.name = o.plan where o.id = any ($1)
         ), wanted as materialized (

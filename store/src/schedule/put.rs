@@ -113,10 +113,11 @@ async fn quota_reached(
     scope: &TenantScope,
 ) -> Result<Option<u32>, StoreError> {
     let query = sqlx::query!(
-        r#"select coalesce(greatest(p.schedules, 0), 10000) as "schedules!", (
+        r#"select l.schedules as "schedules!", (
                 select count(*) from (
-                    select from schedule s where s.tenant_id = t.id and s.deleted_at is null limit greatest(p.schedules, 0)) held) as "held!"
-            from tenant t join plan p on p.name = t.plan where t.id = $1"#,
+                    select from schedule s where s.tenant_id = t.id and s.deleted_at is null limit l.schedules) held) as "held!"
+            from tenant t join plan p on p.name = t.plan
+            cross join lateral (select (p.limits->>'schedules')::integer as schedules) l where t.id = $1"#,
         scope.tenant().uuid()
     );
     let rows = named("schedule.count", query.fetch_all(tx)).await?;

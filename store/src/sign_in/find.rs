@@ -40,8 +40,7 @@ pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, S
     let query = sqlx::query!(
         r#"select s.tenant_id, s.user_id, s.expires_at, u.role, t.state, now() as "now!", t.plan,
                 s.ended_at is null and u.state = 'active' and u.token_version = s.token_version as "usable!",
-                p.submits_per_second, p.submit_burst, p.submits_per_hour, p.running_tasks, p.backlog, p.schedules,
-                p.payload_bytes, p.stored_output_bytes, p.retention_days, p.weight, p.flexible
+                p.limits::text as "limits!"
             from sign_in s join app_user u on u.id = s.user_id join tenant t on t.id = s.tenant_id
                 join plan p on p.name = t.plan
             where s.id = $1"#,
@@ -49,7 +48,7 @@ pub async fn find(db: &SubmitDb, id: SignInId) -> Result<Option<SignInRecord>, S
     );
     let row = named("sign_in.find", query.fetch_optional(db.pool())).await?;
     row.map(|row| {
-        let limits = limits_of!(row);
+        let limits = limits_of(&row.limits)?;
         let tenant_state = crate::tenant::state_of(&row.state, row.tenant_id)?;
         Ok(SignInRecord {
             tenant: TenantId(row.tenant_id),

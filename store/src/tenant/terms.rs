@@ -4,6 +4,7 @@ use super::state_of;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
 use crate::own::on_own;
+use crate::plan::limits_of;
 use domain::id::TenantId;
 use domain::tenant::TenantState;
 
@@ -27,17 +28,18 @@ pub struct TenantTerms {
 pub async fn terms(db: &SchedulerDb, tenants: &[TenantId]) -> Result<Vec<TenantTerms>, StoreError> {
     let ids: Vec<_> = tenants.iter().map(|tenant| tenant.uuid()).collect();
     let query = sqlx::query!(
-        r#"select t.id, coalesce(t.weight, p.weight) as "weight!", p.running_tasks, t.state
+        r#"select t.id, t.weight, p.limits::text as "limits!", t.state
             from tenant t join plan p on p.name = t.plan where t.id = any ($1)"#,
         &ids
     );
     let rows = on_own!(db.dispatch(), "tenant.terms", query.fetch_all);
     rows.into_iter()
         .map(|row| {
+            let limits = limits_of(&row.limits)?;
             Ok(TenantTerms {
                 tenant: TenantId(row.id),
-                weight: row.weight,
-                running_tasks: row.running_tasks.unsigned_abs(),
+                weight: row.weight.unwrap_or(limits.weight),
+                running_tasks: limits.running_tasks,
                 state: state_of(&row.state, row.id)?,
             })
         })

@@ -6,9 +6,9 @@
 use super::count::Holding;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
+use crate::plan::limits_of;
 use crate::statement::named;
 use domain::id::TenantId;
-use domain::plan::PlanLimits;
 use uuid::Uuid;
 
 /// A quota that is nearly used up, since just now.
@@ -43,18 +43,18 @@ pub async fn watched(
     tenants: i64,
 ) -> Result<Vec<Watched>, StoreError> {
     let query = sqlx::query!(
-        r#"select t.id, case when p.backlog > 0 then p.backlog else $3 end as "backlog!" from tenant t join plan p on p.name = t.plan
+        r#"select t.id, p.limits::text as "limits!" from tenant t join plan p on p.name = t.plan
             where t.id > $1 and t.state <> 'deleted' order by t.id limit $2"#,
         after.map_or(Uuid::nil(), TenantId::uuid),
-        tenants,
-        i32::try_from(PlanLimits::default().backlog).unwrap_or(i32::MAX)
+        tenants
     );
     let rows = named("tenant.watched", query.fetch_all(db.pool())).await?;
-    let watched = rows.into_iter().map(|row| Watched {
-        tenant: TenantId(row.id),
-        backlog: u64::from(row.backlog.unsigned_abs()),
-    });
-    Ok(watched.collect())
+    rows.into_iter()
+        .map(|row| {
+            let backlog = limits_of(&row.limits)?.backlog;
+            Ok(Watched { tenant: TenantId(row.id), backlog: backlog.into() })
+        })
+        .collect()
 }
 
 /// Judges what a tenant holds, its tasks too where they could be counted. At 80 % of a quota it is told, and again only when it was
@@ -77,9 +77,9 @@ pub async fn tell_nearly_used(
             cross join lateral (
                 select coalesce(sum(u.bytes), 0)::bigint as bytes from output_use u where u.tenant_id = g.id) kept
             cross join lateral (values
-                ('backlog', $2::bigint, p.backlog::bigint),
-                ('running_tasks', $3::bigint, p.running_tasks::bigint),
-                ('stored_output_bytes', kept.bytes, p.stored_output_bytes)) l (quota, used, most)
+                ('backlog', $2::bigint, (p.limits->>'backlog')::bigint),
+                ('running_tasks', $3::bigint, (p.limits->>'running_tasks')::bigint),
+                ('stored_output_bytes', kept.bytes, (p.limits->>'stored_output_bytes')::bigint)) l (quota, used, most)
             where g.id = $1 and g.state <> 'deleted' and l.most > 0 and l.used is not null
         ), crossed as (
             insert into tenant_quota_level as q (tenant_id, quota, above)

@@ -149,6 +149,8 @@ async fn the_checks_of_schedules_and_limits_refuse_what_stops_a_loop() {
         ("plan", "backlog = -1"),
         ("plan", "weight = 'NaN'"),
         ("plan", "running_tasks = 0"),
+        ("plan", "limits = limits || '{\"running_tasks\": 0}'"),
+        ("plan", "limits = limits || '{\"backlog\": null}'"),
         ("tenant", "weight = -1"),
         ("tenant", "state = 'merry'"),
         ("concurrency_limit", "running = -5"),

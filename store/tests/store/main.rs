@@ -27,6 +27,7 @@ mod one_end;
 mod output_and_usage;
 mod pages;
 mod partitions;
+mod plan_limits;
 mod plans;
 mod pooled;
 mod pools;

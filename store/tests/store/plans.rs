@@ -36,14 +36,14 @@ const SLICE: &str = "-- All of a tenant, up to a slice.";
 /// With this goes on, in a statement that ends tasks, what `end_tasks!` adds to the part of its own file.
 const END: &str = ", history as (";
 
-struct Statement {
-    sql: String,
+pub(crate) struct Statement {
+    pub(crate) sql: String,
     values: String,
     roles: BTreeSet<&'static str>,
 }
 
 /// The statements of the committed query data, each with the roles that run it.
-fn statements() -> Vec<Statement> {
+pub(crate) fn statements() -> Vec<Statement> {
     let sources = sources();
     let folder = testkit::settings::workspace().join(".sqlx");
     let files = std::fs::read_dir(folder)

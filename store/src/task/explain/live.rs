@@ -1,5 +1,6 @@
 //! The row of a task that has not ended, with what its tenant and its pool say of it.
 
+use crate::plan::limits_of;
 use crate::statement::patient;
 use crate::tenant::state_of;
 use crate::{StoreError, TenantScope};
@@ -63,7 +64,7 @@ pub(super) async fn read(
                 t.disk_mib, t.iops, t.ports, t.driver, t.priority, t.flexible, t.concurrency_key, t.attempt, t.failures, t.max_attempts,
                 t.wake_at, t.placed_at, (t.expire_if_late and t.first_started_at is null) as "expires!",
                 (select e.executor_id from executor_session e where e.id = t.session_id) as "executor?",
-                n.state as standing, n.suspended_at, p.running_tasks, o.paused_at as "paused_at?",
+                n.state as standing, n.suspended_at, p.limits::text as "limits!", o.paused_at as "paused_at?",
                 o.paused_because as "paused_because?", w.before as "before?", w.rate as "rate?", w.held_by as "held_by?"
             from task t
             join tenant n on n.id = $1
@@ -108,7 +109,7 @@ pub(super) async fn read(
         paused: row.paused_at.map(|since| Pause { since, because: row.paused_because }),
         standing: state_of(&row.standing, scope.tenant().uuid())?,
         suspended_at: row.suspended_at,
-        running_tasks: row.running_tasks.unsigned_abs().into(),
+        running_tasks: limits_of(&row.limits)?.running_tasks.into(),
         tenant: row.before.zip(row.rate).map(figures),
         attempt: row.attempt.unsigned_abs(),
         failures: row.failures.unsigned_abs(),

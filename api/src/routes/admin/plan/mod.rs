@@ -4,5 +4,3 @@ pub mod delete;
 pub mod list;
 pub mod put;
 mod view;
-
-pub use view::PlanView;

@@ -9,8 +9,6 @@ use crate::request::json as body;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::plan::PlanLimits;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -24,54 +22,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Limits of a plan.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PlanLimits)]
-pub struct PlanSpec {
-    /// Tasks submitted per second, 1 to 1 000 000.
-    submits_per_second: u32,
-    /// Burst of submitted tasks, 1 to 10 000 000.
-    submit_burst: u32,
-    /// Tasks submitted per hour; 0: no limit.
-    submits_per_hour: u32,
-    /// Tasks queued, running or cancelling, 1 to 10 000 000.
-    running_tasks: u32,
-    /// Unfinished tasks, 1 to 100 000 000.
-    backlog: u32,
-    /// Schedules that are not finished, up to 10 000 000.
-    schedules: u32,
-    /// Largest body of one task, bytes, 1024 to 16 777 216.
-    payload_bytes: u32,
-    /// Stored output, bytes, up to 2^50.
-    stored_output_bytes: u64,
-    /// Days for which finished tasks are shown, 1 to 3650, at most `limits.history_retention_days`.
-    retention_days: u16,
-    /// Scheduling weight, above 0, up to 1000.
-    weight: f64,
-    /// Whether tasks are flexible by default. Default false.
-    #[serde(default)]
-    flexible: bool,
-}
-
-impl From<PlanSpec> for PlanLimits {
-    fn from(spec: PlanSpec) -> Self {
-        Self {
-            submits_per_second: spec.submits_per_second,
-            submit_burst: spec.submit_burst,
-            submits_per_hour: spec.submits_per_hour,
-            running_tasks: spec.running_tasks,
-            backlog: spec.backlog,
-            schedules: spec.schedules,
-            payload_bytes: spec.payload_bytes,
-            stored_output_bytes: spec.stored_output_bytes,
-            retention_days: spec.retention_days,
-            weight: spec.weight,
-            flexible: spec.flexible,
-        }
-    }
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -79,7 +29,7 @@ impl From<PlanSpec> for PlanLimits {
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
-    let limits: PlanLimits = body::parse::<PlanSpec>(&call.body)?.into();
+    let limits: PlanLimits = body::parse(&call.body)?;
     limits.check().map_err(|wrong| {
         let at = |wrong: domain::plan::LimitError| FieldError {
             pointer: format!("/{}", wrong.limit),

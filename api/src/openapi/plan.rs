@@ -1,0 +1,85 @@
+//! Plans as schemas, made from the table of limits so that they cannot differ.
+
+use domain::plan::{LIMITS, LimitRange};
+use std::borrow::Cow;
+use utoipa::openapi::schema::{
+    AdditionalProperties, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// Limits of a plan, as they are sent.
+#[derive(Debug)]
+pub struct PlanLimits;
+
+impl PartialSchema for PlanLimits {
+    fn schema() -> RefOr<Schema> {
+        let object = with_limits(ObjectBuilder::new().description(Some("Limits of a plan.")));
+        let required = LIMITS.iter().filter(|limit| limit.required);
+        required
+            .fold(object, |object, limit| object.required(limit.name))
+            .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+            .into()
+    }
+}
+
+impl ToSchema for PlanLimits {
+    fn name() -> Cow<'static, str> {
+        "PlanLimits".into()
+    }
+}
+
+/// A plan, as it is shown.
+#[derive(Debug)]
+pub struct Plan;
+
+impl PartialSchema for Plan {
+    fn schema() -> RefOr<Schema> {
+        let time = |text| of(Type::String, Some(KnownFormat::DateTime)).description(Some(text));
+        let name = of(Type::String, None).description(Some("Its name."));
+        let object = ObjectBuilder::new().description(Some("A plan.")).property("name", name);
+        let object = with_limits(object)
+            .property("created_at", time("When it was created."))
+            .property("updated_at", time("When it was last changed."));
+        let limits = LIMITS.iter().map(|limit| limit.name);
+        ["name"]
+            .into_iter()
+            .chain(limits)
+            .chain(["created_at", "updated_at"])
+            .fold(object, ObjectBuilder::required)
+            .into()
+    }
+}
+
+impl ToSchema for Plan {
+    fn name() -> Cow<'static, str> {
+        "Plan".into()
+    }
+}
+
+fn with_limits(object: ObjectBuilder) -> ObjectBuilder {
+    LIMITS.iter().fold(object, |object, limit| {
+        let schema = range(limit.range).description(Some(limit.text));
+        object.property(limit.name, schema)
+    })
+}
+
+fn range(range: LimitRange) -> ObjectBuilder {
+    match range {
+        LimitRange::Whole { least, most, .. } => {
+            let narrow = i32::try_from(most).is_ok();
+            let format = if narrow { KnownFormat::Int32 } else { KnownFormat::Int64 };
+            of(Type::Integer, Some(format)).minimum(Some(least)).maximum(Some(most))
+        }
+        LimitRange::Positive(most) => of(Type::Number, Some(KnownFormat::Double))
+            .exclusive_minimum(Some(0))
+            .maximum(Some(most)),
+        LimitRange::Switch => of(Type::Boolean, None),
+    }
+}
+
+fn of(kind: Type, format: Option<KnownFormat>) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Type(kind))
+        .format(format.map(SchemaFormat::KnownFormat))
+}
