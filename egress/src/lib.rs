@@ -31,6 +31,6 @@ pub use failure::Failure;
 pub use hyper::header;
 pub use hyper::{StatusCode, Version};
 pub use network::Lookups;
-pub use request::Request;
+pub use request::{Request, RequestError};
 pub use transcript::Transcript;
 pub use waits::{Stage, Waits};

@@ -1,6 +1,7 @@
 //! The drivers of this release, by name.
 //!
-//! A driver is one module that implements [`Driver`], and one line of [`ALL`]. Nothing else names it.
+//! A driver is one module that implements [`Driver`], and one line of [`ALL`]. What a task gives it is a variant of
+//! [`domain::task::Run`], which the API reads. Nothing else names it.
 
 use crate::command::{self, CommandDriver};
 use crate::driver::Driver;

@@ -49,11 +49,11 @@ impl Lacks {
         self.any.covers(size) || self.of(driver).is_some_and(|shapes| shapes.covers(size))
     }
 
-    /// True where one more size displaces another.
+    /// True where one more size of a task of `driver` displaces another.
     #[must_use]
-    pub fn is_full(&self) -> bool {
+    pub fn is_full(&self, driver: Option<DriverName>) -> bool {
         let full = |shapes: &Shapes| shapes.least().len() == Shapes::MOST;
-        full(&self.any) || self.by_driver.values().any(full)
+        full(&self.any) || self.of(driver).is_some_and(full)
     }
 
     /// Adds `size` and everything larger; for all tasks, or for those of one driver.

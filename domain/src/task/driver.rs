@@ -130,8 +130,18 @@ mod tests {
 
     #[test]
     fn what_the_api_accepts_has_a_driver_with_a_name() {
-        let run: Run = serde_json::from_str(r#"{"noop":{}}"#).unwrap();
-        assert_eq!(DriverName::try_from(&run), Ok(name("noop")));
+        for (driver, run) in [
+            ("noop", r#"{"noop":{}}"#),
+            ("command", r#"{"command":{"argv":["true"]}}"#),
+            ("http", r#"{"http":{"method":"GET","url":"http://a/"}}"#),
+        ] {
+            let run: Run = serde_json::from_str(run).unwrap();
+            assert_eq!(DriverName::try_from(&run), Ok(name(driver)));
+            // A new kind of run is a line here, too.
+            match run {
+                Run::Command(_) | Run::Http(_) | Run::Noop(_) => {}
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod secret;
 use super::exchange::{Answered, Rules, run};
 use super::failure::Failure;
 use super::network::Network;
-use super::request::Request;
+use super::request::{Request, RequestError};
 use super::tls::Tls;
 use super::transcript::Transcript;
 use super::turns::{Turn, Turns};
@@ -16,7 +16,7 @@ use super::waits::Waits;
 use bytes::Bytes;
 use domain::id::TenantId;
 use domain::pool::PoolPolicy;
-use domain::target::{CheckedAddress, UrlProblem, parse_url};
+use domain::target::CheckedAddress;
 use domain::task::{HttpMethod, SuccessRule};
 use hyper::header::HeaderMap;
 use hyper::{StatusCode, Version};
@@ -95,15 +95,8 @@ impl Transcript for Heard {
     }
 }
 
-fn get(url: &str) -> Result<Request, UrlProblem> {
-    Ok(Request {
-        method: HttpMethod::Get,
-        url: parse_url(url)?,
-        given: HeaderMap::new(),
-        written: Vec::new(),
-        ours: HeaderMap::new(),
-        body: Bytes::new(),
-    })
+fn get(url: &str) -> Result<Request, RequestError> {
+    Request::new(HttpMethod::Get, url, [], HeaderMap::new(), Bytes::new())
 }
 
 fn rules<'a>(private_targets: bool, success: &'a SuccessRule, waits: &'a Waits) -> Rules<'a> {
@@ -125,7 +118,7 @@ async fn call<N: Network>(
     url: &str,
     private_targets: bool,
 ) -> Result<Answered, String> {
-    let request = get(url).map_err(|problem| format!("its URL {problem}"))?;
+    let request = get(url).map_err(|error| error.to_string())?;
     let (success, waits, mut heard) = (SuccessRule::default(), Waits::default(), Heard::default());
     let rules = rules(private_targets, &success, &waits);
     let answered = run(network.as_ref(), &tls, rules, request, &mut heard).await;

@@ -7,10 +7,9 @@ use crate::due::Due;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use domain::target::{UrlProblem, parse_url};
-use domain::task::{HeaderProblem, HttpRun, check_header};
-use egress::Request;
+use domain::task::HttpRun;
 use egress::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use egress::{Request, RequestError};
 use protocol::LeaseKey;
 use runtime::trace::TraceContext;
 use serde::de::IgnoredAny;
@@ -18,10 +17,8 @@ use serde::de::IgnoredAny;
 /// Why a stored call cannot be made. The API checks the same, so this is a matter of versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CallError {
-    #[error("its URL {0}")]
-    Url(#[from] UrlProblem),
-    #[error("its header `{name}` {problem}")]
-    Header { name: String, problem: HeaderProblem },
+    #[error(transparent)]
+    Request(#[from] RequestError),
     #[error("its body is not valid base64")]
     Body,
 }
@@ -33,15 +30,6 @@ pub(super) fn request(
     traceparent: &str,
     due: Due,
 ) -> Result<Request, CallError> {
-    let mut given = HeaderMap::new();
-    for (name, value) in &run.headers {
-        let failed = |problem| CallError::Header { name: name.clone(), problem };
-        check_header(name, value).map_err(failed)?;
-        let header = HeaderName::from_bytes(name.as_bytes());
-        let header = header.map_err(|_| failed(HeaderProblem::Name))?;
-        let value = HeaderValue::from_str(value);
-        given.append(header, value.map_err(|_| failed(HeaderProblem::Value))?);
-    }
     let body = match (&run.body, &run.body_base64) {
         (Some(text), _) => Bytes::from(text.clone()),
         (None, Some(text)) => STANDARD.decode(text).map_err(|_| CallError::Body)?.into(),
@@ -51,14 +39,8 @@ pub(super) fn request(
     if let Some(kind) = content_type(run, &body) {
         ours.insert(CONTENT_TYPE, kind);
     }
-    Ok(Request {
-        method: run.method,
-        url: parse_url(&run.url)?,
-        given,
-        written: run.headers.keys().cloned().collect(),
-        ours,
-        body,
-    })
+    let headers = run.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Ok(Request::new(run.method, &run.url, headers, ours, body)?)
 }
 
 /// What a body is, where the task does not say: bytes, JSON where it is JSON, else text.
@@ -97,8 +79,8 @@ fn ours(lease: &LeaseKey, traceparent: &str, due: Due) -> HeaderMap {
 mod tests {
     use super::*;
     use domain::id::{TaskId, TenantId};
-    use domain::target::MAX_URL;
-    use domain::task::{MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS};
+    use domain::target::{MAX_URL, UrlProblem};
+    use domain::task::{HeaderProblem, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS};
 
     const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
@@ -120,7 +102,7 @@ mod tests {
     #[test]
     fn berths_headers_name_the_task_the_attempt_the_due_time_and_the_span_of_the_run() {
         let call = post();
-        let text = |name: &str| call.ours[name].to_str().unwrap().to_owned();
+        let text = |name: &str| call.ours()[name].to_str().unwrap().to_owned();
         assert_eq!(text("berth-attempt"), "3");
         assert!(text("berth-task-id").starts_with("task_"));
         assert_eq!(text("idempotency-key"), text("berth-task-id"));
@@ -137,31 +119,33 @@ mod tests {
         let url = format!("http://a/{}", "x".repeat(MAX_URL - 9));
         let call =
             call(serde_json::json!({"method": "GET", "url": url, "headers": headers})).unwrap();
-        assert_eq!((call.given.len(), call.url.as_str().len()), (MAX_HEADERS, MAX_URL));
+        assert_eq!((call.given().len(), call.url().as_str().len()), (MAX_HEADERS, MAX_URL));
         let none = request(
             &serde_json::from_value(serde_json::json!({"method": "GET", "url": url})).unwrap(),
             &LeaseKey { tenant: TenantId::fresh(), task: TaskId::fresh(), attempt: 1 },
             "",
             Due::default(),
         );
-        let ours = none.unwrap().ours;
+        let none = none.unwrap();
+        let ours = none.ours();
         assert!(!ours.contains_key("berth-due-at") && !ours.contains_key("berth-schedule"));
     }
 
     #[test]
     fn a_body_may_be_bytes_and_what_cannot_be_sent_is_refused() {
-        let body = |run| call(run).map(|call| call.body.to_vec());
+        let body = |run| call(run).map(|call| call.body().to_vec());
         let json = serde_json::json!({"method": "PUT", "url": "http://a/", "body_base64": "AP8="});
         assert_eq!(body(json), Ok(vec![0, 255]));
         let json =
             serde_json::json!({"method": "PUT", "url": "http://a/", "body_base64": "no base64"});
         assert_eq!(body(json), Err(CallError::Body));
         let json = serde_json::json!({"method": "GET", "url": "ftp://a/"});
-        assert_eq!(body(json), Err(CallError::Url(UrlProblem::Scheme)));
+        assert_eq!(body(json), Err(CallError::Request(UrlProblem::Scheme.into())));
         let json =
             serde_json::json!({"method": "GET", "url": "http://a/", "headers": {"Host": "b"}});
         let problem = HeaderProblem::Reserved;
-        assert_eq!(body(json), Err(CallError::Header { name: "Host".to_owned(), problem }));
+        let refused = RequestError::Header { name: "Host".to_owned(), problem };
+        assert_eq!(body(json), Err(CallError::Request(refused)));
     }
 
     #[test]
@@ -171,7 +155,7 @@ mod tests {
                 serde_json::json!({"method": "POST", "url": "http://a/", "headers": headers});
             run.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
             let call = call(run).unwrap();
-            let all = [call.ours.get(CONTENT_TYPE), call.given.get(CONTENT_TYPE)];
+            let all = [call.ours().get(CONTENT_TYPE), call.given().get(CONTENT_TYPE)];
             all.map(|kind| kind.map(|kind| kind.to_str().unwrap().to_owned()))
         };
         let own = |body| kind(body, serde_json::json!({}))[0].clone();

@@ -276,7 +276,7 @@ impl Fleet {
     /// useless. False when the list of lacking sizes is full: then a forgotten size would come again at once.
     pub(crate) fn can_never_hold(&self, pool: &PoolName, hint: &Hint) -> bool {
         let inner = self.inner.lock();
-        if inner.lacks.get(pool).is_some_and(Lacks::is_full) {
+        if inner.lacks.get(pool).is_some_and(|known| known.is_full(hint.driver)) {
             return false;
         }
         let mut connections = inner
@@ -289,6 +289,21 @@ impl Fleet {
                 !connection.drivers.offers(hint.driver)
                     || !hint.resources.fits_in(connection.room.capacity())
             })
+    }
+
+    /// Whether executors of other drivers would have room for a task like this, and none of its own has: held, it would count against the
+    /// room of tasks that could run.
+    pub(crate) fn only_other_drivers_have_room(&self, pool: &PoolName, hint: &Hint) -> bool {
+        let (inner, now) = (self.inner.lock(), self.now());
+        let mut of_pool = inner.connections.values().filter(|connection| connection.pool == *pool);
+        if of_pool.all(|connection| connection.drivers.offers(hint.driver)) {
+            return false;
+        }
+        let (_, nodes, drivers) = inner.nodes(pool, now);
+        let has_room = |own| {
+            choose(hint.resources, &nodes, |at| drivers[at].offers(hint.driver) == own).is_some()
+        };
+        !has_room(true) && has_room(false)
     }
 
     /// Releases the room of placements that were not granted.

@@ -248,15 +248,18 @@ impl<S: LeaseStore> PoolWorker<S> {
             now.saturating_duration_since(w.since) >= self.settings.hint_hold
                 || self.fleet.is_lacking(&self.pool, &w.hint)
                 || self.fleet.can_never_hold(&self.pool, &w.hint)
+                || self.fleet.only_other_drivers_have_room(&self.pool, &w.hint)
         };
-        let places: Vec<usize> = (0..round.in_hand.waiting.len())
-            .filter(|at| overdue(&round.in_hand.waiting[*at]))
-            .collect();
+        let mut places = Vec::new();
+        for (at, waiting) in round.in_hand.waiting.iter().enumerate() {
+            if overdue(waiting) {
+                // Known from here on, so that the others like it cost a comparison.
+                self.fleet.lacks(&self.pool, &waiting.hint);
+                places.push(at);
+            }
+        }
         if !places.is_empty() {
             UNPLACED.inc_by(places.len() as u64);
-            for at in &places {
-                self.fleet.lacks(&self.pool, &round.in_hand.waiting[*at].hint);
-            }
             self.return_tasks(round, places).await;
         }
     }

@@ -10,6 +10,7 @@ use crate::tls::PemFile;
 use domain::id::{ExecutorId, PoolName};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -161,7 +162,9 @@ impl ExecutorConfig {
     pub(super) fn check(&self, checks: &mut Checks) {
         let id_fits = self.id.is_empty() || self.id.parse::<ExecutorId>().is_ok();
         checks.rule("executor.id", id_fits, "must be 1 to 63 of a-z 0-9 -, or empty");
-        checks.rule("executor.drivers", !self.drivers.is_empty(), "must name at least one driver");
+        let distinct: BTreeSet<_> = self.drivers.iter().collect();
+        let good = !distinct.is_empty() && distinct.len() == self.drivers.len();
+        checks.rule("executor.drivers", good, "must name at least one driver, each once");
         let http = |text: &String| {
             url::Url::parse(text)
                 .is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())

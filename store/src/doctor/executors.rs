@@ -43,7 +43,8 @@ pub(super) async fn stalled(
                             and q.disk_mib <= l.disk and q.iops <= l.iops and q.ports <= l.ports
                             and (q.driver is null or exists (select from pool_load d
                                 where d.pool = p.name and d.reported_at > clock_timestamp() - interval '3 seconds'
-                                    and (d.drivers is null or q.driver = any (d.drivers)))) limit 1000)
+                                    and (d.drivers is null or q.driver = any (d.drivers))
+                                    and not coalesce(d.lacks_by_driver ? q.driver, false))) limit 1000)
                     union all
                     (select r.id from task r join tenant n on n.id = r.tenant_id and n.state = 'active'
                         where r.pool = p.name and r.state = 'ready' and r.dispatch_epoch > 0 and not r.flexible
@@ -52,7 +53,8 @@ pub(super) async fn stalled(
                             and r.disk_mib <= l.disk and r.iops <= l.iops and r.ports <= l.ports
                             and (r.driver is null or exists (select from pool_load d
                                 where d.pool = p.name and d.reported_at > clock_timestamp() - interval '3 seconds'
-                                    and (d.drivers is null or r.driver = any (d.drivers))))
+                                    and (d.drivers is null or r.driver = any (d.drivers))
+                                    and not coalesce(d.lacks_by_driver ? r.driver, false)))
                             and u.stopped is distinct from 'limits' limit 1000)) t) w
             where p.paused_at is null and l.free > 0 and l.placed < now() - $1 * interval '1 millisecond'"#,
         millis(options.overdue) as f64,
