@@ -43,7 +43,4 @@ pub enum StartError {
         #[source]
         source: io::Error,
     },
-    /// The OpenAPI document cannot be written: a bug.
-    #[error("the OpenAPI document cannot be written")]
-    Document,
 }

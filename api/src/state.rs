@@ -22,10 +22,16 @@ use runtime::health::Health;
 use runtime::tasks::TaskGroup;
 use runtime::turns::TurnLimits;
 use sha2::Sha256;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 use tokio::sync::watch;
+
+/// A document that is made for the first who asks; an error is a bug.
+pub(crate) type Document = LazyLock<
+    Result<Bytes, serde_json::Error>,
+    Box<dyn FnOnce() -> Result<Bytes, serde_json::Error> + Send>,
+>;
 
 /// Refreshes at once: the connections for signing in that comparing passwords leaves.
 const REFRESHES: usize = 2;
@@ -65,7 +71,8 @@ pub struct State {
     pub(crate) bus: BusRef,
     pub(crate) health: Health,
     pub(crate) limits: LimitsConfig,
-    pub(crate) openapi: Bytes,
+    /// The document of the API, as it is sent; made for the first who asks.
+    pub(crate) openapi: Document,
     pub(crate) ids: RequestIds,
     /// What keeps processors busy: batches read or judged, due times found. Two at once for each thread that answers requests: they must
     /// leave processors to all other requests.
@@ -134,8 +141,7 @@ pub(crate) struct Parts {
     pub health: Health,
     pub tasks: TaskGroup,
     pub intake: Intake,
-    /// The document of the API, as it is sent.
-    pub openapi: Bytes,
+    pub openapi: Document,
 }
 
 impl State {

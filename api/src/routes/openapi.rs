@@ -1,8 +1,11 @@
-//! `GET /openapi.json`: the API's description, built once at start from the table of routes.
+//! `GET /openapi.json`: the API's description, from the table of routes.
+//!
+//! Built for the first who asks, and kept: to build it takes several times the memory of the document, which a process that nobody
+//! asks would hold from its start.
 
 use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, Content, Doc};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 
 /// The document's words.
@@ -15,7 +18,11 @@ pub const DOC: Doc = Doc {
 /// Answers.
 ///
 /// # Errors
-/// Never.
+/// `internal` if it cannot be written: a bug.
 pub async fn handle(call: OpenCall) -> Result<HttpResponse, Problem> {
-    Ok(HttpResponse::Ok().content_type("application/json").body(call.state.openapi.clone()))
+    let text =
+        call.state.openapi.as_ref().map_err(|error| {
+            Problem::new(Code::Internal, Code::Internal.advice()).caused_by(error)
+        })?;
+    Ok(HttpResponse::Ok().content_type("application/json").body(text.clone()))
 }

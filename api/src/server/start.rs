@@ -21,7 +21,7 @@ use runtime::tasks::{StillRunning, TaskGroup};
 use runtime::tick::{TickOutcome, TickPolicy, Ticker};
 use runtime::tls::ServerTls;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 
@@ -75,9 +75,7 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
     // Writers end after the last request, not with the shutdown.
     let (stop_writers, writing) = Shutdown::new();
     let writers = Writers::new(config, &bus, &waiting, &tasks, &writing)?;
-    let openapi =
-        serde_json::to_vec(&document(&config.limits)).map_err(|_| StartError::Document)?;
-    let wakeups = bus.clone();
+    let (wakeups, limits) = (bus.clone(), config.limits.clone());
     let parts = Parts {
         api: api.clone(),
         submit: submit.clone(),
@@ -88,7 +86,9 @@ pub async fn start(config: &Config, bus: Bus, shutdown: Shutdown) -> Result<Hand
         health: health.clone(),
         tasks: tasks.clone(),
         intake,
-        openapi: openapi.into(),
+        openapi: LazyLock::new(Box::new(move || {
+            serde_json::to_vec(&document(&limits)).map(Into::into)
+        })),
     };
     let state = State::new(config, parts)?;
     let used = (state.authenticator.used(), state.operators.used());
