@@ -23,7 +23,7 @@ begin
         new := jsonb_populate_record(new, new.limits - others);
     end if;
     new.limits := coalesce(new.limits, '{}') || (to_jsonb(new) - others);
-    if tg_op = 'UPDATE' and new.version = old.version and new.limits is distinct from old.limits then
+    if tg_op = 'UPDATE' and old.limits is not null and new.version = old.version and new.limits is distinct from old.limits then
         new.version := old.version + 1;
     end if;
     return new;

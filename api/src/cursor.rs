@@ -44,6 +44,8 @@ pub enum List {
     Fires,
     /// The tenants, for operators.
     Tenants,
+    /// The connected executors, for operators.
+    Executors,
 }
 
 impl List {
@@ -59,6 +61,7 @@ impl List {
             Self::Schedules => 17,
             Self::Fires => 18,
             Self::Tenants => 20,
+            Self::Executors => 21,
         }
     }
 }

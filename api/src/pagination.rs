@@ -39,6 +39,12 @@ pub struct Sheet<T> {
 }
 
 impl Page {
+    /// Whether another page than the first is asked for.
+    #[must_use]
+    pub const fn has_cursor(&self) -> bool {
+        self.cursor.is_some()
+    }
+
     /// Takes `limit` and `cursor` out of a query.
     ///
     /// # Errors

@@ -20,12 +20,12 @@ mod up;
 
 use admin::Standing;
 use arguments::{
-    AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand, KeyCommand, KeysCommand,
-    OperatorKeyCommand, PlanCommand, PoolCommand, ProfileCommand, ScheduleCommand, TenantCommand,
-    UserCommand, UsersCommand,
+    AdminArguments, AdminCommand, Arguments, AuditCommand, Command, ConcurrencyCommand,
+    ExecutorCommand, KeyCommand, KeysCommand, OperatorKeyCommand, PlanCommand, PoolCommand,
+    ProfileCommand, ScheduleCommand, TenantCommand, UserCommand, UsersCommand,
 };
 use clap::{CommandFactory, Parser};
-use customer::Connection;
+use customer::{Connection, ConnectionArguments};
 use failure::Failure;
 use output::Format;
 use std::process::ExitCode;
@@ -78,7 +78,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Executor(settings) => Box::pin(role::executor(&settings)).await,
         Command::Migrate(settings) => Box::pin(admin::migrate(&settings)).await,
         Command::Doctor(settings) => Box::pin(doctor::run(&settings, format)).await,
-        Command::Admin(command) => Box::pin(operate(command, format)).await,
+        Command::Admin(what) => Box::pin(operate(what, &connection, format)).await,
         Command::Audit(which) => Box::pin(customer::audit(&connect()?, &which)).await,
         Command::Submit(task) => Box::pin(customer::submit(&connect()?, *task)).await,
         Command::Get(which) => Box::pin(customer::get(&connect()?, &which)).await,
@@ -118,21 +118,48 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-async fn operate(command: AdminCommand, format: Format) -> Result<(), Failure> {
+async fn operate(
+    AdminArguments { command, operator_key }: AdminArguments,
+    connection: &ConnectionArguments,
+    format: Format,
+) -> Result<(), Failure> {
+    let key = operator_key.as_ref();
+    let connect = || Connection::of_operator(connection, key, format);
     match command {
-        AdminCommand::Tenant(command) => tenant(command, format).await,
-        AdminCommand::Plan(command) => plan(command, format).await,
-        AdminCommand::Key(KeyCommand::Create(key)) => admin::key_create(&key, format).await,
-        AdminCommand::Key(KeyCommand::List(whose)) => admin::key_list(&whose, format).await,
-        AdminCommand::Key(KeyCommand::Rotate(key)) => admin::key_rotate(&key, format).await,
-        AdminCommand::Key(KeyCommand::Revoke(key)) => admin::key_revoke(&key, format).await,
-        AdminCommand::OperatorKey(command) => operator_key(command, format).await,
-        AdminCommand::User(UserCommand::Create(user)) => admin::user_create(&user, format).await,
-        AdminCommand::Pool(command) => pool(command, format).await,
+        AdminCommand::Login(how) => admin::login(&how, connection, key).await,
+        AdminCommand::WhoAmI => admin::who_am_i(&connect()?).await,
+        AdminCommand::Tenant(command) => tenant(command, &connect()?).await,
+        AdminCommand::Plan(command) => plan(command, &connect()?).await,
+        AdminCommand::Key(KeyCommand::Create(key)) => admin::key_create(&key, &connect()?).await,
+        AdminCommand::Key(KeyCommand::List(whose)) => admin::key_list(&whose, &connect()?).await,
+        AdminCommand::Key(KeyCommand::Rotate(key)) => admin::key_rotate(&key, &connect()?).await,
+        AdminCommand::Key(KeyCommand::Revoke(key)) => admin::key_revoke(&key, &connect()?).await,
+        AdminCommand::OperatorKey(OperatorKeyCommand::Create(key)) => {
+            admin::operator_key_create(&key, connect, format).await
+        }
+        AdminCommand::OperatorKey(OperatorKeyCommand::List) => {
+            admin::operator_key_list(&connect()?).await
+        }
+        AdminCommand::OperatorKey(OperatorKeyCommand::Rotate(key)) => {
+            admin::operator_key_rotate(&key, &connect()?).await
+        }
+        AdminCommand::OperatorKey(OperatorKeyCommand::Revoke(key)) => {
+            admin::operator_key_revoke(&key, &connect()?).await
+        }
+        AdminCommand::User(UserCommand::Create(user)) => {
+            admin::user_create(&user, &connect()?).await
+        }
+        AdminCommand::User(UserCommand::List(whose)) => admin::user_list(&whose, &connect()?).await,
+        AdminCommand::Pool(command) => pool(command, &connect()?).await,
+        AdminCommand::Executor(ExecutorCommand::List(which)) => {
+            admin::executor_list(&which, &connect()?).await
+        }
         AdminCommand::Audit(AuditCommand::Verify(whose)) => {
             admin::audit_verify(&whose, format).await
         }
-        AdminCommand::ResumeAfterRestore(how) => admin::resume_after_restore(&how, format).await,
+        AdminCommand::ResumeAfterRestore(how) => {
+            admin::resume_after_restore(&how, &connect()?).await
+        }
     }
 }
 
@@ -171,43 +198,37 @@ async fn users(command: UsersCommand, connection: &Connection) -> Result<(), Fai
     }
 }
 
-async fn tenant(command: TenantCommand, format: Format) -> Result<(), Failure> {
+async fn tenant(command: TenantCommand, connection: &Connection) -> Result<(), Failure> {
     match command {
-        TenantCommand::Create(tenant) => admin::tenant_create(&tenant, format).await,
-        TenantCommand::List(which) => admin::tenant_list(&which, format).await,
-        TenantCommand::Show(which) => admin::tenant_show(&which, format).await,
+        TenantCommand::Create(tenant) => admin::tenant_create(&tenant, connection).await,
+        TenantCommand::List(which) => admin::tenant_list(&which, connection).await,
+        TenantCommand::Show(which) => admin::tenant_show(&which, connection).await,
         TenantCommand::Suspend(which) => {
-            admin::tenant_stand(&which, Standing::Suspended, format).await
+            admin::tenant_stand(&which, Standing::Suspended, connection).await
         }
-        TenantCommand::Resume(which) => admin::tenant_stand(&which, Standing::Active, format).await,
-        TenantCommand::Delete(which) => admin::tenant_delete(&which, format).await,
-        TenantCommand::SetPlan(what) => admin::tenant_set_plan(&what, format).await,
+        TenantCommand::Resume(which) => {
+            admin::tenant_stand(&which, Standing::Active, connection).await
+        }
+        TenantCommand::Delete(which) => admin::tenant_delete(&which, connection).await,
+        TenantCommand::SetPlan(what) => admin::tenant_set_plan(&what, connection).await,
     }
 }
 
-async fn operator_key(command: OperatorKeyCommand, format: Format) -> Result<(), Failure> {
+async fn plan(command: PlanCommand, connection: &Connection) -> Result<(), Failure> {
     match command {
-        OperatorKeyCommand::Create(key) => admin::operator_key_create(&key, format).await,
-        OperatorKeyCommand::List(settings) => admin::operator_key_list(&settings, format).await,
-        OperatorKeyCommand::Rotate(key) => admin::operator_key_rotate(&key, format).await,
-        OperatorKeyCommand::Revoke(key) => admin::operator_key_revoke(&key, format).await,
+        PlanCommand::List => admin::plan_list(connection).await,
+        PlanCommand::Create(plan) => admin::plan_create(&plan, connection).await,
+        PlanCommand::Set(plan) => admin::plan_set(&plan, connection).await,
+        PlanCommand::Delete(which) => admin::plan_delete(&which, connection).await,
     }
 }
 
-async fn plan(command: PlanCommand, format: Format) -> Result<(), Failure> {
+async fn pool(command: PoolCommand, connection: &Connection) -> Result<(), Failure> {
     match command {
-        PlanCommand::List(settings) => admin::plan_list(&settings, format).await,
-        PlanCommand::Create(plan) => admin::plan_create(&plan, format).await,
-        PlanCommand::Set(plan) => admin::plan_set(&plan, format).await,
-        PlanCommand::Delete(which) => admin::plan_delete(&which, format).await,
-    }
-}
-
-async fn pool(command: PoolCommand, format: Format) -> Result<(), Failure> {
-    match command {
-        PoolCommand::List(settings) => admin::pool_list(&settings, format).await,
-        PoolCommand::Set(pool) => admin::pool_set(&pool, format).await,
-        PoolCommand::Pause(pool) => admin::pool_pause(&pool, format).await,
-        PoolCommand::Resume(pool) => admin::pool_resume(&pool, format).await,
+        PoolCommand::List => admin::pool_list(connection).await,
+        PoolCommand::Set(pool) => admin::pool_set(&pool, connection).await,
+        PoolCommand::Pause(pool) => admin::pool_pause(&pool, connection).await,
+        PoolCommand::Resume(pool) => admin::pool_resume(&pool, connection).await,
+        PoolCommand::Delete(pool) => admin::pool_delete(&pool, connection).await,
     }
 }

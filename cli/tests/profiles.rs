@@ -76,6 +76,36 @@ fn a_login_is_kept_for_its_owner_only_and_used_from_then_on() {
 }
 
 #[test]
+fn an_operators_key_is_kept_beside_the_customers_and_each_command_uses_its_own() {
+    let home = tempfile::tempdir().unwrap();
+    let none = berth(home.path(), &["admin", "tenant", "list"], "");
+    let said = error(&none);
+    assert_eq!(none.status.code(), Some(4), "{said}");
+    for hint in ["BERTH_OPERATOR_KEY", "berth admin login", "--first", "operator.env"] {
+        assert!(said.contains(hint), "{hint}: {said}");
+    }
+    let server = ["--server", "http://127.0.0.1:1"];
+    let login = |line: &[&str], key: &str| {
+        let output = berth(home.path(), &[line, &server].concat(), key);
+        assert!(output.status.success(), "{}", error(&output));
+    };
+    login(&["admin", "login", "--offline"], "berthop_live_hunter2\n");
+    // One kind of key is none of the other.
+    assert_eq!(berth(home.path(), &["list"], "").status.code(), Some(4));
+    assert_eq!(berth(home.path(), &["admin", "plan", "list"], "").status.code(), Some(5));
+    login(&["login", "--offline"], "berth_live_hunter3\n");
+    let file = fs::read_to_string(home.path().join(".config/berth/config.toml")).unwrap();
+    assert!(file.contains("berthop_live_hunter2") && file.contains("berth_live_hunter3"));
+    for line in [&["list"][..], &["admin", "whoami"]] {
+        let output = berth(home.path(), line, "");
+        assert_eq!(output.status.code(), Some(5), "{}", error(&output));
+        assert!(!error(&output).contains("hunter"), "{}", error(&output));
+    }
+    let other = ["admin", "whoami", "--server", "http://127.0.0.1:2"];
+    assert_eq!(berth(home.path(), &other, "").status.code(), Some(4));
+}
+
+#[test]
 fn a_file_that_is_broken_or_open_to_others_is_told_without_its_keys() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(".config/berth");

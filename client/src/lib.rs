@@ -33,11 +33,13 @@ pub use idempotency::{IdempotencyKey, ParseKeyError};
 pub use model::{
     AcceptedUser, Amounts, ApiKey, Attempt, AuditActor, AuditEntry, AuditFilter, AuditTarget,
     BackfillPlan, BackfillRange, BatchItem, BatchResult, BatchSummary, BatchTask, CancelDone,
-    Cancelled, ConcurrencyLimit, DeletedSchedule, Fire, FollowEvent, FollowedState, LabelFilter,
-    LimitWarning, Limits, LogChunk, LogFilter, NewApiKey, NewSchedule, NewTask, NewUser, Page,
-    PageRequest, ParseLabelFilterError, QuotaUse, RateUse, RotatedApiKey, Schedule, ScheduleDue,
-    SchedulePaused, SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Usage,
-    UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
+    Cancelled, ConcurrencyLimit, DeletedPlan, DeletedSchedule, Executor, Fire, FollowEvent,
+    FollowedState, LabelFilter, LimitWarning, Limits, LogChunk, LogFilter, NewApiKey,
+    NewOperatorKey, NewSchedule, NewTask, NewUser, Operator, OperatorKey, OverdueSchedule, Page,
+    PageRequest, ParseLabelFilterError, Plan, Pool, PoolGrants, PoolPause, PoolSettings, QuotaUse,
+    RateUse, Restore, RotatedApiKey, RotatedOperatorKey, Schedule, ScheduleDue, SchedulePaused,
+    SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Tenant, TenantFilter,
+    UnfinishedTasks, Usage, UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;

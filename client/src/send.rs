@@ -1,7 +1,8 @@
 //! Sends a request, with retries, and reads the response.
 //!
-//! Every call uses `Call`. Reads can be repeated, and so can writes, because they have an idempotency key. So every
-//! retryable failure (no connection, a broken one, 429, 503) is retried within the policy.
+//! Every call uses `Call`. Reads can be repeated, and so can writes, because they have an idempotency key or put a named object in
+//! place. So every retryable failure (no connection, a broken one, 429, 503) is retried within the policy. The few writes of operators
+//! that create something and take no key are repeated only where it is certain that they were not done.
 
 use crate::builder::Client;
 use crate::error::{ApiError, ClientError, Problem};
@@ -9,7 +10,7 @@ use crate::idempotency::IdempotencyKey;
 use crate::response::ApiResponse;
 use crate::retry::RetryPolicy;
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -24,6 +25,8 @@ pub(crate) struct Call {
     query: Vec<(&'static str, String)>,
     key: Option<IdempotencyKey>,
     if_version: Option<i64>,
+    /// Done twice it does two things, so it is not sent again where it may have been done.
+    once: bool,
     body: Option<Bytes>,
 }
 
@@ -48,6 +51,7 @@ impl Call {
             query: Vec::new(),
             key: None,
             if_version: None,
+            once: false,
             body: None,
         }
     }
@@ -55,6 +59,16 @@ impl Call {
     /// A write, named by `key`.
     pub fn post(path: impl Into<String>, key: IdempotencyKey) -> Self {
         Self { method: Method::POST, key: Some(key), ..Self::get(path) }
+    }
+
+    /// A write without a key: operators have none. It is sent again only where the server did not get it or refused it.
+    pub fn post_once(path: impl Into<String>) -> Self {
+        Self { method: Method::POST, once: true, ..Self::get(path) }
+    }
+
+    /// A write without a key that may be repeated: doing it again changes nothing more.
+    pub fn post_repeatable(path: impl Into<String>) -> Self {
+        Self { method: Method::POST, ..Self::get(path) }
     }
 
     /// Changes parts of the thing at `path`. Doing it again changes nothing more.
@@ -83,7 +97,7 @@ impl Call {
         self
     }
 
-    /// Only where the thing is in this version, if one is given.
+    /// Only where the thing is in this version, if one is given; 0: only where there is none.
     pub fn if_version(mut self, version: Option<i64>) -> Self {
         self.if_version = version;
         self
@@ -108,7 +122,8 @@ impl Client {
                 Ok(received) => break received,
                 Err(failed) => failed,
             };
-            match failed.wait(&self.retry, tried) {
+            let again = !call.once || failed.is_not_done();
+            match failed.wait(&self.retry, tried).filter(|_| again) {
                 Some(wait) => pause(wait).await,
                 None => return Err(failed.into_error(self.server(), tried)),
             }
@@ -131,9 +146,11 @@ impl Client {
         if let Some(key) = &call.key {
             request = request.header(IDEMPOTENCY_KEY, key.as_str());
         }
-        if let Some(version) = call.if_version {
-            request = request.header(IF_MATCH, format!("\"{version}\""));
-        }
+        request = match call.if_version {
+            None => request,
+            Some(0) => request.header(IF_NONE_MATCH, "*"),
+            Some(version) => request.header(IF_MATCH, format!("\"{version}\"")),
+        };
         if let Some(body) = &call.body {
             request = request.body(body.clone());
         }
@@ -179,6 +196,14 @@ impl Failed {
                 let requested = matches!(error.status, 429 | 502 | 503 | 504) || error.retryable;
                 requested.then_some(error.retry_after)
             }
+        }
+    }
+
+    /// Whether the server certainly did nothing: it was not reached, or turned the request away at its door.
+    fn is_not_done(&self) -> bool {
+        match self {
+            Self::Transport(error) => error.is_connect(),
+            Self::Refused(error) => error.status == 429,
         }
     }
 

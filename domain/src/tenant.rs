@@ -1,10 +1,14 @@
 //! A tenant's standing: may it submit, does its work run, is it there at all.
 
+use serde::Deserialize;
 use std::str::FromStr;
 
 /// How a tenant stands with the platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display, strum::IntoStaticStr,
+)]
 #[strum(serialize_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum TenantState {
     /// Everything works.
     Active,

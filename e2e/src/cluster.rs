@@ -10,6 +10,7 @@ use std::time::Duration;
 use testkit::db::{SERVICE_PASSWORD, TestDatabase};
 use testkit::process::{RoleCommand, RoleProcess};
 use testkit::services::TestBroker;
+use tokio::sync::OnceCell;
 
 /// What the keys of every cluster are hashed under.
 pub const KEY_HASH_SECRET: &str = "end-to-end key hash secret, thirty-two bytes and more";
@@ -133,6 +134,7 @@ pub struct Cluster {
     shape: Shape,
     managers: String,
     folder: tempfile::TempDir,
+    operator_key: OnceCell<String>,
 }
 
 impl Cluster {
@@ -162,6 +164,7 @@ impl Cluster {
             shape,
             managers: String::new(),
             folder,
+            operator_key: OnceCell::new(),
         };
         if let Some(url) = amqp_url {
             cluster.shape = cluster.shape.set("BERTH_BUS__URL", url);
@@ -327,15 +330,65 @@ impl Cluster {
         self.folder()
     }
 
-    /// Runs a `berth` command to its end, with the settings of this cluster, and gives its standard output.
+    /// The key of this cluster's operator, made on the database when it is first asked for.
+    pub async fn operator_key(&self) -> anyhow::Result<&str> {
+        let make = async || {
+            // Of several clusters that use one database, each has its own.
+            let name = self.folder.path().to_string_lossy();
+            let create = ["admin", "operator-key", "create", "--first", "--name", &name];
+            let scopes = ["--scope", "read", "--scope", "admin"];
+            let made = self.run(&[&create[..], &scopes].concat(), &self.on_database()).await?;
+            anyhow::Ok(made.trim().to_owned())
+        };
+        self.operator_key.get_or_try_init(make).await.map(String::as_str)
+    }
+
+    /// Runs a `berth` command to its end, with the settings of this cluster, and gives its standard output. Operators' commands have
+    /// a key and no database, but for those that are about it: the audit's check and the first key.
     pub async fn berth(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let on_database = arguments.first() != Some(&"admin")
+            || arguments.starts_with(&["admin", "audit"])
+            || arguments.contains(&"--first");
+        if on_database {
+            return self.run(arguments, &self.on_database()).await;
+        }
+        let server = self.api_urls.first().context("a cluster with an API")?;
+        let own = &self.shape.operators;
+        // With a CA to trust the api has a certificate of it.
+        let secure = own.contains_key("SSL_CERT_FILE");
+        let server = match secure {
+            true => server.replace("http://127.0.0.1", "https://localhost"),
+            false => server.clone(),
+        };
+        let mut environment = vec![
+            ("BERTH_SERVER", server.as_str()),
+            ("BERTH_OPERATOR_KEY", self.operator_key().await?),
+            ("BERTH_DATABASE__URL", "nowhere"),
+        ];
+        environment.extend(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        self.run(arguments, &environment).await
+    }
+
+    fn on_database(&self) -> Vec<(&str, &str)> {
+        let mut all = vec![
+            ("BERTH_DATABASE__URL", self.database.owner_url()),
+            ("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD),
+            ("BERTH_AUTH__KEY_HASH_SECRET", KEY_HASH_SECRET),
+        ];
+        let own = self.shape.operators.iter();
+        all.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
+        all
+    }
+
+    async fn run(
+        &self,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> anyhow::Result<String> {
         let program = testkit::program::find("cli", "berth")?;
         let output = tokio::process::Command::new(program)
             .args(arguments)
-            .env("BERTH_DATABASE__URL", self.database.owner_url())
-            .env("BERTH_DATABASE__SERVICE_PASSWORD", SERVICE_PASSWORD)
-            .env("BERTH_AUTH__KEY_HASH_SECRET", KEY_HASH_SECRET)
-            .envs(&self.shape.operators)
+            .envs(environment.iter().copied())
             .output()
             .await?;
         anyhow::ensure!(

@@ -227,7 +227,7 @@ async fn an_installation_is_restored_in_another_cluster_and_fires_nothing_unaske
         task["state"] == "running" && task["attempts"] == 2
     };
     poll::until("what ran to run again", SOON, again).await?;
-    let shown = new.berth(&["admin", "resume-after-restore"]).await?;
+    let shown = cluster.berth(&["admin", "resume-after-restore"]).await?;
     assert!(
         shown.contains("tick") && shown.contains("acme") && shown.contains("--confirm"),
         "{shown}"
@@ -235,7 +235,7 @@ async fn an_installation_is_restored_in_another_cluster_and_fires_nothing_unaske
     let found = new.berth(&["doctor", "--output", "json"]).await.unwrap_err().to_string();
     assert!(found.contains("1 of 37 checks failed"), "{found}");
     assert_eq!(new.fires().await?, fires, "nothing has fired");
-    new.berth(&["admin", "resume-after-restore", "--confirm"]).await?;
+    cluster.berth(&["admin", "resume-after-restore", "--confirm"]).await?;
     let fire = || async { new.fires().await.is_ok_and(|now| now > fires) };
     poll::until("schedules to fire again", SOON, fire).await?;
     new.berth(&["admin", "audit", "verify"]).await?;

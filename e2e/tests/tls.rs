@@ -104,6 +104,7 @@ mod waits {
             shape = shape.set_for(role, &name("CERT"), files.text("cert.pem"));
             shape = shape.set_for(role, &name("KEY"), files.text("key.pem"));
         }
+        shape = shape.set_for_operators("SSL_CERT_FILE", files.text("ca.pem"));
         let mut cluster = Cluster::start(shape).await?;
         let port = cluster.manager_urls().trim_start_matches("http://").to_owned();
         let _silent = [TcpStream::connect(&port)?, TcpStream::connect(&port)?];

@@ -354,6 +354,16 @@ impl SchedulerDb {
     }
 }
 
+impl AdminDb {
+    /// A transaction none of whose statements runs for longer than `limit`, or sorts.
+    pub(crate) async fn begin_within(
+        &self,
+        limit: Duration,
+    ) -> Result<Transaction<'static, Postgres>, StoreError> {
+        begin_within(self.pool(), limit).await
+    }
+}
+
 async fn ping(pool: &PgPool) -> Result<(), StoreError> {
     let standby = sqlx::query_scalar!(r#"select pg_is_in_recovery() as "standby!""#);
     let standby = named("ping", standby.fetch_one(pool)).await?;

@@ -21,6 +21,8 @@ const MOST: i64 = 1000;
 pub struct PlanRecord {
     /// Its name.
     pub name: PlanName,
+    /// Counts its changes, from 1.
+    pub version: i64,
     /// What it allows.
     pub limits: PlanLimits,
     /// When it was made.
@@ -29,11 +31,32 @@ pub struct PlanRecord {
     pub updated_at: Timestamp,
 }
 
+/// What became of a plan that was to be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PlanStored {
+    /// It is new.
+    Created(PlanRecord),
+    /// It is changed.
+    Updated(PlanRecord),
+    /// It was so.
+    Unchanged(PlanRecord),
+    /// It is in this version, and not in the one that was asked for; `None`: there is none.
+    VersionMismatch {
+        /// The version.
+        version: Option<i64>,
+    },
+}
+
 /// What became of a plan that was to be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted {
     /// It is gone.
     Yes,
+    /// It is in this version, and not in the one that was asked for.
+    VersionMismatch {
+        /// The version.
+        version: i64,
+    },
     /// Tenants are on it.
     InUse,
     /// There is none of this name.
@@ -64,15 +87,15 @@ pub(crate) fn name_of(text: String) -> Result<PlanName, StoreError> {
 /// When the database cannot answer.
 pub async fn list(db: &AdminDb) -> Result<Vec<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, limits::text as "limits!", created_at, updated_at from plan order by name limit $1"#,
+        r#"select name, limits::text as "limits!", version, created_at, updated_at from plan order by name limit $1"#,
         MOST
     );
     let rows = named("plan.list", query.fetch_all(db.pool())).await?;
     rows.into_iter()
         .map(|row| {
             let limits = limits_of(&row.limits)?;
-            let (created_at, updated_at) = (row.created_at, row.updated_at);
-            Ok(PlanRecord { name: name_of(row.name)?, limits, created_at, updated_at })
+            let (version, created_at, updated_at) = (row.version, row.created_at, row.updated_at);
+            Ok(PlanRecord { name: name_of(row.name)?, version, limits, created_at, updated_at })
         })
         .collect()
 }
@@ -101,59 +124,92 @@ pub async fn list_for_customers(db: &SubmitDb) -> Result<Vec<(PlanName, PlanLimi
 /// When the database cannot answer.
 pub async fn find(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"select name, limits::text as "limits!", created_at, updated_at from plan where name = $1"#,
+        r#"select name, limits::text as "limits!", version, created_at, updated_at from plan where name = $1"#,
         name.as_str()
     );
     let row = named("plan.find", query.fetch_optional(db.pool())).await?;
     row.map(|row| {
         let limits = limits_of(&row.limits)?;
-        let (created_at, updated_at) = (row.created_at, row.updated_at);
-        Ok(PlanRecord { name: name_of(row.name)?, limits, created_at, updated_at })
+        let (version, created_at, updated_at) = (row.version, row.created_at, row.updated_at);
+        Ok(PlanRecord { name: name_of(row.name)?, version, limits, created_at, updated_at })
     })
     .transpose()
 }
 
-/// Stores a plan, new or changed, in the request of `by`; true when it is new. `limits` have passed [`PlanLimits::check`].
-/// Tenants on it feel the change within two seconds.
+/// Stores a plan, new or changed, in the request of `by`: with `if_version` only in that version, with 0 only where there is none.
+/// `limits` have passed [`PlanLimits::check`]. Tenants on it feel the change within two seconds.
 ///
 /// # Errors
 /// When the database cannot answer.
 pub async fn put(
     db: &AdminDb,
-    name: &PlanName,
+    (name, if_version): (&PlanName, Option<i64>),
     limits: &PlanLimits,
     by: By,
-) -> Result<bool, StoreError> {
+) -> Result<PlanStored, StoreError> {
     let mut tx = named("begin", db.pool().begin()).await?;
-    let act = match make_or_lock(&mut tx, name, limits).await? {
-        None => Act::new("plan.put", "plan", name).to(audit_value(limits)),
-        Some(before) if before == *limits => return Ok(false),
-        Some(before) => {
-            set(&mut tx, name, limits).await?;
-            Act::new("plan.put", "plan", name).from(audit_value(&before)).to(audit_value(limits))
-        }
+    let before = match if_version {
+        Some(1..) => lock(&mut tx, name).await?,
+        // Made first, so that of two who make the same plan at once one finds the other's.
+        _ => match make(&mut tx, name, limits).await? {
+            Some(made) => {
+                let act = Act::new("plan.put", "plan", name).to(audit_value(limits));
+                audit::record_and_commit(tx, PLATFORM, by, act).await?;
+                return Ok(PlanStored::Created(made));
+            }
+            None => lock(&mut tx, name).await?,
+        },
     };
-    let made = act.before.is_none();
+    let version = before.as_ref().map(|before| before.version);
+    let Some(before) = before.filter(|_| if_version.is_none() || if_version == version) else {
+        return Ok(PlanStored::VersionMismatch { version });
+    };
+    if before.limits == *limits {
+        return Ok(PlanStored::Unchanged(before));
+    }
+    set(&mut tx, name, limits).await?;
+    let after = lock(&mut tx, name).await?.ok_or(StoreError::Contended)?;
+    let act = Act::new("plan.put", "plan", name);
+    let act = act.from(audit_value(&before.limits)).to(audit_value(limits));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
-    Ok(made)
+    Ok(PlanStored::Updated(after))
 }
 
-/// Stores a plan that is new. Of one that is there it changes nothing, locks it and says what it allows: in one statement, so
-/// that of two who make the same plan at once one is audit_value of the other's.
-async fn make_or_lock(
+/// How a plan is, to the end of the transaction.
+async fn lock(tx: &mut PgConnection, name: &PlanName) -> Result<Option<PlanRecord>, StoreError> {
+    let query = sqlx::query!(
+        r#"select name, limits::text as "limits!", version, created_at, updated_at from plan where name = $1 for no key update"#,
+        name.as_str()
+    );
+    let row = named("plan.lock", query.fetch_optional(tx)).await?;
+    row.map(|row| {
+        let limits = limits_of(&row.limits)?;
+        let (version, created_at, updated_at) = (row.version, row.created_at, row.updated_at);
+        Ok(PlanRecord { name: name_of(row.name)?, version, limits, created_at, updated_at })
+    })
+    .transpose()
+}
+
+/// Stores a plan that is new; `None` where there is one of this name.
+async fn make(
     tx: &mut PgConnection,
     name: &PlanName,
     limits: &PlanLimits,
-) -> Result<Option<PlanLimits>, StoreError> {
+) -> Result<Option<PlanRecord>, StoreError> {
     let query = sqlx::query!(
-        r#"insert into plan as p (name, limits) values ($1, $2::text::jsonb)
-            on conflict (name) do update set updated_at = p.updated_at
-            returning xmax = 0 as "made!", limits::text as "limits!""#,
+        r#"insert into plan (name, limits) values ($1, $2::text::jsonb) on conflict (name) do nothing
+            returning version, created_at, updated_at"#,
         name.as_str(),
         stored(limits)
     );
     let row = named("plan.make", query.fetch_optional(tx)).await?;
-    row.filter(|row| !row.made).map(|row| limits_of(&row.limits)).transpose()
+    Ok(row.map(|row| PlanRecord {
+        name: name.clone(),
+        version: row.version,
+        limits: *limits,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }))
 }
 
 /// Changes a plan that is locked. Limits of a later release stay as they are.
@@ -163,35 +219,39 @@ async fn set(
     limits: &PlanLimits,
 ) -> Result<(), StoreError> {
     let query = sqlx::query!(
-        "update plan set limits = limits || $2::text::jsonb, updated_at = now() where name = $1",
+        "update plan set limits = limits || $2::text::jsonb, version = version + 1, updated_at = now() where name = $1",
         name.as_str(),
         stored(limits)
     );
     named("plan.set", query.execute(tx)).await.map(|_| ())
 }
 
-/// Deletes a plan that no tenant is on, in the request of `by`; a deleted tenant that is not purged yet counts. `default` is always
-/// in use: tenants begin with it, and are put on it when they are purged.
+/// Deletes a plan that no tenant is on, in the request of `by`, with `if_version` only in that version; a deleted tenant that is not
+/// purged yet counts. `default` is always in use: tenants begin with it, and are put on it when they are purged.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn delete(db: &AdminDb, name: &PlanName, by: By) -> Result<Deleted, StoreError> {
+pub async fn delete(
+    db: &AdminDb,
+    (name, if_version): (&PlanName, Option<i64>),
+    by: By,
+) -> Result<Deleted, StoreError> {
+    let mut tx = named("begin", db.pool().begin()).await?;
+    let Some(before) = lock(&mut tx, name).await? else { return Ok(Deleted::NotFound) };
+    if if_version.is_some_and(|wanted| wanted != before.version) {
+        return Ok(Deleted::VersionMismatch { version: before.version });
+    }
     if *name == PlanName::default() {
         return Ok(Deleted::InUse);
     }
-    let mut tx = named("begin", db.pool().begin()).await?;
-    let query = sqlx::query!(
-        r#"delete from plan where name = $1 returning limits::text as "limits!""#,
-        name.as_str()
-    );
-    let before = match named("plan.delete", query.fetch_optional(&mut *tx)).await {
-        Ok(Some(row)) => limits_of(&row.limits)?,
-        Ok(None) => return Ok(Deleted::NotFound),
+    let query = sqlx::query!("delete from plan where name = $1", name.as_str());
+    match named("plan.delete", query.execute(&mut *tx)).await {
+        Ok(_) => {}
         // A foreign key: the database decides, however two requests meet.
         Err(error) if error.sqlstate().as_deref() == Some("23503") => return Ok(Deleted::InUse),
         Err(error) => return Err(error),
-    };
-    let act = Act::new("plan.delete", "plan", name).from(audit_value(&before));
+    }
+    let act = Act::new("plan.delete", "plan", name).from(audit_value(&before.limits));
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
     Ok(Deleted::Yes)
 }

@@ -5,7 +5,7 @@
 
 use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
 use super::cache::{Cache, CachedCredential, Lookup, local};
-use super::key::{KeyHasher, KeyId, KeyKind, PresentedKey};
+use super::key::{GeneratedKey, KeyHasher, KeyId, KeyKind, PresentedKey};
 use super::token::is_token;
 use super::used::UsedKeys;
 use crate::problem::{Code, Problem};
@@ -112,6 +112,23 @@ impl OperatorAuthenticator {
     /// The keys whose use is still to be written down.
     pub(crate) fn used(&self) -> Arc<UsedKeys> {
         Arc::clone(&self.used)
+    }
+
+    /// A new operator's key of this installation.
+    ///
+    /// # Errors
+    /// `internal` when the system gives no random bytes.
+    pub fn generate_key(&self) -> Result<GeneratedKey, Problem> {
+        Ok(self.hasher.generate(KeyKind::Operator, &self.environment)?)
+    }
+
+    /// Refuses an operator whose key has ended since it was looked up. Asked before what gives access that outlives the key.
+    ///
+    /// # Errors
+    /// `unauthenticated`; what the database said.
+    pub async fn require_live(&self, operator: &Operator) -> Result<(), Problem> {
+        let found = store::operator_key::find(&self.db, operator.key.as_str()).await?;
+        if found.is_some_and(|key| key.is_live()) { Ok(()) } else { Err(rejected()) }
     }
 
     /// Who sends a request with these headers, from `peer` where that is known.

@@ -75,6 +75,14 @@ impl OperatorCall {
         By::new(domain::audit::Actor::Operator(self.operator.key().public()), self.id)
     }
 
+    /// Refuses a key that has ended since the request was let in. Asked before what gives access that outlives the key.
+    ///
+    /// # Errors
+    /// `unauthenticated`; what the database said.
+    pub async fn require_live(&self) -> Result<(), Problem> {
+        self.state.operators.require_live(&self.operator).await
+    }
+
     /// The query string.
     ///
     /// # Errors

@@ -3,13 +3,20 @@
 use super::{answers, explanation, headers, security};
 use crate::openapi::Content;
 use crate::openapi::{plan, words};
+use crate::routes::admin::executor::{ExecutorView, QuantitiesView};
 use crate::routes::admin::operator::OperatorView;
+use crate::routes::admin::operator_key::create::OperatorKeySpec;
+use crate::routes::admin::operator_key::rotate::RotatedOperatorKeyView;
+use crate::routes::admin::operator_key::{NewOperatorKeyView, OperatorKeyView};
 use crate::routes::admin::plan::delete::DeletedPlanView;
+use crate::routes::admin::pool::pause::PoolPauseSpec;
 use crate::routes::admin::pool::put::{GrantsSpec, MaxExecutorSpec, PoolSpec};
 use crate::routes::admin::pool::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};
+use crate::routes::admin::restore::{OverdueScheduleView, RestoreView, UnfinishedTasksView};
 use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
+use crate::routes::admin::tenant_user::create::InviteSpec;
 use crate::routes::audit::view::{ActorView, AuditView, TargetView};
 use crate::routes::concurrency::put::LimitSpec;
 use crate::routes::concurrency::{KeyLimitView, KeyUseView};
@@ -59,7 +66,7 @@ pub(super) fn components() -> Components {
     let (no_such_method, answer) = answers::shared();
     let components = ComponentsBuilder::new().response(no_such_method, answer);
     let components = pages(headers::add(security::schemes(components)));
-    explanation::add(schedules(access_and_limits(words_and_work(components))))
+    explanation::add(schedules(of_operators(access_and_limits(words_and_work(components)))))
         .schema("TaskRerun", rerun())
         .schema("Health", health())
         .schema("HealthCheck", health_check())
@@ -164,7 +171,6 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<WhoAmIView<'_>>()
         .schema_from::<OwnKeyView<'_>>()
         .schema_from::<OwnUserView<'_>>()
-        .schema_from::<OperatorView<'_>>()
         .schema_from::<AuditView<'_>>()
         .schema_from::<ActorView<'_>>()
         .schema_from::<TargetView<'_>>()
@@ -175,6 +181,23 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<LimitSpec>()
         .schema_from::<KeyLimitView<'_>>()
         .schema_from::<KeyUseView<'_>>()
+}
+
+fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema_from::<words::OperatorScope>()
+        .schema_from::<OperatorView<'_>>()
+        .schema_from::<OperatorKeySpec>()
+        .schema_from::<OperatorKeyView<'_>>()
+        .schema_from::<NewOperatorKeyView<'_>>()
+        .schema_from::<RotatedOperatorKeyView<'_>>()
+        .schema_from::<InviteSpec>()
+        .schema_from::<ExecutorView>()
+        .schema_from::<QuantitiesView>()
+        .schema_from::<RestoreView>()
+        .schema_from::<OverdueScheduleView>()
+        .schema_from::<UnfinishedTasksView>()
+        .schema_from::<PoolPauseSpec>()
         .schema_from::<TenantSpec>()
         .schema_from::<TenantChange>()
         .schema_from::<TenantView>()

@@ -3,7 +3,7 @@
 use utoipa::openapi::tag::{Tag, TagBuilder};
 
 /// Each noun of the table of routes.
-const TEXTS: [(&str, &str); 18] = [
+const TEXTS: [(&str, &str); 23] = [
     ("task", "Tasks: submit, read, cancel, run again"),
     ("usage", "Billed usage"),
     ("limits", "Limits of your plan and their use"),
@@ -14,10 +14,15 @@ const TEXTS: [(&str, &str); 18] = [
     ("user", "Users of your tenant"),
     ("session", "Signing up, in and out with a password"),
     ("audit", "Audit log of your tenant"),
-    ("operator", "For operators: operator keys and the audit log"),
+    ("operator", "For operators: the operator of the request and the audit log"),
+    ("operator_key", "For operators: operator keys"),
     ("tenant", "For operators: tenants"),
+    ("tenant_key", "For operators: API keys of a tenant"),
+    ("tenant_user", "For operators: users of a tenant"),
     ("plan", "For operators: plans"),
     ("pool", "For operators: pools of executors and their grants"),
+    ("executor", "For operators: connected executors"),
+    ("restore", "For operators: schedules that are held after a restore"),
     ("health", "Probes of a process"),
     ("metrics", "Metrics of a process"),
     ("openapi", "This document"),

@@ -38,11 +38,14 @@ impl PartialSchema for Plan {
         let time = |text| of(Type::String, Some(KnownFormat::DateTime)).description(Some(text));
         let name = of(Type::String, None).description(Some("Its name."));
         let object = ObjectBuilder::new().description(Some("A plan.")).property("name", name);
+        let version = of(Type::Integer, Some(KnownFormat::Int64))
+            .description(Some("Version, from 1; counts changes."));
+        let object = object.property("version", version);
         let object = with_limits(object)
             .property("created_at", time("When it was created."))
             .property("updated_at", time("When it was last changed."));
         let limits = LIMITS.iter().map(|limit| limit.name);
-        ["name"]
+        ["name", "version"]
             .into_iter()
             .chain(limits)
             .chain(["created_at", "updated_at"])

@@ -65,6 +65,11 @@ word!(
     domain::task::RetryOn::ALL.map(domain::task::RetryOn::as_str)
 );
 word!(
+    /// Scope of an operator key.
+    OperatorScope,
+    domain::access::OperatorScope::ALL.map(domain::access::OperatorScope::as_str)
+);
+word!(
     /// Scope of an API key.
     Scope,
     domain::access::Scope::ALL.map(domain::access::Scope::as_str)

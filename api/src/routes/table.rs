@@ -119,7 +119,7 @@ macro_rules! routes {
 }
 
 /// Every route.
-pub static TABLE: [Endpoint; 68] = routes! {
+pub static TABLE: [Endpoint; 84] = routes! {
     Post "/v1/tasks" "task.submit", Tenant(SubmitTasks), Task, task::submit => handle, DOC;
     Get "/v1/tasks" "task.list", Tenant(ReadTasks), None, task::list => handle, DOC;
     Post "/v1/tasks/batch" "task.submit_batch", Tenant(SubmitTasks), Batch, task::submit_batch => handle, DOC;
@@ -166,6 +166,10 @@ pub static TABLE: [Endpoint; 68] = routes! {
     Get "/v1/audit" "audit.list", Tenant(ReadAudit), None, audit::list => handle, DOC;
     Get "/v1/admin/audit" "operator.audit", Operator(Read), None, audit::list => for_operator, OPERATOR_DOC;
     Get "/v1/admin/operator" "operator.get", Operator(Read), None, admin::operator => handle, DOC;
+    Get "/v1/admin/operator-keys" "operator_key.list", Operator(Read), None, admin::operator_key::list => handle, DOC;
+    Post "/v1/admin/operator-keys" "operator_key.create", Operator(Admin), Small, admin::operator_key::create => handle, DOC;
+    Post "/v1/admin/operator-keys/{id}/rotate" "operator_key.rotate", Operator(Admin), Empty, admin::operator_key::rotate => handle, DOC;
+    Delete "/v1/admin/operator-keys/{id}" "operator_key.revoke", Operator(Admin), Empty, admin::operator_key::revoke => handle, DOC;
     Post "/v1/admin/tenants" "tenant.create", Operator(Admin), Small, admin::tenant::create => handle, DOC;
     Get "/v1/admin/tenants" "tenant.list", Operator(Read), None, admin::tenant::list => handle, DOC;
     Get "/v1/admin/tenants/{id}" "tenant.get", Operator(Read), None, admin::tenant::get => handle, DOC;
@@ -173,13 +177,25 @@ pub static TABLE: [Endpoint; 68] = routes! {
     Delete "/v1/admin/tenants/{id}" "tenant.delete", Operator(Admin), Empty, admin::tenant::stand => delete, DELETE;
     Post "/v1/admin/tenants/{id}/suspend" "tenant.suspend", Operator(Admin), Empty, admin::tenant::stand => suspend, SUSPEND;
     Post "/v1/admin/tenants/{id}/resume" "tenant.resume", Operator(Admin), Empty, admin::tenant::stand => resume, RESUME;
+    Get "/v1/admin/tenants/{id}/keys" "tenant_key.list", Operator(Read), None, admin::tenant_key::list => handle, DOC;
+    Post "/v1/admin/tenants/{id}/keys" "tenant_key.create", Operator(Admin), Small, admin::tenant_key::create => handle, DOC;
+    Post "/v1/admin/tenants/{id}/keys/{key_id}/rotate" "tenant_key.rotate", Operator(Admin), Empty, admin::tenant_key::rotate => handle, DOC;
+    Delete "/v1/admin/tenants/{id}/keys/{key_id}" "tenant_key.revoke", Operator(Admin), Empty, admin::tenant_key::revoke => handle, DOC;
+    Get "/v1/admin/tenants/{id}/users" "tenant_user.list", Operator(Read), None, admin::tenant_user::list => handle, DOC;
+    Post "/v1/admin/tenants/{id}/users" "tenant_user.create", Operator(Admin), Small, admin::tenant_user::create => handle, DOC;
     Get "/v1/admin/plans" "plan.list", Operator(Read), None, admin::plan::list => handle, DOC;
+    Get "/v1/admin/plans/{name}" "plan.get", Operator(Read), None, admin::plan::get => handle, DOC;
     Put "/v1/admin/plans/{name}" "plan.put", Operator(Admin), Small, admin::plan::put => handle, DOC;
     Delete "/v1/admin/plans/{name}" "plan.delete", Operator(Admin), Empty, admin::plan::delete => handle, DOC;
     Get "/v1/admin/pools" "pool.list", Operator(Read), None, admin::pool::list => handle, DOC;
     Get "/v1/admin/pools/{name}" "pool.get", Operator(Read), None, admin::pool::get => handle, DOC;
     Put "/v1/admin/pools/{name}" "pool.set", Operator(Admin), Small, admin::pool::put => handle, DOC;
     Delete "/v1/admin/pools/{name}" "pool.delete", Operator(Admin), Empty, admin::pool::delete => handle, DOC;
+    Post "/v1/admin/pools/{name}/pause" "pool.pause", Operator(Admin), Small, admin::pool::pause => handle, DOC;
+    Post "/v1/admin/pools/{name}/resume" "pool.resume", Operator(Admin), Empty, admin::pool::resume => handle, DOC;
+    Get "/v1/admin/executors" "executor.list", Operator(Read), None, admin::executor::list => handle, DOC;
+    Get "/v1/admin/restore" "restore.get", Operator(Read), None, admin::restore::get => handle, DOC;
+    Post "/v1/admin/restore/resume" "restore.resume", Operator(Admin), Empty, admin::restore::resume => handle, DOC;
     Get "/healthz" "health.live", Open, None, health => live, LIVE;
     Get "/readyz" "health.ready", Open, None, health => ready, READY;
     Get "/metrics" "metrics.read", Operator(Read), None, metrics => handle, DOC;

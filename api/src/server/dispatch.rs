@@ -196,7 +196,7 @@ async fn handle(
 /// What does not exist is named as the path names it.
 fn naming(problem: Problem, request: &HttpRequest) -> Problem {
     let path = request.match_info();
-    match ["id", "name", "key"].into_iter().find_map(|part| path.get(part)) {
+    match ["key_id", "id", "name", "key"].into_iter().find_map(|part| path.get(part)) {
         Some(name) => problem.called(name),
         None => problem,
     }

@@ -8,7 +8,7 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 30] = [
+const AUDITED: [(&str, &str); 40] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
@@ -35,18 +35,31 @@ const AUDITED: [(&str, &str); 30] = [
     ("tenant.suspend", "tenant.suspend"),
     ("tenant.resume", "tenant.resume"),
     ("tenant.delete", "tenant.delete"),
+    ("tenant_key.create", "key.create"),
+    ("tenant_key.rotate", "key.rotate"),
+    ("tenant_key.revoke", "key.revoke"),
+    ("tenant_user.create", "user.create"),
+    ("operator_key.create", "operator_key.create"),
+    ("operator_key.rotate", "operator_key.rotate"),
+    ("operator_key.revoke", "operator_key.revoke"),
+    ("restore.resume", "installation.resume"),
     ("plan.put", "plan.put"),
     ("plan.delete", "plan.delete"),
     ("pool.set", "pool.set"),
     ("pool.delete", "pool.delete"),
+    ("pool.pause", "pool.pause"),
+    ("pool.resume", "pool.resume"),
 ];
 
-/// The declared actions that only operators do, or all the others; sorted.
+/// Nouns of the routes that only operators call.
+const OF_OPERATORS: [&str; 7] =
+    ["tenant", "tenant_key", "tenant_user", "operator_key", "plan", "pool", "restore"];
+
+/// The declared actions of operators' routes, or of all the others; sorted.
 fn declared(of_operators: bool) -> Vec<&'static str> {
-    let is_theirs =
-        |action: &str| ["tenant", "plan", "pool"].contains(&action.split('.').next().unwrap());
-    let actions = AUDITED.iter().map(|(_, action)| *action);
-    let mut actions: Vec<_> = actions.filter(|action| is_theirs(action) == of_operators).collect();
+    let is_theirs = |name: &str| OF_OPERATORS.contains(&name.split('.').next().unwrap());
+    let routes = AUDITED.iter().filter(|(name, _)| is_theirs(name) == of_operators);
+    let mut actions: Vec<_> = routes.map(|(_, action)| *action).collect();
     actions.sort_unstable();
     actions
 }
@@ -385,11 +398,94 @@ async fn a_pool(watch: &mut Watch<'_>) {
     watch.actions.pop();
     watch.none(&put(granted).await).await;
     watch.none(&put(json!({"granted_to": {"plans": ["none"]}})).await).await;
+    let act = async |verb: &str, body: Value| {
+        ask(server, operator, "POST", &format!("/v1/admin/pools/inner/{verb}"), body).await
+    };
+    let row = watch.one(&act("pause", json!({"reason": "a new kernel"})).await).await;
+    assert_eq!(row["after"], json!({"paused_because": "a new kernel"}));
+    watch.none(&act("pause", json!({"reason": "a new kernel"})).await).await;
+    watch.none(&act("pause", json!({"reason": ""})).await).await;
+    let row = watch.one(&act("resume", Value::Null).await).await;
+    assert_eq!(row["before"], json!({"paused_because": "a new kernel"}));
+    watch.none(&act("resume", Value::Null).await).await;
     let delete =
         async || ask(server, operator, "DELETE", "/v1/admin/pools/inner", Value::Null).await;
     let row = watch.one(&delete().await).await;
     assert_eq!((&row["before"]["private_targets"], &row["after"]), (&json!(true), &Value::Null));
     watch.none(&delete().await).await;
+}
+
+/// Operators' keys are made, replaced and revoked, and schedules that were held fire again; those of the platform.
+async fn operator_keys_and_a_restore(watch: &mut Watch<'_>) {
+    let (server, operator) = (watch.server, watch.credential);
+    let all = "/v1/admin/operator-keys";
+    let spec = json!({"name": "bob", "scopes": ["read"]});
+    let made = ask(server, operator, "POST", all, spec.clone()).await;
+    let row = watch.one(&made).await;
+    assert_eq!((&row["after"]["name"], &row["before"]), (&json!("bob"), &Value::Null));
+    watch.none(&ask(server, operator, "POST", all, spec).await).await;
+    let made = made.json();
+    let own = format!("{all}/{}", made["id"].as_str().unwrap());
+    let rotate = format!("{own}/rotate");
+    let rotated = ask(server, operator, "POST", &rotate, json!({})).await;
+    let row = watch.one(&rotated).await;
+    assert_eq!(row["after"]["old"]["replaced_by"], rotated.json()["new"]["id"]);
+    watch.none(&ask(server, operator, "POST", &rotate, json!({})).await).await;
+    let row = watch.one(&ask(server, operator, "DELETE", &own, Value::Null).await).await;
+    assert_eq!((&row["before"]["name"], &row["after"]), (&json!("bob"), &Value::Null));
+    watch.none(&ask(server, operator, "DELETE", &own, Value::Null).await).await;
+    let texts = server.db.sql("select a::text from audit a").await.unwrap();
+    assert!(!texts.contains("berthop_"), "no key in the audit");
+
+    let resume =
+        async || ask(server, operator, "POST", "/v1/admin/restore/resume", Value::Null).await;
+    watch.none(&resume().await).await;
+    let hold = "update installation set held_since = now(), held_because = 'restored'";
+    server.db.sql(hold).await.unwrap();
+    let held = ask(server, operator, "GET", "/v1/admin/restore", Value::Null).await.json();
+    assert_eq!(held["held_because"], "restored");
+    let resumed = resume().await;
+    assert_eq!(resumed.json()["held_because"], Value::Null);
+    let row = watch.one(&resumed).await;
+    assert_eq!(row["before"], json!({"held_because": "restored"}));
+}
+
+/// Keys and users of the tenant are made and ended by an operator.
+async fn keys_and_users_of_a_tenant(watch: &mut Watch<'_>, own: &str) {
+    let (server, operator) = (watch.server, watch.credential);
+    let keys = format!("{own}/keys");
+    let spec = json!({"name": "first", "scopes": ["read", "admin"]});
+    let made = ask(server, operator, "POST", &keys, spec).await;
+    let row = watch.one(&made).await;
+    let made = made.json();
+    assert_eq!(row["target"], json!({"kind": "key", "id": made["id"]}));
+    assert_eq!(server.get_as(made["key"].as_str().unwrap(), "/v1/keys").await.status, 200);
+    let key = format!("{keys}/{}", made["id"].as_str().unwrap());
+    let rotate = format!("{key}/rotate");
+    watch.one(&ask(server, operator, "POST", &rotate, json!({"overlap": "1h"})).await).await;
+    let again = ask(server, operator, "POST", &rotate, Value::Null).await;
+    assert_eq!(again.code(), "already_rotated");
+    watch.none(&again).await;
+    let listed = ask(server, operator, "GET", &keys, Value::Null).await.json();
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2, "{listed}");
+    let row = watch.one(&ask(server, operator, "DELETE", &key, Value::Null).await).await;
+    assert_eq!(row["actor"]["kind"], "operator");
+    watch.none(&ask(server, operator, "DELETE", &key, Value::Null).await).await;
+
+    let users = format!("{own}/users");
+    let spec = json!({"email": "Ann@example.com", "role": "owner"});
+    let made = ask(server, operator, "POST", &users, spec.clone()).await;
+    let row = watch.one(&made).await;
+    assert_eq!(row["after"]["role"], "owner");
+    let made = made.json();
+    let token = made["invite_token"].as_str().unwrap();
+    let listed = ask(server, operator, "GET", &users, Value::Null).await.json();
+    assert_eq!(listed["data"][0]["email"], "ann@example.com");
+    let again = ask(server, operator, "POST", &users, spec).await;
+    assert_eq!(again.pointers(), ["/email"]);
+    watch.none(&again).await;
+    let texts = server.db.sql("select a::text from audit a").await.unwrap();
+    assert!(!texts.contains(token) && !texts.contains("berth_live_"), "no secret in the audit");
 }
 
 /// The tenant on that plan is changed, stands otherwise and goes.
@@ -404,6 +500,7 @@ async fn a_tenant(watch: &mut Watch<'_>, id: &str) {
     watch.none(&change(json!({"plan": "none"})).await).await;
     watch.one(&change(json!({"plan": "default"})).await).await;
     watch.actions.pop();
+    keys_and_users_of_a_tenant(watch, &own).await;
     for (verb, path, before, after) in [
         ("POST", format!("{own}/suspend"), "active", "suspended"),
         ("POST", format!("{own}/resume"), "suspended", "active"),
@@ -427,6 +524,7 @@ async fn what_operators_do_is_told_to_the_tenant_or_is_the_platforms() {
     let mut of_platform = Watch::begin(&server, &operator, platform).await;
     a_plan(&mut of_platform).await;
     a_pool(&mut of_platform).await;
+    operator_keys_and_a_restore(&mut of_platform).await;
     let spec = json!({"name": "acme", "plan": "team"});
     let made = ask(&server, &operator, "POST", "/v1/admin/tenants", spec.clone()).await;
     let id = made.json()["id"].as_str().unwrap().to_owned();

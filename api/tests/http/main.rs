@@ -28,6 +28,7 @@ mod logs;
 mod matrix;
 mod memory;
 mod mistakes;
+mod operator_keys;
 mod operators;
 mod outage;
 mod pooler;

@@ -102,6 +102,12 @@ async fn operators_things(server: &Server, path: &str) -> [String; 3] {
             [theirs, TenantId::fresh().to_string(), server.tenant.to_string()]
         }
         "plans" | "pools" => ["free".to_owned(), "nobodys".to_owned(), "default".to_owned()],
+        "operator-keys" => {
+            let ids = "select string_agg(id, ' ' order by name) from operator_key";
+            let ids = server.db.sql(ids).await.unwrap();
+            let (one, other) = ids.trim().split_once(' ').unwrap();
+            [one.to_owned(), "abcdefghij23".to_owned(), other.to_owned()]
+        }
         other => panic!("nothing is known of {other}: a new route needs its row in this matrix"),
     }
 }
@@ -230,6 +236,9 @@ fn body_of(endpoint: &Endpoint) -> &'static str {
     match endpoint.name {
         "user.change" => r#"{"role":"viewer"}"#,
         "tenant.change" => r#"{"weight":7}"#,
+        "operator_key.create" | "tenant_key.create" => r#"{"name":"n","scopes":["read"]}"#,
+        "tenant_user.create" => r#"{"email":"a@b","role":"owner"}"#,
+        "pool.pause" => r#"{"reason":"r"}"#,
         "plan.put" => PLAN,
         "pool.set" => r#"{"command_network":true}"#,
         "concurrency.put" => r#"{"running":2}"#,
@@ -308,7 +317,10 @@ async fn operators_things_are_refused_alike_to_every_tenant_and_to_operators_who
             continue;
         }
         let things = operators_things(&server, endpoint.path).await;
-        let target = |thing: &str| endpoint.path.replace("{id}", thing).replace("{name}", thing);
+        let target = |thing: &str| {
+            let path = endpoint.path.replace("{id}", thing).replace("{name}", thing);
+            path.replace("{key_id}", "abcdefghij23")
+        };
         let tenants = askers.iter().map(|asker| asker.credential.as_str());
         let too_little = (scope == OperatorScope::Admin).then_some(reader.as_str());
         for credential in tenants.chain(too_little) {
@@ -500,6 +512,15 @@ async fn fields_that_nobody_may_set_are_refused_by_name_in_every_body() {
         (own, "POST", "/v1/schedules/s/pause".to_owned(), json!({})),
         (users, "POST", "/v1/sessions/password".to_owned(), password),
         (platform, "POST", "/v1/admin/tenants".to_owned(), json!({"name": "n"})),
+        (platform, "POST", format!("{tenant}/keys"), json!({"name": "n", "scopes": ["read"]})),
+        (platform, "POST", format!("{tenant}/users"), json!({"email": "a@b", "role": "owner"})),
+        (
+            platform,
+            "POST",
+            "/v1/admin/operator-keys".to_owned(),
+            json!({"name": "n", "scopes": ["admin"]}),
+        ),
+        (platform, "POST", "/v1/admin/pools/default/pause".to_owned(), json!({"reason": "r"})),
         (platform, "PATCH", tenant, json!({"weight": 1})),
         (platform, "PUT", "/v1/admin/plans/own".to_owned(), plan),
         (platform, "PUT", "/v1/admin/pools/own".to_owned(), json!({"private_targets": true})),
@@ -552,6 +573,7 @@ async fn every_verb_on_every_path_does_what_the_table_declares_for_every_credent
     for path in paths {
         let target = path.replace("{id}", "nothing").replace("{name}", "nobodys");
         let target = target.replace("{key}", "nobodys").replace("{file}", "swagger-ui.css");
+        let target = target.replace("{key_id}", "nobodys");
         for verb in VERBS {
             // HEAD is answered as GET is.
             let declared = if verb == "HEAD" { "GET" } else { verb };

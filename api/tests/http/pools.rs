@@ -215,8 +215,6 @@ async fn a_pool_is_stored_under_its_name_in_versions_and_deleted_when_nothing_is
         (422, vec!["/granted_to/plans/1".to_owned(), "/granted_to/tenants/0".to_owned()])
     );
     assert!(String::from_utf8_lossy(&refused.body).contains("no-plan"), "{refused:?}");
-    let both = json!({"granted_to": {"everyone": true, "plans": ["free"]}});
-    assert_eq!(operator.ask("PUT", "inner", &[], &both).await.pointers(), ["/granted_to/everyone"]);
     for (wrong, at) in [
         (json!({"iops": 2_147_483_648_u32}), "/max_executor/iops"),
         (json!({"ports": -1}), "/max_executor/ports"),

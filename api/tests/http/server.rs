@@ -112,7 +112,7 @@ impl Server {
             scopes: scopes.iter().map(ToString::to_string).collect(),
             expires_at: None,
         };
-        assert!(store::operator_key::create(&self.admin, new, By::SYSTEM).await.unwrap());
+        assert!(store::operator_key::create(&self.admin, new, By::SYSTEM).await.unwrap().is_some());
         key.text.expose_secret().to_owned()
     }
 
@@ -181,6 +181,10 @@ impl Server {
             self.db.sql(free).await.unwrap();
         }
         let path = path.replace("{key}", "exports");
+        let path = match path.contains("{key_id}") {
+            true => path.replace("{key_id}", &self.key_id().await),
+            false => path,
+        };
         if !path.contains("{id}") {
             return path;
         }
@@ -190,6 +194,10 @@ impl Server {
             "users" => self.user_id().await,
             // Those of others are not found; that one's own are is in `users`.
             "sessions" => domain::id::SignInId::fresh().to_string(),
+            "admin" if path.starts_with("/v1/admin/operator-keys/") => {
+                let key = self.new_operator(&TenantId::fresh().to_string(), &["read"]).await;
+                key.split('_').nth(2).unwrap().to_owned()
+            }
             "admin" => self.tenant.to_string(),
             other => panic!("nothing is known of {other}: a new route needs its own thing here"),
         };

@@ -11,10 +11,9 @@ pub(crate) fn open(config: &Config) -> Result<AdminDb, Failure> {
     AdminDb::connect(&config.database).map_err(|error| Failure::caused(Exit::Usage, &error))
 }
 
-/// What a failed statement of an operator's command means, which asks as the role of `database.admin_url`, or of `database.api_url` for
-/// what is one tenant's.
+/// What a failed statement of an operator's command means, which asks as the role of `database.admin_url`.
 pub(crate) fn failure(error: &StoreError) -> Failure {
-    explained(error, "berth_admin (or berth_api, for rows of one tenant)")
+    explained(error, "berth_admin")
 }
 
 /// What a failed migration means.

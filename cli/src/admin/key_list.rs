@@ -1,68 +1,37 @@
 //! `berth admin key list`.
 
-use super::{database, tenant_keys};
+use super::tenant_show::id_of;
+use crate::customer::{Connection, KEY_COLUMNS, key_row, operator_failure};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table, age};
-use crate::settings_arguments::SettingsArguments;
-use domain::time::Timestamp;
-use runtime::{clock, config};
-use serde_json::json;
-use store::key::{KeyInfo, KeyPosition};
+use crate::output::{self, Format, Table};
+use client::PageRequest;
+use runtime::clock;
 
 /// Whose keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  berth admin key list --tenant acme")]
 pub struct KeyListArguments {
-    /// Name of the tenant.
-    #[arg(long)]
+    /// Name or id of the tenant.
+    #[arg(long, value_name = "NAME|ID")]
     pub tenant: String,
-    #[command(flatten)]
-    settings: SettingsArguments,
 }
-
-const PAGE: u32 = 200;
 
 /// Shows the keys that were not revoked.
-pub async fn run(arguments: &KeyListArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
-    let (mut table, now) = (Table::new(crate::customer::KEY_COLUMNS), clock::wall());
-    let mut after: Option<KeyPosition> = None;
-    loop {
-        let keys = store::key::list(&db, &scope, None, after.as_ref(), PAGE).await;
-        let keys = keys.map_err(|error| database::failure(&error))?;
-        for key in &keys {
-            match format {
-                Format::Json => output::line(&shown(key).to_string())?,
-                Format::Table => table.row(row(key, now)),
+pub async fn run(arguments: &KeyListArguments, connection: &Connection) -> Result<(), Failure> {
+    let tenant = id_of(connection, &arguments.tenant).await?;
+    let (mut table, now) = (Table::new(KEY_COLUMNS), clock::wall());
+    let mut request = Some(PageRequest { limit: Some(200), cursor: None });
+    while let Some(page) = request {
+        let keys = connection.client.tenant_keys(tenant, &page).await;
+        let keys = keys.map_err(|error| operator_failure(&error))?;
+        match connection.format {
+            Format::Json => output::document(keys.json())?,
+            Format::Table => {
+                keys.data.iter().for_each(|key| table.row(key_row(key, now)));
+                output::text(&table.take())?;
             }
         }
-        after = keys
-            .last()
-            .filter(|_| keys.len() == PAGE as usize)
-            .map(|key| KeyPosition { created_at: key.created_at, id: key.id.clone() });
-        if after.is_none() {
-            break;
-        }
+        request = keys.next(&page);
     }
-    db.close().await;
-    if format == Format::Table { output::text(&table.take()) } else { Ok(()) }
-}
-
-/// As the API shows a key.
-pub(super) fn shown(key: &KeyInfo) -> serde_json::Value {
-    json!({"id": key.id, "name": key.name, "scopes": key.scopes, "user": key.user, "created_at": key.created_at,
-        "expires_at": key.expires_at, "last_used_at": key.last_used_at, "replaced_by": key.replaced_by})
-}
-
-fn row(key: &KeyInfo, now: Timestamp) -> [String; 6] {
-    let ago = |at: Option<Timestamp>| at.map_or_else(|| "never".to_owned(), |at| age::ago(at, now));
-    [
-        key.id.clone(),
-        key.name.clone(),
-        key.scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
-        age::ago(key.created_at, now),
-        ago(key.last_used_at),
-        ago(key.expires_at),
-    ]
+    Ok(())
 }

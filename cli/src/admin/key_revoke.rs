@@ -1,10 +1,9 @@
 //! `berth admin key revoke`.
 
-use super::operator::OperatorSettings;
-use super::{database, tenant_keys};
+use super::tenant_show::id_of;
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use runtime::config;
 
 /// Which key.
 #[derive(Debug, clap::Args)]
@@ -12,24 +11,18 @@ use runtime::config;
 pub struct KeyRevokeArguments {
     /// Key id: the third part of the key.
     pub id: String,
-    /// Name of the tenant.
-    #[arg(long)]
+    /// Name or id of the tenant.
+    #[arg(long, value_name = "NAME|ID")]
     pub tenant: String,
-    #[command(flatten)]
-    settings: OperatorSettings,
 }
 
 /// Ends the key; every api process refuses it within 2 s.
-pub async fn run(arguments: &KeyRevokeArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
-    let scope = scope.acting(arguments.settings.by());
-    let revoked = store::key::revoke(&db, &scope, None, &arguments.id).await;
-    db.close().await;
-    let revoked = revoked.map_err(|error| database::failure(&error))?;
-    let key = revoked.ok_or_else(|| tenant_keys::no_such_key(&arguments.id, &arguments.tenant))?;
-    match format {
-        Format::Json => output::line(&super::key_list::shown(&key).to_string()),
-        Format::Table => output::line(&format!("{} revoked", key.id)),
+pub async fn run(arguments: &KeyRevokeArguments, connection: &Connection) -> Result<(), Failure> {
+    let tenant = id_of(connection, &arguments.tenant).await?;
+    let revoked = connection.client.revoke_tenant_key(tenant, &arguments.id).await;
+    let revoked = revoked.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(revoked.json()),
+        Format::Table => output::line(&format!("{} revoked", revoked.id)),
     }
 }

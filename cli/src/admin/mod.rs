@@ -1,16 +1,19 @@
-//! The operator's commands: they speak to Postgres themselves, as the owner or as the role `berth_admin`.
+//! The operator's commands: each is one call of the API with an operator key, or a few.
 //!
-//! They are what an installation begins with, before there is a key to ask the API with.
+//! Three speak to Postgres themselves: `berth migrate`; `operator-key create --first`, before there is a key to ask the API with; and
+//! `audit verify`, which takes nobody's word.
 
 mod audit_verify;
 pub(crate) mod database;
+mod executor_list;
 mod key_create;
 mod key_list;
 mod key_revoke;
 mod key_rotate;
+mod login;
 mod migrate;
 mod operator;
-mod operator_key_create;
+pub(crate) mod operator_key_create;
 mod operator_key_list;
 mod operator_key_revoke;
 mod operator_key_rotate;
@@ -19,16 +22,18 @@ mod plan_limits;
 mod pool;
 mod resume_after_restore;
 mod tenant_create;
-mod tenant_keys;
 mod tenant_show;
 mod tenant_stand;
 mod user_create;
+mod who_am_i;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
+pub use executor_list::{ExecutorListArguments, run as executor_list};
 pub use key_create::{KeyCreateArguments, run as key_create};
 pub use key_list::{KeyListArguments, run as key_list};
 pub use key_revoke::{KeyRevokeArguments, run as key_revoke};
 pub use key_rotate::{KeyRotateArguments, run as key_rotate};
+pub use login::{LoginArguments, run as login};
 pub use migrate::{MigrateArguments, run as migrate};
 pub use operator_key_create::{OperatorKeyCreateArguments, run as operator_key_create};
 pub use operator_key_list::run as operator_key_list;
@@ -39,8 +44,8 @@ pub use plan::{
     list as plan_list, set as plan_set,
 };
 pub use pool::{
-    PoolArguments, PoolPauseArguments, PoolSetArguments, list as pool_list, pause as pool_pause,
-    resume as pool_resume, set as pool_set,
+    PoolArguments, PoolPauseArguments, PoolSetArguments, delete as pool_delete, list as pool_list,
+    pause as pool_pause, resume as pool_resume, set as pool_set,
 };
 pub use resume_after_restore::{ResumeAfterRestoreArguments, run as resume_after_restore};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
@@ -51,4 +56,7 @@ pub use tenant_stand::{
     Standing, TenantDeleteArguments, TenantSetPlanArguments, delete as tenant_delete,
     set_plan as tenant_set_plan, stand as tenant_stand,
 };
-pub use user_create::{UserCreateArguments, run as user_create};
+pub use user_create::{
+    UserCreateArguments, UserListArguments, list as user_list, run as user_create,
+};
+pub use who_am_i::run as who_am_i;

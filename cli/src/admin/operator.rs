@@ -1,4 +1,4 @@
-//! Who works on the database with an operator's command: the name that the audit shows.
+//! Who makes the first operator key on the database: the name that the audit shows.
 //!
 //! The name is what the person or the system says, and proves nothing: whoever may write to the database may write what they want. It is there
 //! so that several operators of one installation can tell who did what.

@@ -1,77 +1,117 @@
-//! `berth admin operator-key create`.
+//! `berth admin operator-key create`: by HTTP, and the first one on the database.
 //!
 //! As for a tenant's key: the text goes to standard output, alone, and nowhere else.
 
 use super::database;
-use super::key_create::end_of;
 use super::operator::OperatorSettings;
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::lifetime::lifetime;
 use crate::output::{self, Format};
 use api::auth::{OperatorScope, key};
 use chrono::TimeDelta;
+use domain::audit::By;
 use runtime::clock;
-use runtime::config::{self, ExposeSecret};
+use runtime::config::{self, Config, ExposeSecret, SecretString};
 use serde_json::json;
-use store::operator_key::NewOperatorKey;
+use store::StoreError;
+use store::connect::AdminDb;
+use store::operator_key::{NewOperatorKey, OperatorKeyInfo};
 
 /// What can be said about a new operator's key.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  berth admin operator-key create --name ann --scope read --scope admin --expires-in 90d"
+    after_help = "Examples:\n  berth admin operator-key create --name ann --scope read --scope admin --expires-in 90d\n  \
+                  berth admin operator-key create --first --name root --scope read --scope admin --config /etc/berth.toml"
 )]
 pub struct OperatorKeyCreateArguments {
     /// Name of the operator in the audit log. Must be new.
     #[arg(long)]
     pub name: String,
-    /// Scope: read or admin; repeatable. No scope includes another.
+    /// Scope: read or admin; repeatable. No scope includes another. Over HTTP you can only grant your own.
     #[arg(long = "scope", required = true, value_name = "SCOPE")]
     pub scopes: Vec<OperatorScope>,
     /// Lifetime, such as 90d or 12h. Default: no expiry.
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     pub expires_in: Option<TimeDelta>,
+    /// Create it on the database, with its settings: while there is no key to ask the server with.
+    #[arg(long)]
+    pub first: bool,
     #[command(flatten)]
     settings: OperatorSettings,
 }
 
-/// Makes a key, stores its hash, prints it once.
-pub async fn run(arguments: &OperatorKeyCreateArguments, format: Format) -> Result<(), Failure> {
+/// Makes a key and prints it once. `connect` is asked for a connection where one is needed.
+pub async fn run(
+    arguments: &OperatorKeyCreateArguments,
+    connect: impl FnOnce() -> Result<Connection, Failure>,
+    format: Format,
+) -> Result<(), Failure> {
+    if arguments.first {
+        return first(arguments, format).await;
+    }
+    let connection = connect()?;
+    let life = arguments.expires_in.and_then(|life| life.to_std().ok());
+    let (name, scopes) = (&arguments.name, &arguments.scopes);
+    let made = connection.client.create_operator_key(name, scopes, life).await;
+    let made = made.map_err(|error| operator_failure(&error))?;
+    match format {
+        Format::Json => output::document(made.json()),
+        Format::Table => show(&made.info.name, &made.info.scopes, &made.key),
+    }
+}
+
+/// Prints a new key: its text alone on standard output.
+pub(super) fn show(name: &str, scopes: &[OperatorScope], key: &str) -> Result<(), Failure> {
+    let scopes: Vec<_> = scopes.iter().map(ToString::to_string).collect();
+    output::remark(&format!(
+        "Operator key `{name}` ({}). Store it now: it cannot be shown again:",
+        scopes.join(", ")
+    ));
+    output::line(key)
+}
+
+async fn first(arguments: &OperatorKeyCreateArguments, format: Format) -> Result<(), Failure> {
     let config = config::load(arguments.settings.config.as_deref())?;
-    let made = key::generate_operator(&config.auth.environment, config.auth.key_hash_secret()?)
-        .map_err(|error| Failure::failed(format!("a key {error}")))?;
-    let mut scopes = arguments.scopes.clone();
+    let (name, mut scopes) = (&arguments.name, arguments.scopes.clone());
     scopes.sort_unstable();
     scopes.dedup();
-    let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
-    let new = NewOperatorKey {
-        id: made.id,
-        name: arguments.name.clone(),
-        hash: made.hash.to_vec(),
-        scopes: scopes.clone(),
-        expires_at: arguments.expires_in.and_then(|life| end_of(clock::wall(), life)),
-    };
-    let (id, name, expires_at) = (new.id.clone(), &arguments.name, new.expires_at);
     let db = database::open(&config)?;
-    let created = store::operator_key::create(&db, new, arguments.settings.by()).await;
+    let made =
+        make(&db, &config, (name, &scopes, arguments.expires_in), arguments.settings.by()).await;
     db.close().await;
-    if !created.map_err(|error| database::failure(&error))? {
-        return Err(Failure::failed(format!(
+    let (info, text) = made?.ok_or_else(|| {
+        Failure::failed(format!(
             "an operator key named `{name}` already exists; choose another name"
-        )));
-    }
-    let expires_at = expires_at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true));
+        ))
+    })?;
     match format {
         Format::Json => output::line(
-            &json!({"id": id, "key": made.text.expose_secret(), "name": name, "scopes": scopes, "expires_at": expires_at})
-                .to_string(),
+            &json!({"id": info.id, "key": text.expose_secret(), "name": info.name, "scopes": info.scopes,
+                "created_at": info.created_at, "expires_at": info.expires_at})
+            .to_string(),
         ),
-        Format::Table => {
-            let end = expires_at.map_or_else(|| "does not expire".to_owned(), |at| format!("expires at {at}"));
-            output::remark(&format!(
-                "Operator key `{name}` ({}) {end}. Store it now: it cannot be shown again:",
-                scopes.join(", ")
-            ));
-            output::line(made.text.expose_secret())
-        }
+        Format::Table => show(name, &scopes, text.expose_secret()),
     }
+}
+
+/// Makes a key on the database, in the name of `by`; `None` when the name is taken.
+pub(crate) async fn make(
+    db: &AdminDb,
+    config: &Config,
+    (name, scopes, life): (&str, &[OperatorScope], Option<TimeDelta>),
+    by: By,
+) -> Result<Option<(OperatorKeyInfo, SecretString)>, Failure> {
+    let made = key::generate_operator(&config.auth.environment, config.auth.key_hash_secret()?)
+        .map_err(|error| Failure::failed(format!("a key {error}")))?;
+    let new = NewOperatorKey {
+        id: made.id,
+        name: name.to_owned(),
+        hash: made.hash.to_vec(),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
+        expires_at: life.and_then(|life| clock::wall().checked_add_signed(life)),
+    };
+    let created = store::operator_key::create(db, new, by).await;
+    let created = created.map_err(|error: StoreError| database::failure(&error))?;
+    Ok(created.map(|info| (info, made.text)))
 }

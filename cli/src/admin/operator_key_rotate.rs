@@ -1,18 +1,12 @@
 //! `berth admin operator-key rotate`.
 
-use super::operator::OperatorSettings;
-use super::{database, operator_key_list, operator_key_revoke};
+use super::operator_key_create::show;
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::lifetime::overlap;
 use crate::output::{self, Format, age};
-use api::auth::key;
 use chrono::TimeDelta;
 use runtime::clock;
-use runtime::config::{self, ExposeSecret};
-use serde_json::json;
-use std::time::Duration;
-use store::key::NewSecret;
-use store::operator_key::Rotated;
 
 /// Which key, and how.
 #[derive(Debug, clap::Args)]
@@ -20,42 +14,25 @@ use store::operator_key::Rotated;
 pub struct OperatorKeyRotateArguments {
     /// Key id: the third part of the key.
     pub id: String,
-    /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d.
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = overlap)]
-    pub overlap: TimeDelta,
-    #[command(flatten)]
-    settings: OperatorSettings,
+    /// Time for which the old key stays valid, such as 0s, 12h or 7d; up to 30d. Default: 24h.
+    #[arg(long, value_name = "DURATION", value_parser = overlap)]
+    pub overlap: Option<TimeDelta>,
 }
 
 /// Makes a key in the place of another and prints it once.
-pub async fn run(arguments: &OperatorKeyRotateArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let made = key::generate_operator(&config.auth.environment, config.auth.key_hash_secret()?)
-        .map_err(|error| Failure::failed(format!("a key {error}")))?;
-    let what = (arguments.id.as_str(), arguments.overlap.to_std().unwrap_or(Duration::ZERO));
-    let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
-    let db = database::open(&config)?;
-    let rotated = store::operator_key::rotate(&db, what, secret, arguments.settings.by()).await;
-    db.close().await;
-    let (new, old) = match rotated.map_err(|error| database::failure(&error))? {
-        Rotated::Done { new, old } => (new, old),
-        Rotated::Already => {
-            return Err(Failure::failed("the key was already replaced; rotate its replacement"));
-        }
-        Rotated::NotFound => return Err(operator_key_revoke::no_such_key(&arguments.id)),
-    };
-    let text = made.text.expose_secret();
-    if format == Format::Json {
-        let mut shown = operator_key_list::shown(&new);
-        shown["key"] = json!(text);
-        return output::line(
-            &json!({"new": shown, "old": operator_key_list::shown(&old)}).to_string(),
-        );
+pub async fn run(
+    arguments: &OperatorKeyRotateArguments,
+    connection: &Connection,
+) -> Result<(), Failure> {
+    let overlap = arguments.overlap.and_then(|overlap| overlap.to_std().ok());
+    let rotated = connection.client.rotate_operator_key(&arguments.id, overlap).await;
+    let rotated = rotated.map_err(|error| operator_failure(&error))?;
+    if connection.format == Format::Json {
+        return output::document(rotated.json());
     }
-    let end = old.expires_at.map(|end| age::ago(end, clock::wall())).unwrap_or_default();
-    output::remark(&format!(
-        "The old key `{}` ends {end}. Store the new one now: it cannot be shown again:",
-        old.id
-    ));
-    output::line(text)
+    if let Some(end) = rotated.old.expires_at {
+        let end = age::ago(end, clock::wall());
+        output::remark(&format!("The old key `{}` ends {end}.", rotated.old.id));
+    }
+    show(&rotated.new.info.name, &rotated.new.info.scopes, &rotated.new.key)
 }

@@ -1,18 +1,12 @@
 //! `berth admin plan list`, `create`, `set` and `delete`.
 
-use super::database;
-use super::operator::OperatorSettings;
 use super::plan_limits::{LimitArguments, cells, heads};
-use crate::failure::{Exit, Failure};
+use crate::customer::{Connection, operator_failure};
+use crate::failure::Failure;
 use crate::output::{self, Format, Table};
-use crate::settings_arguments::SettingsArguments;
+use client::Plan;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
-use runtime::config;
-use serde_json::{Value, json};
-use store::audit::By;
-use store::connect::AdminDb;
-use store::plan::{Deleted, PlanRecord};
 
 /// A plan and its limits. Omitted limits stay unchanged; in a new plan they are those of `default`.
 #[derive(Debug, clap::Args)]
@@ -24,8 +18,6 @@ pub struct PlanSetArguments {
     pub name: PlanName,
     #[command(flatten)]
     limits: LimitArguments,
-    #[command(flatten)]
-    settings: OperatorSettings,
 }
 
 /// Which plan.
@@ -34,107 +26,88 @@ pub struct PlanSetArguments {
 pub struct PlanDeleteArguments {
     /// Name.
     pub name: PlanName,
-    #[command(flatten)]
-    settings: OperatorSettings,
 }
 
 /// Shows every plan.
-pub async fn list(settings: &SettingsArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let plans = store::plan::list(&db).await;
-    db.close().await;
-    let plans = plans.map_err(|error| database::failure(&error))?;
-    match format {
-        Format::Json => plans.iter().try_for_each(|plan| output::line(&document(plan).to_string())),
-        Format::Table => output::text(&table(&plans)),
+pub async fn list(connection: &Connection) -> Result<(), Failure> {
+    let plans = connection.client.plans().await.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(plans.json()),
+        Format::Table => output::text(&table(&plans.data)),
     }
 }
 
 /// Creates a plan; refuses a name that is there.
-pub async fn create(arguments: &PlanSetArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
+pub async fn create(arguments: &PlanSetArguments, connection: &Connection) -> Result<(), Failure> {
     let name = &arguments.name;
-    if found(&db, name).await?.is_some() {
-        return Err(Failure::failed(format!(
+    let limits = arguments.limits.over(&PlanLimits::default())?;
+    put(connection, name, limits, NEW).await?.ok_or_else(|| {
+        Failure::failed(format!(
             "a plan named `{name}` already exists; change it with `berth admin plan set {name}`"
-        )));
-    }
-    put(
-        &db,
-        name,
-        arguments.limits.over(&PlanLimits::default())?,
-        (arguments.settings.by(), format),
-    )
-    .await
+        ))
+    })
 }
 
-/// Changes a plan.
-pub async fn set(arguments: &PlanSetArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
+/// Changes a plan, as it was when it was read.
+pub async fn set(arguments: &PlanSetArguments, connection: &Connection) -> Result<(), Failure> {
     let name = &arguments.name;
-    let plan = found(&db, name).await?.ok_or_else(|| unknown(name))?;
-    put(&db, name, arguments.limits.over(&plan.limits)?, (arguments.settings.by(), format)).await
+    let plan = connection.client.plan(name).await.map_err(|error| operator_failure(&error))?;
+    let limits = arguments.limits.over(&plan.limits)?;
+    put(connection, name, limits, plan.version).await?.ok_or_else(|| {
+        Failure::failed(format!(
+            "the plan `{name}` was changed meanwhile, and this change was not made; repeat the command"
+        ))
+    })
 }
 
 /// Deletes a plan that nobody is on.
-pub async fn delete(arguments: &PlanDeleteArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
+pub async fn delete(
+    arguments: &PlanDeleteArguments,
+    connection: &Connection,
+) -> Result<(), Failure> {
     let name = &arguments.name;
-    let deleted = store::plan::delete(&db, name, arguments.settings.by()).await;
-    db.close().await;
-    match deleted.map_err(|error| database::failure(&error))? {
-        Deleted::Yes => match format {
-            Format::Json => output::line(&json!({"name": name, "deleted": true}).to_string()),
-            Format::Table => output::line(&format!("Plan `{name}` is deleted.")),
-        },
-        Deleted::InUse => Err(Failure::failed(format!(
-            "the plan `{name}` is in use; move its tenants with `berth admin tenant set-plan` first"
-        ))),
-        Deleted::NotFound => Err(unknown(name)),
+    let deleted = connection.client.delete_plan(name, None).await;
+    let deleted = deleted.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(deleted.json()),
+        Format::Table => output::line(&format!("Plan `{name}` is deleted.")),
     }
 }
 
-async fn found(db: &AdminDb, name: &PlanName) -> Result<Option<PlanRecord>, Failure> {
-    store::plan::find(db, name).await.map_err(|error| database::failure(&error))
-}
+/// The version of what does not exist.
+const NEW: i64 = 0;
 
+/// Stores a plan in the place of this version, and prints it. `None`: it has another version. A repeated request finds its own change:
+/// what is stored as it should be is no failure.
 async fn put(
-    db: &AdminDb,
+    connection: &Connection,
     name: &PlanName,
     limits: PlanLimits,
-    (by, format): (By, Format),
-) -> Result<(), Failure> {
-    limits.check().map_err(|wrong| {
+    version: i64,
+) -> Result<Option<()>, Failure> {
+    if let Err(wrong) = limits.check() {
         let all: Vec<_> = wrong.iter().map(ToString::to_string).collect();
-        Failure::usage(all.join("; "))
-    })?;
-    store::plan::put(db, name, &limits, by).await.map_err(|error| database::failure(&error))?;
-    let plan = found(db, name).await?.ok_or_else(|| unknown(name))?;
-    db.close().await;
-    match format {
-        Format::Json => output::line(&document(&plan).to_string()),
-        Format::Table => output::text(&table(&[plan])),
+        return Err(Failure::usage(all.join("; ")));
     }
+    let client = &connection.client;
+    let plan = match client.put_plan(name, &limits, Some(version)).await {
+        Err(error) if error.api().is_some_and(|problem| problem.status == 412) => {
+            let stored = client.plan(name).await.map_err(|error| operator_failure(&error))?;
+            if stored.limits != limits || stored.version != version + 1 {
+                return Ok(None);
+            }
+            stored
+        }
+        plan => plan.map_err(|error| operator_failure(&error))?,
+    };
+    match connection.format {
+        Format::Json => output::document(plan.json())?,
+        Format::Table => output::text(&table(std::slice::from_ref(&*plan)))?,
+    }
+    Ok(Some(()))
 }
 
-fn unknown(name: &PlanName) -> Failure {
-    let text = format!("no plan named `{name}`; see `berth admin plan list`");
-    Failure::new(Exit::NotFound, text)
-}
-
-fn document(plan: &PlanRecord) -> Value {
-    let mut document = serde_json::to_value(plan.limits).unwrap_or_default();
-    document["name"] = json!(plan.name);
-    document["created_at"] = json!(plan.created_at);
-    document["updated_at"] = json!(plan.updated_at);
-    document
-}
-
-fn table(plans: &[PlanRecord]) -> String {
+fn table(plans: &[Plan]) -> String {
     let heads = heads();
     let mut table = Table::new(heads.each_ref().map(String::as_str));
     plans.iter().for_each(|plan| table.row(cells(&plan.name, &plan.limits)));

@@ -1,19 +1,15 @@
-//! `berth admin pool list`, `set`, `pause` and `resume`.
+//! `berth admin pool list`, `set`, `pause`, `resume` and `delete`.
 
-use super::database;
-use super::operator::OperatorSettings;
-use crate::failure::{Exit, Failure};
+use super::tenant_show::id_of;
+use crate::customer::{Connection, operator_failure};
+use crate::failure::Failure;
 use crate::output::{self, Format, Table, age};
-use crate::settings_arguments::SettingsArguments;
+use client::{ApiResponse, ClientError, Pool, PoolGrants, PoolSettings};
 use domain::id::{PlanName, PoolName, TenantId};
-use domain::pool::{MaxExecutor, PoolGrants, PoolSettings};
+use domain::pool::MaxExecutor;
 use domain::resources::{Dimension, Resources};
-use runtime::{clock, config};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use store::StoreError;
-use store::connect::AdminDb;
-use store::pool::{PoolChange, PoolRecord, PoolStored};
+use runtime::clock;
+use std::collections::{BTreeMap, BTreeSet};
 
 const COLUMNS: [&str; 6] =
     ["NAME", "COMMAND NETWORK", "PRIVATE TARGETS", "MAX EXECUTOR", "GRANTED TO", "PAUSED"];
@@ -50,8 +46,6 @@ pub struct PoolSetArguments {
     /// Revoke the grant to this tenant; repeatable.
     #[arg(long, value_name = "NAME|ID")]
     pub revoke_tenant: Vec<String>,
-    #[command(flatten)]
-    settings: OperatorSettings,
 }
 
 /// Which pool, and why.
@@ -65,8 +59,6 @@ pub struct PoolPauseArguments {
     /// Reason, shown to people: 1 to 500 characters.
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub because: String,
-    #[command(flatten)]
-    settings: OperatorSettings,
 }
 
 /// Which pool.
@@ -74,154 +66,145 @@ pub struct PoolPauseArguments {
 pub struct PoolArguments {
     /// Name.
     pub name: PoolName,
-    #[command(flatten)]
-    settings: OperatorSettings,
 }
+
+/// How often a change is tried again that another change came before.
+const TRIES: u32 = 5;
 
 /// Shows every pool.
-pub async fn list(settings: &SettingsArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let pools = store::pool::list_for_operator(&db).await;
-    db.close().await;
-    show(&pools.map_err(|error| database::failure(&error))?, format)
-}
-
-/// Stores a pool and prints what holds now.
-pub async fn set(arguments: &PoolSetArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let set = change(&db, arguments).await;
-    db.close().await;
-    match set? {
-        PoolStored::Created(pool) | PoolStored::Updated(pool) | PoolStored::Unchanged(pool) => {
-            show(&[pool], format)
-        }
-        PoolStored::Unknown { plans, tenants } => {
-            let plans = plans.iter().map(|plan| format!("no plan named `{plan}`"));
-            let tenants = tenants.iter().map(|id| format!("no tenant `{id}`"));
-            let all: Vec<_> = plans.chain(tenants).collect();
-            Err(Failure::new(Exit::NotFound, all.join("; ")))
-        }
-        // No version was asked for.
-        PoolStored::VersionMismatch { .. } => {
-            Err(Failure::failed("the pool was changed concurrently; try again"))
-        }
-    }
-}
-
-async fn change(db: &AdminDb, arguments: &PoolSetArguments) -> Result<PoolStored, Failure> {
-    let grants = async |plans: &[PlanName], tenants: &[String]| -> Result<PoolGrants, Failure> {
-        let mut grants =
-            PoolGrants { plans: plans.iter().cloned().collect(), ..PoolGrants::default() };
-        for tenant in tenants {
-            grants.tenants.insert(named_or_id(db, tenant).await?);
-        }
-        Ok(grants)
-    };
-    let change = PoolChange {
-        command_network: arguments.command_network,
-        private_targets: arguments.private_targets,
-        max_executor: arguments.max_executor.iter().copied().collect(),
-        everyone: arguments.everyone,
-        grant: grants(&arguments.grant_plan, &arguments.grant_tenant).await?,
-        revoke: grants(&arguments.revoke_plan, &arguments.revoke_tenant).await?,
-    };
-    let set = store::pool::set(db, &arguments.name, change, arguments.settings.by()).await;
-    set.map_err(|error| database::failure(&error))
-}
-
-/// The tenant of this name, or with this id.
-async fn named_or_id(db: &AdminDb, text: &str) -> Result<TenantId, Failure> {
-    if let Ok(id) = text.parse() {
-        return Ok(id);
-    }
-    let found = store::tenant::find_by_name(db, text).await;
-    let found = found.map_err(|error| database::failure(&error))?;
-    found.ok_or_else(|| {
-        let text = format!("no tenant named `{text}`; see `berth admin tenant list`");
-        Failure::new(Exit::NotFound, text)
-    })
-}
-
-/// Pauses a pool and prints how it stands.
-pub async fn pause(arguments: &PoolPauseArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let name = &arguments.name;
-    let paused = store::pool::pause(&db, name, &arguments.because, arguments.settings.by()).await;
-    db.close().await;
-    stands(name, paused, format)
-}
-
-/// Resumes a pool and prints how it stands.
-pub async fn resume(arguments: &PoolArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let resumed = store::pool::resume(&db, &arguments.name, arguments.settings.by()).await;
-    db.close().await;
-    stands(&arguments.name, resumed, format)
-}
-
-fn stands(
-    name: &PoolName,
-    pool: Result<Option<PoolRecord>, StoreError>,
-    format: Format,
-) -> Result<(), Failure> {
-    let pool = pool.map_err(|error| database::failure(&error))?;
-    let unknown = || {
-        let text = format!("no pool named `{name}`; see `berth admin pool list`");
-        Failure::new(Exit::NotFound, text)
-    };
-    show(&[pool.ok_or_else(unknown)?], format)
-}
-
-fn show(pools: &[PoolRecord], format: Format) -> Result<(), Failure> {
-    match format {
-        Format::Json => pools.iter().try_for_each(|pool| output::line(&document(pool).to_string())),
+pub async fn list(connection: &Connection) -> Result<(), Failure> {
+    let pools = connection.client.pools().await.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(pools.json()),
         Format::Table => {
             let mut table = Table::new(COLUMNS);
-            pools.iter().for_each(|pool| table.row(cells(pool)));
+            pools.data.iter().for_each(|pool| table.row(cells(pool)));
             output::text(&table.take())
         }
     }
 }
 
-fn document(pool: &PoolRecord) -> Value {
-    let PoolSettings { policy, max_executor, grants } = &pool.settings;
-    let limits = Dimension::ALL.into_iter().zip(max_executor.dimensions());
-    json!({"name": pool.name, "command_network": policy.command_network, "private_targets": policy.private_targets,
-        "max_executor": limits.map(|(dimension, most)| (dimension.as_str(), most)).collect::<BTreeMap<_, _>>(),
-        "version": pool.version, "granted_to": {
-            "everyone": grants.everyone, "plans": grants.plans, "tenants": grants.tenants}, "paused_at": pool.pause.as_ref().map(|pause| pause.at),
-        "paused_because": pool.pause.as_ref().map(|pause| &pause.because)})
+/// Stores a pool and prints what holds now. What is not named stays as it is, also if another changes it meanwhile.
+pub async fn set(arguments: &PoolSetArguments, connection: &Connection) -> Result<(), Failure> {
+    let change = Change {
+        arguments,
+        grant: ids_of(connection, &arguments.grant_tenant).await?,
+        revoke: ids_of(connection, &arguments.revoke_tenant).await?,
+    };
+    let mut tried = 1;
+    loop {
+        match change.put(connection).await {
+            Err(error) if tried < TRIES && error.api().is_some_and(|p| p.status == 412) => {
+                tried += 1;
+            }
+            pool => return show(pool, connection.format),
+        }
+    }
 }
 
-fn cells(pool: &PoolRecord) -> [String; 6] {
-    let PoolSettings { policy, max_executor, grants } = &pool.settings;
+/// What is to be changed of a pool.
+struct Change<'a> {
+    arguments: &'a PoolSetArguments,
+    grant: BTreeSet<TenantId>,
+    revoke: BTreeSet<TenantId>,
+}
+
+impl Change<'_> {
+    async fn put(&self, connection: &Connection) -> Result<ApiResponse<Pool>, ClientError> {
+        let (name, client) = (&self.arguments.name, &connection.client);
+        let (settings, version) = match client.pool(name).await {
+            Ok(pool) => (pool.settings.clone(), pool.version),
+            Err(error) if error.api().is_some_and(|p| p.code == "not_found") => {
+                (PoolSettings::default(), 0)
+            }
+            Err(error) => return Err(error),
+        };
+        client.put_pool(name, &self.over(settings), Some(version)).await
+    }
+
+    fn over(&self, mut settings: PoolSettings) -> PoolSettings {
+        let wanted = self.arguments;
+        settings.command_network = wanted.command_network.unwrap_or(settings.command_network);
+        settings.private_targets = wanted.private_targets.unwrap_or(settings.private_targets);
+        for (dimension, most) in &wanted.max_executor {
+            settings.max_executor.insert(dimension.as_str().to_owned(), *most);
+        }
+        let grants = &mut settings.granted_to;
+        grants.everyone = wanted.everyone.unwrap_or(grants.everyone);
+        grants.plans.extend(wanted.grant_plan.iter().cloned());
+        grants.plans.retain(|plan| !wanted.revoke_plan.contains(plan));
+        grants.tenants.extend(&self.grant);
+        grants.tenants.retain(|tenant| !self.revoke.contains(tenant));
+        settings
+    }
+}
+
+async fn ids_of(connection: &Connection, named: &[String]) -> Result<BTreeSet<TenantId>, Failure> {
+    let mut ids = BTreeSet::new();
+    for tenant in named {
+        ids.insert(id_of(connection, tenant).await?);
+    }
+    Ok(ids)
+}
+
+/// Pauses a pool and prints how it stands.
+pub async fn pause(arguments: &PoolPauseArguments, connection: &Connection) -> Result<(), Failure> {
+    let paused = connection.client.pause_pool(&arguments.name, &arguments.because).await;
+    show(paused, connection.format)
+}
+
+/// Resumes a pool and prints how it stands.
+pub async fn resume(arguments: &PoolArguments, connection: &Connection) -> Result<(), Failure> {
+    show(connection.client.resume_pool(&arguments.name).await, connection.format)
+}
+
+/// Deletes a pool that nothing is in.
+pub async fn delete(arguments: &PoolArguments, connection: &Connection) -> Result<(), Failure> {
+    let name = &arguments.name;
+    let deleted = connection.client.delete_pool(name, None).await;
+    let deleted = deleted.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(deleted.json()),
+        Format::Table => output::line(&format!("Pool `{name}` is deleted.")),
+    }
+}
+
+fn show(pool: Result<ApiResponse<Pool>, ClientError>, format: Format) -> Result<(), Failure> {
+    let pool = pool.map_err(|error| operator_failure(&error))?;
+    match format {
+        Format::Json => output::document(pool.json()),
+        Format::Table => {
+            let mut table = Table::new(COLUMNS);
+            table.row(cells(&pool));
+            output::text(&table.take())
+        }
+    }
+}
+
+fn cells(pool: &Pool) -> [String; 6] {
+    let settings = &pool.settings;
     let paused = pool
-        .pause
+        .paused
         .as_ref()
-        .map(|pause| format!("{}: {}", age::ago(pause.at, clock::wall()), pause.because));
+        .map(|pause| format!("{}: {}", age::ago(pause.at, clock::wall()), pause.reason));
     [
         pool.name.to_string(),
-        on_or_off(policy.command_network).to_owned(),
-        on_or_off(policy.private_targets).to_owned(),
-        limits(*max_executor),
-        granted_to(grants),
+        on_or_off(settings.command_network).to_owned(),
+        on_or_off(settings.private_targets).to_owned(),
+        limits(&settings.max_executor),
+        granted_to(&settings.granted_to),
         paused.unwrap_or_default(),
     ]
 }
 
 /// In a line.
-fn limits(max_executor: MaxExecutor) -> String {
-    let limits = Dimension::ALL.into_iter().zip(max_executor.dimensions());
-    let set = limits.filter_map(|(of, most)| most.map(|most| format!("{}={most}", of.as_str())));
+fn limits(max_executor: &BTreeMap<String, Option<u32>>) -> String {
+    let set = max_executor.iter().filter_map(|(of, most)| most.map(|most| format!("{of}={most}")));
     let set: Vec<_> = set.collect();
     if set.is_empty() { "no limit".to_owned() } else { set.join(", ") }
 }
 
-/// In a line: of many tenants only how many.
+/// In a line: of tenants only how many; `--output json` has their ids.
 fn granted_to(grants: &PoolGrants) -> String {
     if grants.everyone {
         return "everyone".to_owned();
@@ -229,10 +212,7 @@ fn granted_to(grants: &PoolGrants) -> String {
     let plans = grants.plans.iter().map(|plan| format!("plan {plan}"));
     let tenants = match grants.tenants.len() {
         0 => None,
-        1..=2 => {
-            let ids: Vec<_> = grants.tenants.iter().map(ToString::to_string).collect();
-            Some(ids.join(", "))
-        }
+        1 => Some("1 tenant".to_owned()),
         many => Some(format!("{many} tenants")),
     };
     let all: Vec<_> = plans.chain(tenants).collect();

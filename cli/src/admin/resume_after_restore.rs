@@ -1,17 +1,10 @@
 //! `berth admin resume-after-restore`: what would fire, and with `--confirm`, lets it.
 
-use super::database;
-use super::operator::OperatorSettings;
+use crate::customer::{Connection, operator_failure};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
-use runtime::config;
-use serde_json::{Value, json};
-use store::StoreError;
-use store::connect::AdminDb;
-use store::installation::{self, AliveTasks, Overdue};
-
-/// Schedules that are shown by name.
-const SHOWN: i32 = 50;
+use client::Restore;
+use serde_json::Value;
 
 /// Whether to go on.
 #[derive(Debug, clap::Args)]
@@ -22,72 +15,44 @@ pub struct ResumeAfterRestoreArguments {
     /// Release the schedules.
     #[arg(long)]
     pub confirm: bool,
-    #[command(flatten)]
-    settings: OperatorSettings,
-}
-
-/// What an operator should know before.
-struct Standing {
-    held: Option<String>,
-    overdue: Overdue,
-    alive: Vec<AliveTasks>,
 }
 
 /// Shows what is held, and lets it go where that is confirmed.
-pub async fn run(arguments: &ResumeAfterRestoreArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let done = async {
-        let standing = look(&db).await?;
-        let by = arguments.settings.by();
-        let resumed = arguments.confirm && installation::resume(&db, by).await?;
-        Ok::<_, StoreError>((standing, resumed))
+pub async fn run(
+    arguments: &ResumeAfterRestoreArguments,
+    connection: &Connection,
+) -> Result<(), Failure> {
+    let client = &connection.client;
+    let standing = match arguments.confirm {
+        true => client.resume_after_restore().await,
+        false => client.restore().await,
     };
-    let done = done.await;
-    db.close().await;
-    let (standing, resumed) = done.map_err(|error| database::failure(&error))?;
-    match format {
-        Format::Json => output::line(&document(&standing, resumed).to_string()),
-        Format::Table => output::text(&page(&standing, resumed)),
+    let standing = standing.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(standing.json()),
+        Format::Table => output::text(&page(&standing, arguments.confirm)),
     }
 }
 
-async fn look(db: &AdminDb) -> Result<Standing, StoreError> {
-    let held = installation::held_for_operator(db).await?;
-    let overdue = installation::overdue(db, SHOWN).await?;
-    Ok(Standing { held, overdue, alive: installation::alive(db).await? })
-}
-
-fn document(standing: &Standing, resumed: bool) -> Value {
-    let schedule = |one: &installation::OverdueSchedule| json!({"tenant": one.tenant, "name": one.name, "due_at": one.due_at, "misfire": misfire(&one.misfire)});
-    let tasks = |of: &AliveTasks| json!({"state": of.state, "at_most_once": of.at_most_once, "count": of.tasks});
-    json!({"held_because": standing.held, "resumed": resumed, "overdue": standing.overdue.total,
-        "schedules": standing.overdue.first.iter().map(schedule).collect::<Vec<_>>(),
-        "tasks": standing.alive.iter().map(tasks).collect::<Vec<_>>()})
-}
-
-fn misfire(json: &str) -> Value {
-    serde_json::from_str(json).unwrap_or_else(|_| json.into())
-}
-
-fn page(standing: &Standing, resumed: bool) -> String {
-    let Some(held) = &standing.held else {
-        return "Schedules are not held.\n".to_owned();
+fn page(standing: &Restore, resumed: bool) -> String {
+    let mut page = match &standing.held_because {
+        Some(held) => format!("Held: {held}.\n\n"),
+        None if resumed => String::new(),
+        None => return "Schedules are not held.\n".to_owned(),
     };
-    let mut page = format!("Held: {held}.\n\n");
-    if standing.overdue.total == 0 {
+    if standing.overdue == 0 {
         page.push_str("No schedule is overdue.\n");
     } else {
         let mut table = Table::new(["TENANT", "SCHEDULE", "DUE SINCE", "MISFIRE"]);
-        for one in &standing.overdue.first {
-            let misfire = match misfire(&one.misfire) {
-                Value::String(text) => text,
+        for one in &standing.schedules {
+            let misfire = match &one.misfire {
+                Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
             table.row([one.tenant.clone(), one.name.clone(), one.due_at.to_rfc3339(), misfire]);
         }
         page.push_str(&table.take());
-        let (shown, total) = (standing.overdue.first.len() as u64, standing.overdue.total);
+        let (shown, total) = (standing.schedules.len() as u64, standing.overdue);
         if shown < total {
             page.push_str(&format!("... and {} more\n", total - shown));
         }
@@ -95,11 +60,17 @@ fn page(standing: &Standing, resumed: bool) -> String {
             "\n{total} schedules have overdue times. On resume, the misfire policy of each applies.\n"
         ));
     }
-    if !standing.alive.is_empty() {
+    if standing.tasks.is_none() {
+        page.push_str(
+            "\nUnfinished tasks continue and are not held. They are too many to be counted here.\n",
+        );
+    }
+    let counted = standing.tasks.as_deref().unwrap_or_default();
+    if !counted.is_empty() {
         let mut table = Table::new(["TASKS", "STATE", "AT MOST ONCE"]);
-        for of in &standing.alive {
+        for of in counted {
             let once = if of.at_most_once { "yes" } else { "no" };
-            table.row([of.tasks.to_string(), of.state.clone(), once.to_owned()]);
+            table.row([of.count.to_string(), of.state.clone(), once.to_owned()]);
         }
         page.push_str(&format!("\nUnfinished tasks continue and are not held:\n{}", table.take()));
     }
@@ -114,7 +85,7 @@ fn page(standing: &Standing, resumed: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::installation::OverdueSchedule;
+    use client::{OverdueSchedule, UnfinishedTasks};
 
     #[test]
     fn what_would_fire_is_shown_before_anything_does() {
@@ -123,13 +94,14 @@ mod tests {
             tenant: "acme".to_owned(),
             name: "report".to_owned(),
             due_at,
-            misfire: "\"skip\"".to_owned(),
+            misfire: "skip".into(),
         };
-        let alive = AliveTasks { state: "ready".to_owned(), at_most_once: true, tasks: 3 };
-        let mut standing = Standing {
-            held: Some("restored".to_owned()),
-            overdue: Overdue { total: 7, first: vec![one] },
-            alive: vec![alive],
+        let alive = UnfinishedTasks { state: "ready".to_owned(), at_most_once: true, count: 3 };
+        let mut standing = Restore {
+            held_because: Some("restored".to_owned()),
+            overdue: 7,
+            schedules: vec![one],
+            tasks: Some(vec![alive]),
         };
         let text = page(&standing, false);
         for part in [
@@ -144,8 +116,10 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        standing.held_because = None;
         assert!(page(&standing, true).contains("Schedules fire again."));
-        standing.held = None;
         assert!(page(&standing, false).contains("Schedules are not held"));
+        standing.tasks = None;
+        assert!(page(&standing, true).contains("too many to be counted"));
     }
 }

@@ -1,20 +1,13 @@
 //! `berth admin tenant list` and `berth admin tenant show`.
 
-use super::database;
-use super::operator::OperatorSettings;
+use crate::customer::{Connection, operator_failure};
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Details, Format, Table};
-use crate::settings_arguments::SettingsArguments;
+use client::{ApiResponse, PageRequest, Tenant, TenantFilter};
 use domain::id::TenantId;
 use domain::tenant::TenantState;
 use domain::time::Timestamp;
-use runtime::config;
-use serde_json::{Value, json};
-use store::connect::AdminDb;
-use store::tenant::TenantRecord;
 
-/// Rows read at a time.
-const PAGE: u32 = 500;
 const COLUMNS: [&str; 6] = ["ID", "NAME", "PLAN", "WEIGHT", "STATE", "CREATED"];
 
 /// Which tenants.
@@ -24,8 +17,6 @@ pub struct TenantListArguments {
     /// Only tenants in this state: active, suspended or deleted.
     #[arg(long)]
     pub state: Option<TenantState>,
-    #[command(flatten)]
-    settings: SettingsArguments,
 }
 
 /// Which tenant.
@@ -34,83 +25,58 @@ pub struct TenantArguments {
     /// Name or id.
     #[arg(value_name = "NAME|ID")]
     pub tenant: String,
-    #[command(flatten)]
-    pub(super) settings: OperatorSettings,
 }
 
 /// Shows tenants, newest first, page by page.
-pub async fn list(arguments: &TenantListArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
+pub async fn list(arguments: &TenantListArguments, connection: &Connection) -> Result<(), Failure> {
+    let filter = TenantFilter { state: arguments.state, name: None };
     let mut table = Table::new(COLUMNS);
-    let mut before = None;
-    loop {
-        let found = store::tenant::list(&db, arguments.state, before, PAGE).await;
-        let found = found.map_err(|error| database::failure(&error))?;
-        let is_last = found.len() < PAGE as usize;
-        before = found.last().map(|tenant| tenant.id);
-        match format {
-            Format::Json => {
-                for tenant in &found {
-                    output::line(&document(tenant).to_string())?;
-                }
-            }
+    let mut request = Some(PageRequest { limit: Some(200), cursor: None });
+    while let Some(page) = request {
+        let tenants = connection.client.tenants(&filter, &page).await;
+        let tenants = tenants.map_err(|error| operator_failure(&error))?;
+        match connection.format {
+            Format::Json => output::document(tenants.json())?,
             Format::Table => {
-                found.iter().for_each(|tenant| table.row(cells(tenant)));
+                tenants.data.iter().for_each(|tenant| table.row(cells(tenant)));
                 output::text(&table.take())?;
             }
         }
-        if is_last {
-            db.close().await;
-            return Ok(());
-        }
+        request = tenants.next(&page);
     }
+    Ok(())
 }
 
 /// Shows one tenant.
-pub async fn show(arguments: &TenantArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let db = database::open(&config)?;
-    let id = id_of(&db, &arguments.tenant).await?;
-    let shown = print(&db, id, format).await;
-    db.close().await;
-    shown
+pub async fn show(arguments: &TenantArguments, connection: &Connection) -> Result<(), Failure> {
+    let id = id_of(connection, &arguments.tenant).await?;
+    let tenant = connection.client.tenant(id).await.map_err(|error| operator_failure(&error))?;
+    print(&tenant, connection.format)
 }
 
-/// Prints a tenant as it is now.
-pub(super) async fn print(db: &AdminDb, id: TenantId, format: Format) -> Result<(), Failure> {
-    let found = store::tenant::get(db, id).await.map_err(|error| database::failure(&error))?;
-    let tenant = found.ok_or_else(|| unknown(&id.to_string()))?;
+/// Prints a tenant.
+pub(super) fn print(tenant: &ApiResponse<Tenant>, format: Format) -> Result<(), Failure> {
     match format {
-        Format::Json => output::line(&document(&tenant).to_string()),
-        Format::Table => output::text(&details(&tenant).to_string()),
+        Format::Json => output::document(tenant.json()),
+        Format::Table => output::text(&details(tenant).to_string()),
     }
 }
 
 /// The tenant that is meant by an id or a name. What reads as an id is one, whatever tenants are called.
-pub(super) async fn id_of(db: &AdminDb, text: &str) -> Result<TenantId, Failure> {
+pub(super) async fn id_of(connection: &Connection, text: &str) -> Result<TenantId, Failure> {
     if let Ok(id) = text.parse() {
         return Ok(id);
     }
-    let by_name = store::tenant::find_by_name(db, text).await;
-    by_name.map_err(|error| database::failure(&error))?.ok_or_else(|| unknown(text))
-}
-
-pub(super) fn unknown(text: &str) -> Failure {
-    let text = format!("no tenant `{text}`; see `berth admin tenant list`");
-    Failure::new(Exit::NotFound, text)
-}
-
-fn document(tenant: &TenantRecord) -> Value {
-    json!({
-        "id": tenant.id, "name": tenant.name, "plan": tenant.plan, "weight": tenant.weight,
-        "state": tenant.state.as_str(), "created_at": time(tenant.created_at),
-        "suspended_at": tenant.suspended_at.map(time), "deleted_at": tenant.deleted_at.map(time),
-        "purged_at": tenant.purged_at.map(time),
+    let filter = TenantFilter { state: None, name: Some(text.to_owned()) };
+    let found = connection.client.tenants(&filter, &PageRequest::default()).await;
+    let found = found.map_err(|error| operator_failure(&error))?;
+    found.data.first().map(|tenant| tenant.id).ok_or_else(|| {
+        let text = format!("no tenant `{text}`; see `berth admin tenant list`");
+        Failure::new(Exit::NotFound, text)
     })
 }
 
-fn cells(tenant: &TenantRecord) -> [String; 6] {
+fn cells(tenant: &Tenant) -> [String; 6] {
     [
         tenant.id.to_string(),
         tenant.name.clone().unwrap_or_else(|| "-".to_owned()),
@@ -121,7 +87,7 @@ fn cells(tenant: &TenantRecord) -> [String; 6] {
     ]
 }
 
-fn details(tenant: &TenantRecord) -> Details {
+fn details(tenant: &Tenant) -> Details {
     let mut details = Details::default();
     details.row("id", tenant.id);
     details.some("name", tenant.name.as_ref());
@@ -135,11 +101,11 @@ fn details(tenant: &TenantRecord) -> Details {
     details
 }
 
-fn weight(tenant: &TenantRecord) -> String {
+fn weight(tenant: &Tenant) -> String {
     tenant.weight.map_or_else(|| "of plan".to_owned(), |weight| weight.to_string())
 }
 
-fn standing(tenant: &TenantRecord) -> &'static str {
+fn standing(tenant: &Tenant) -> &'static str {
     if tenant.purged_at.is_some() { "purged" } else { tenant.state.as_str() }
 }
 
@@ -154,7 +120,7 @@ mod tests {
     #[test]
     fn a_purged_tenant_has_no_name_and_says_so() {
         let at = Timestamp::UNIX_EPOCH;
-        let tenant = TenantRecord {
+        let tenant = Tenant {
             id: TenantId::fresh(),
             name: None,
             plan: "default".parse().unwrap(),
@@ -167,7 +133,6 @@ mod tests {
         };
         let cells = cells(&tenant);
         assert_eq!(cells[1..5], ["-", "default", "of plan", "purged"]);
-        assert_eq!(document(&tenant)["deleted_at"], "1970-01-01T00:00:00Z");
         assert!(!details(&tenant).to_string().contains("name"));
     }
 }

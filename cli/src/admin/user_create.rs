@@ -1,20 +1,14 @@
-//! `berth admin user create`.
+//! `berth admin user create` and `berth admin user list`.
 //!
 //! How a tenant gets its first owner: no API key makes owners. The token goes to standard output, alone, and nowhere else.
 
-use super::operator::OperatorSettings;
-use super::{database, tenant_keys};
+use super::tenant_show::id_of;
+use crate::customer::{Connection, USER_COLUMNS, operator_failure, show_user, user_row};
 use crate::failure::Failure;
-use crate::output::{self, Format, age};
-use api::auth::{Purpose, one_time};
-use chrono::TimeDelta;
+use crate::output::{self, Format, Table};
+use client::PageRequest;
 use domain::access::Role;
-use domain::id::UserId;
 use runtime::clock;
-use runtime::config::{self, ExposeSecret};
-use serde_json::json;
-use store::idempotency::Once;
-use store::user::{Created, Entry, NewUser};
 
 /// Who is invited.
 #[derive(Debug, clap::Args)]
@@ -23,8 +17,8 @@ use store::user::{Created, Entry, NewUser};
                   The user sets a password with `berth accept` and the printed token."
 )]
 pub struct UserCreateArguments {
-    /// Name of the tenant.
-    #[arg(long)]
+    /// Name or id of the tenant.
+    #[arg(long, value_name = "NAME|ID")]
     pub tenant: String,
     /// E-mail address to sign in with.
     #[arg(long)]
@@ -32,48 +26,45 @@ pub struct UserCreateArguments {
     /// Role: owner, admin, developer, billing or viewer.
     #[arg(long)]
     pub role: Role,
-    #[command(flatten)]
-    settings: OperatorSettings,
+}
+
+/// Whose users.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  berth admin user list --tenant acme")]
+pub struct UserListArguments {
+    /// Name or id of the tenant.
+    #[arg(long, value_name = "NAME|ID")]
+    pub tenant: String,
 }
 
 /// Stores the user and prints the invitation's token.
-pub async fn run(arguments: &UserCreateArguments, format: Format) -> Result<(), Failure> {
-    let config = config::load(arguments.settings.config.as_deref())?;
-    let token = one_time(Purpose::Invitation)
-        .map_err(|error| Failure::failed(format!("a token {error}")))?;
-    let life = TimeDelta::from_std(config.auth.invitation_life).unwrap_or_default();
-    let expires_at = clock::wall() + life;
-    let new = NewUser {
-        id: UserId::fresh(),
-        email: arguments.email.trim().to_lowercase(),
-        role: arguments.role,
-        entry: Entry::Invitation { hash: token.hash, expires_at },
-    };
-    let (db, scope) = tenant_keys::scoped(&config, &arguments.tenant).await?;
-    let scope = scope.acting(arguments.settings.by());
-    let created = store::user::create(&db, &scope, new, None, |_| Vec::new()).await;
-    db.close().await;
-    let Once::Done(Created::Done(user)) = created.map_err(|error| database::failure(&error))?
-    else {
-        let (email, tenant) = (&arguments.email, &arguments.tenant);
-        return Err(Failure::failed(format!(
-            "`{tenant}` already has a user with the address {email}"
-        )));
-    };
-    let text = token.text.expose_secret();
-    match format {
-        Format::Json => output::line(
-            &json!({"id": user.id, "email": user.email, "role": user.role, "invite_token": text,
-                "expires_at": expires_at})
-            .to_string(),
-        ),
-        Format::Table => {
-            let end = age::ago(expires_at, clock::wall());
-            output::remark(&format!(
-                "{} is invited as {}; the token ends {end}. Store it now: it cannot be shown again:",
-                user.email, user.role
-            ));
-            output::line(text)
-        }
+pub async fn run(arguments: &UserCreateArguments, connection: &Connection) -> Result<(), Failure> {
+    let tenant = id_of(connection, &arguments.tenant).await?;
+    let (email, role) = (&arguments.email, arguments.role);
+    let made = connection.client.invite_tenant_user(tenant, email, role).await;
+    let made = made.map_err(|error| operator_failure(&error))?;
+    match connection.format {
+        Format::Json => output::document(made.json()),
+        Format::Table => show_user(&made),
     }
+}
+
+/// Shows every user of a tenant.
+pub async fn list(arguments: &UserListArguments, connection: &Connection) -> Result<(), Failure> {
+    let tenant = id_of(connection, &arguments.tenant).await?;
+    let (mut table, now) = (Table::new(USER_COLUMNS), clock::wall());
+    let mut request = Some(PageRequest { limit: Some(200), cursor: None });
+    while let Some(page) = request {
+        let users = connection.client.tenant_users(tenant, &page).await;
+        let users = users.map_err(|error| operator_failure(&error))?;
+        match connection.format {
+            Format::Json => output::document(users.json())?,
+            Format::Table => {
+                users.data.iter().for_each(|user| table.row(user_row(user, now)));
+                output::text(&table.take())?;
+            }
+        }
+        request = users.next(&page);
+    }
+    Ok(())
 }

@@ -8,8 +8,24 @@ use domain::time::format_duration;
 use runtime::error_chain::ErrorChain;
 use std::fmt::Write;
 
+/// Whose call failed.
+#[derive(Debug, Clone, Copy)]
+enum Caller {
+    Customer,
+    Operator,
+}
+
 /// What a failed call means.
 pub(crate) fn failure(error: &ClientError) -> Failure {
+    failure_of(error, Caller::Customer)
+}
+
+/// The same for a call with an operator key.
+pub(crate) fn operator_failure(error: &ClientError) -> Failure {
+    failure_of(error, Caller::Operator)
+}
+
+fn failure_of(error: &ClientError, caller: Caller) -> Failure {
     match error {
         ClientError::Settings(text) => Failure::usage(text.clone()),
         ClientError::Unreachable { .. } | ClientError::Cut { .. } => Failure::new(
@@ -23,7 +39,7 @@ pub(crate) fn failure(error: &ClientError) -> Failure {
             "{}. Check that the address is a Berth API (--server, BERTH_SERVER).",
             ErrorChain(error)
         )),
-        ClientError::Api(problem) => Failure::new(exit(problem), text(problem)),
+        ClientError::Api(problem) => Failure::new(exit(problem), text(problem, caller)),
     }
 }
 
@@ -47,7 +63,7 @@ fn exit(problem: &ApiError) -> Exit {
     }
 }
 
-fn text(problem: &ApiError) -> String {
+fn text(problem: &ApiError, caller: Caller) -> String {
     let said = if problem.detail.is_empty() { &problem.title } else { &problem.detail };
     let mut text = said.trim_end_matches('.').to_owned();
     if problem.errors.len() > 1 {
@@ -60,7 +76,7 @@ fn text(problem: &ApiError) -> String {
     } else {
         text.push_str(". ");
     }
-    text.push_str(&advice(problem));
+    text.push_str(&advice(problem, caller));
     if let (500.., Some(id)) = (problem.status, &problem.request_id) {
         let _infallible = write!(text, " (request {id})");
     }
@@ -68,11 +84,30 @@ fn text(problem: &ApiError) -> String {
 }
 
 /// What to do next.
-fn advice(problem: &ApiError) -> String {
+fn advice(problem: &ApiError, caller: Caller) -> String {
     let later = || match problem.retry_after {
         Some(wait) => format!("Try again in {}.", format_duration(wait)),
         None => "Try again later.".to_owned(),
     };
+    if let Caller::Operator = caller {
+        let advice = match problem.status {
+            401 => {
+                "Check that the operator key (BERTH_OPERATOR_KEY, --operator-key) is complete, belongs to this server and has not ended."
+            }
+            403 if problem.code == "scope_missing" => {
+                "Ask an operator whose key has that scope for one: `berth admin operator-key create --scope …`."
+            }
+            403 => {
+                "Use an operator key: BERTH_OPERATOR_KEY, --operator-key or `berth admin login`."
+            }
+            404 if problem.code != "route_not_found" => "See `berth admin … list`.",
+            412 => "It was changed meanwhile: read it again and repeat the change.",
+            _ => "",
+        };
+        if !advice.is_empty() {
+            return advice.to_owned();
+        }
+    }
     match problem.status {
         401 => "Check that the API key (BERTH_API_KEY, --api-key) is complete, belongs to this server and has not expired.".to_owned(),
         403 => "Use a key with that scope; an operator can create one with `berth admin key create --scope …`.".to_owned(),
@@ -150,6 +185,23 @@ mod tests {
         assert_eq!(rendered(busy).1, "Detail. Try again in 1m30s.");
         assert!(
             rendered(problem(503, "unavailable")).1.ends_with("Try again later. (request req_1)")
+        );
+    }
+
+    #[test]
+    fn an_operator_is_told_of_operators_keys() {
+        let told = |status| {
+            let (status, code) = status;
+            let error = ClientError::Api(Box::new(problem(status, code)));
+            operator_failure(&error).to_string()
+        };
+        assert!(told((401, "unauthenticated")).contains("BERTH_OPERATOR_KEY"));
+        assert!(told((403, "scope_missing")).contains("operator-key create --scope"));
+        let of_a_tenant = told((403, "wrong_kind_of_key"));
+        assert!(of_a_tenant.contains("berth admin login") && !of_a_tenant.contains("--scope"));
+        assert!(told((412, "version_mismatch")).contains("read it again"));
+        assert!(
+            told((500, "internal")).ends_with("Report it if it happens again. (request req_1)")
         );
     }
 

@@ -116,7 +116,8 @@ pub async fn revoke(
     }
 }
 
-fn show(made: &NewApiKey) -> Result<(), Failure> {
+/// Prints a new key: its text alone on standard output.
+pub(crate) fn show(made: &NewApiKey) -> Result<(), Failure> {
     let Some(text) = &made.key else {
         return Err(Failure::failed(format!(
             "the key `{}` was created, but the response with its text was lost: revoke it and create another",
@@ -135,7 +136,8 @@ fn words(scopes: &[Scope]) -> String {
     scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn row(key: &ApiKey, now: Timestamp) -> [String; 6] {
+/// A key as a row of a list.
+pub(crate) fn row(key: &ApiKey, now: Timestamp) -> [String; 6] {
     let ago = |at: Option<Timestamp>, never: &str| {
         at.map_or_else(|| never.to_owned(), |at| age::ago(at, now))
     };

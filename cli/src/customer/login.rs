@@ -57,7 +57,7 @@ pub async fn run(
             }
         }
     }
-    let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
+    let path = kept.keep(&name, &Profile::of_customer(&server, api_key))?;
     output::remark(&format!(
         "Stored {server} as the current profile `{name}` in {}.",
         path.display()

@@ -48,24 +48,29 @@ pub use concurrency::{
     delete as concurrency_delete, list as concurrency_list, set as concurrency_set,
     show as concurrency_show,
 };
+pub(crate) use connection::secret;
 pub use connection::{Connection, ConnectionArguments};
 pub use explain::{ExplainArguments, run as explain};
-pub(crate) use failure::failure as call_failure;
+pub(crate) use failure::{failure as call_failure, operator_failure};
 pub use get::{GetArguments, run as get};
 pub use keys::{
     COLUMNS as KEY_COLUMNS, KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments,
     create as keys_create, list as keys_list, revoke as keys_revoke, rotate as keys_rotate,
 };
+pub(crate) use keys::{row as key_row, show as show_key};
 pub use limits::run as limits;
 pub use list::{ListArguments, run as list};
 pub use login::{LoginArguments, run as login};
 pub use logs::{LogsArguments, run as logs};
+pub(crate) use profile::{Kept, Profile};
 pub use profile::{ProfileUseArguments, list as profile_list, use_it as profile_use};
 pub use rerun::{RerunArguments, run as rerun};
+pub(crate) use secret_line::ask as ask_secret;
 pub use sign_in::{AcceptArguments, SignInArguments, accept, sign_in};
 pub use sign_up::{SignUpArguments, run as sign_up};
 pub use submit::{SubmitArguments, run as submit};
 pub use usage::{UsageArguments, run as usage};
+pub(crate) use users::{COLUMNS as USER_COLUMNS, row as user_row, show as show_user};
 pub use users::{
     UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, invite as users_invite,
     list as users_list, remove as users_remove, role as users_role,

@@ -27,14 +27,29 @@ pub struct ProfileUseArguments {
 
 /// One server.
 #[derive(Debug, Clone)]
-pub(super) struct Profile {
+pub(crate) struct Profile {
     pub server: String,
-    pub api_key: SecretString,
+    /// The customer's key.
+    pub api_key: Option<SecretString>,
+    /// The operator's.
+    pub operator_key: Option<SecretString>,
+}
+
+impl Profile {
+    /// With a customer's key.
+    pub(crate) fn of_customer(server: &str, key: SecretString) -> Self {
+        Self { server: server.to_owned(), api_key: Some(key), operator_key: None }
+    }
+
+    /// With an operator's key.
+    pub(crate) fn of_operator(server: &str, key: SecretString) -> Self {
+        Self { server: server.to_owned(), api_key: None, operator_key: Some(key) }
+    }
 }
 
 /// All of them, and where they are kept.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     path: Option<PathBuf>,
     file: File,
 }
@@ -59,12 +74,15 @@ impl std::fmt::Debug for File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     server: String,
-    api_key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator_key: Option<String>,
 }
 
 impl Kept {
     /// What was kept so far; nothing where there is no file.
-    pub(super) fn read() -> Result<Self, Failure> {
+    pub(crate) fn read() -> Result<Self, Failure> {
         match path() {
             Some(path) => Self::read_from(path),
             None => Ok(Self { path: None, file: File::default() }),
@@ -104,15 +122,33 @@ impl Kept {
     pub(super) fn profile(&self, name: Option<&str>) -> Result<Option<Profile>, Failure> {
         let Some(name) = name.or(self.file.current.as_deref()) else { return Ok(None) };
         let entry = self.file.profiles.get(name).ok_or_else(|| self.unknown(name))?;
-        Ok(Some(Profile { server: entry.server.clone(), api_key: entry.api_key.clone().into() }))
+        Ok(Some(Profile {
+            server: entry.server.clone(),
+            api_key: entry.api_key.clone().map(Into::into),
+            operator_key: entry.operator_key.clone().map(Into::into),
+        }))
     }
 
-    /// Keeps a profile, and uses it from now on.
-    pub(super) fn keep(&mut self, name: &str, profile: &Profile) -> Result<PathBuf, Failure> {
-        let api_key = profile.api_key.expose_secret().trim().to_owned();
-        self.file
-            .profiles
-            .insert(name.to_owned(), Entry { server: profile.server.clone(), api_key });
+    /// Name of the profile that is used where none is named.
+    pub(super) fn current(&self) -> Option<&str> {
+        self.file.current.as_deref()
+    }
+
+    /// Keeps a profile, and uses it from now on. The other kind of key that was kept for the same server stays.
+    pub(crate) fn keep(&mut self, name: &str, profile: &Profile) -> Result<PathBuf, Failure> {
+        let text = |key: &Option<SecretString>| {
+            key.as_ref().map(|key| key.expose_secret().trim().to_owned())
+        };
+        let before = self.file.profiles.remove(name);
+        let before = before.filter(|before| same_server(&before.server, &profile.server));
+        let (api_key, operator_key) =
+            before.map(|before| (before.api_key, before.operator_key)).unwrap_or_default();
+        let entry = Entry {
+            server: profile.server.clone(),
+            api_key: text(&profile.api_key).or(api_key),
+            operator_key: text(&profile.operator_key).or(operator_key),
+        };
+        self.file.profiles.insert(name.to_owned(), entry);
         self.file.current = Some(name.to_owned());
         self.write()
     }
@@ -201,4 +237,8 @@ pub fn use_it(arguments: &ProfileUseArguments) -> Result<(), Failure> {
     kept.write()?;
     output::remark(&format!("The current profile is `{}`.", arguments.name));
     Ok(())
+}
+/// Whether both are one server's address.
+pub(super) fn same_server(a: &str, b: &str) -> bool {
+    a.trim_end_matches('/') == b.trim_end_matches('/')
 }

@@ -7,7 +7,7 @@ use runtime::config::SecretString;
 use std::io::{BufRead, IsTerminal, stdin};
 
 /// Asks for `what`.
-pub(super) fn ask(what: &str) -> Result<SecretString, Failure> {
+pub(crate) fn ask(what: &str) -> Result<SecretString, Failure> {
     let input = stdin();
     let hidden = input.is_terminal().then(|| {
         output::remark(&format!("{what} (it does not show):"));

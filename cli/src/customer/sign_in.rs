@@ -68,7 +68,7 @@ pub async fn sign_in(
         ),
         Err(failed) => return Err(failed),
     };
-    let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
+    let path = kept.keep(&name, &Profile::of_customer(&server, api_key))?;
     output::remark(&format!(
         "{email} of `{tenant}` is signed in at {server}. {what} is stored as the current profile `{name}` in {}.",
         path.display()

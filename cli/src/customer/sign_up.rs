@@ -55,7 +55,7 @@ pub async fn run(
             " The tenant `{tenant}` was created but has no key: create one with `berth sign-in {email} --tenant {tenant}`."
         ))
     })?;
-    let path = kept.keep(&name, &Profile { server: server.clone(), api_key })?;
+    let path = kept.keep(&name, &Profile::of_customer(&server, api_key))?;
     output::remark(&format!(
         "{email} owns the tenant `{tenant}` at {server}. Its first key is stored as the current profile `{name}` in {}.",
         path.display()

@@ -4,9 +4,10 @@ use super::connection::Connection;
 use super::failure::failure;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format, Table, age};
-use client::{PageRequest, User};
+use client::{NewUser, PageRequest, User};
 use domain::access::Role;
 use domain::id::UserId;
+use domain::time::Timestamp;
 use runtime::clock;
 use std::str::FromStr;
 
@@ -85,7 +86,7 @@ async fn id_of(connection: &Connection, user: &Which) -> Result<UserId, Failure>
 
 /// Shows every user.
 pub async fn list(connection: &Connection) -> Result<(), Failure> {
-    let mut table = Table::new(["ID", "EMAIL", "ROLE", "STATE", "CREATED"]);
+    let mut table = Table::new(COLUMNS);
     let now = clock::wall();
     let mut request = Some(PageRequest { limit: Some(200), cursor: None });
     while let Some(page) = request {
@@ -93,11 +94,7 @@ pub async fn list(connection: &Connection) -> Result<(), Failure> {
         match connection.format {
             Format::Json => output::document(users.json())?,
             Format::Table => {
-                for user in &users.data {
-                    let created = age::ago(user.created_at, now);
-                    let (id, role) = (user.id.to_string(), user.role.to_string());
-                    table.row([id, user.email.clone(), role, user.state.clone(), created]);
-                }
+                users.data.iter().for_each(|user| table.row(row(user, now)));
                 output::text(&table.take())?;
             }
         }
@@ -116,6 +113,20 @@ pub async fn invite(
     if connection.format == Format::Json {
         return output::document(made.json());
     }
+    show(&made)
+}
+
+/// Columns of a list of users.
+pub(crate) const COLUMNS: [&str; 5] = ["ID", "EMAIL", "ROLE", "STATE", "CREATED"];
+
+/// A user as a row of a list.
+pub(crate) fn row(user: &User, now: Timestamp) -> [String; 5] {
+    let created = age::ago(user.created_at, now);
+    [user.id.to_string(), user.email.clone(), user.role.to_string(), user.state.clone(), created]
+}
+
+/// Prints a new user's invitation: the token alone on standard output.
+pub(crate) fn show(made: &NewUser) -> Result<(), Failure> {
     let User { id, email, role, .. } = &made.info;
     let Some(token) = &made.invite_token else {
         return Err(Failure::failed(format!(

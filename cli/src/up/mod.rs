@@ -11,6 +11,7 @@ mod demo;
 mod engine;
 mod folder;
 mod listen;
+mod operator;
 mod probe;
 mod roles;
 mod run;

@@ -11,7 +11,7 @@ use super::listen::{self, Choice};
 use super::roles::{Counts, Embedded, Full, Plan};
 use super::secrets::Secrets;
 use super::settings::Settings;
-use super::{demo, tenant};
+use super::{demo, operator, tenant};
 use crate::admin::database;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
@@ -108,7 +108,11 @@ impl<'a> Up<'a> {
             () = shutdown.cancelled() => return Ok(()),
             said = self.begin(running) => said?,
         };
-        let environment = said.write_environment(&self.folder, &self.settings.of_operators()?)?;
+        let mut operators = self.settings.of_operators()?;
+        operators.push(("BERTH_SERVER".to_owned(), said.url.clone()));
+        let key = self.secrets.operator_key.clone();
+        operators.extend(key.map(|key| ("BERTH_OPERATOR_KEY".to_owned(), key)));
+        let environment = said.write_environment(&self.folder, &operators)?;
         if self.format == Format::Json {
             said.for_programs()?;
         } else {
@@ -143,6 +147,7 @@ impl<'a> Up<'a> {
         migrate(&config, running.postgres.as_ref()).await?;
         let own = running.postgres.is_some();
         let key = tenant::ensure(&config, &self.folder, &mut self.secrets, own).await?;
+        operator::ensure(&config, &self.folder, &mut self.secrets).await?;
         let listen = self.roles(running, config, choice).await?;
         let profile = if self.arguments.full { "full" } else { "embedded" };
         tracing::info!(%listen, "Berth is up on {listen}");

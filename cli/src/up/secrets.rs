@@ -30,6 +30,9 @@ pub struct Secrets {
     pub engine_password: String,
     /// The first API key.
     pub api_key: Option<String>,
+    /// The first operator key. A folder that an older version made has none yet.
+    #[serde(default)]
+    pub operator_key: Option<String>,
 }
 
 impl Secrets {
@@ -79,6 +82,7 @@ impl Secrets {
             service_password: random_hex(STRENGTH)?,
             engine_password: random_hex(STRENGTH)?,
             api_key: None,
+            operator_key: None,
         })
     }
 }

@@ -124,12 +124,12 @@ impl Settings {
         if let Some(file) = &self.file {
             all.insert("BERTH_CONFIG".to_owned(), file.to_string_lossy().into_owned());
         }
-        let not_ours = ["BERTH_API_KEY", "BERTH_SERVER", "BERTH_READY_FILE"];
+        let not_ours = ["BERTH_API_KEY", "BERTH_OPERATOR_KEY", "BERTH_SERVER", "BERTH_READY_FILE"];
         all.retain(|name, _| !not_ours.contains(&name.as_str()));
         Ok(all)
     }
 
-    /// What `berth doctor`, `berth admin` and `berth migrate` are told in another terminal.
+    /// What `berth doctor`, `berth admin audit verify` and `berth migrate` are told in another terminal.
     pub fn of_operators(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut all: Vec<_> = self.of_all()?.into_iter().collect();
         all.retain(|(name, _)| FOR_OPERATORS.iter().any(|n| name.starts_with(n)));

@@ -1,5 +1,6 @@
 //! One file per route.
 
+mod admin;
 mod attempts;
 mod audit;
 mod cancel;

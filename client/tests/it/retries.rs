@@ -84,3 +84,18 @@ async fn nobody_there_is_unreachable_after_all_tries() {
         client(&format!("http://{free}"), 2).submit(&NewTask::command(["a"])).await.unwrap_err();
     assert!(matches!(error, ClientError::Unreachable { tries: 2, .. }), "{error:?}");
 }
+
+#[tokio::test]
+async fn a_write_without_a_key_is_not_repeated_once_it_may_have_been_done() {
+    let busy = Line::Answer(429, vec![("retry-after", "0")], String::new());
+    let server = Server::with([busy, Line::HangUp, problem(503, true)]).await;
+    let client = client(&server.url, 5);
+    let scopes = [domain::access::OperatorScope::Read];
+    let broken = client.create_operator_key("ann", &scopes, None).await.unwrap_err();
+    assert!(matches!(broken, ClientError::Unreachable { .. }), "{broken}");
+    assert_eq!(server.requests().len(), 2, "refused at the door, then begun");
+    client.create_operator_key("ann", &scopes, None).await.unwrap_err();
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|one| one.key.is_none()));
+}

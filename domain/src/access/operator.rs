@@ -1,10 +1,12 @@
 //! Scopes of operator keys. Operators are not users of a tenant, and their keys work on no tenant route.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A scope of an operator key. None includes another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OperatorScope {
     /// Read.
     Read,

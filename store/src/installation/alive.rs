@@ -2,7 +2,8 @@
 
 use crate::StoreError;
 use crate::connect::AdminDb;
-use crate::statement::patient;
+use crate::statement::named;
+use std::time::Duration;
 
 /// Tasks of one state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,19 +16,24 @@ pub struct AliveTasks {
     pub tasks: u64,
 }
 
-/// How many tasks live, of all tenants.
+/// How many tasks live, of all tenants; `None` where counting them takes longer than `limit`.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn alive(db: &AdminDb) -> Result<Vec<AliveTasks>, StoreError> {
+pub async fn alive(db: &AdminDb, limit: Duration) -> Result<Option<Vec<AliveTasks>>, StoreError> {
+    let mut tx = db.begin_within(limit).await?;
     let query = sqlx::query!(
         r#"select state as "state!", at_most_once as "at_most_once!", tasks as "tasks!" from berth_tasks_alive()"#
     );
-    let rows = patient("installation.alive", query.fetch_all(db.pool())).await?;
+    let rows = match named("installation.alive", query.fetch_all(&mut *tx)).await {
+        Ok(rows) => rows,
+        Err(StoreError::Timeout) => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let tasks = rows.into_iter().map(|row| AliveTasks {
         state: row.state,
         at_most_once: row.at_most_once,
         tasks: row.tasks.unsigned_abs(),
     });
-    Ok(tasks.collect())
+    Ok(Some(tasks.collect()))
 }

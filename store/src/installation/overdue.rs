@@ -2,8 +2,9 @@
 
 use crate::StoreError;
 use crate::connect::AdminDb;
-use crate::statement::patient;
+use crate::statement::named;
 use domain::time::Timestamp;
+use std::time::Duration;
 
 /// Schedules whose next due time is past.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,14 +31,15 @@ pub struct OverdueSchedule {
 /// All that would fire, `most` of them by name.
 ///
 /// # Errors
-/// When the database cannot answer.
-pub async fn overdue(db: &AdminDb, most: i32) -> Result<Overdue, StoreError> {
+/// [`StoreError::Timeout`] when it takes longer than `limit`; when the database cannot answer.
+pub async fn overdue(db: &AdminDb, most: i32, limit: Duration) -> Result<Overdue, StoreError> {
+    let mut tx = db.begin_within(limit).await?;
     let query = sqlx::query!(
         r#"select tenant as "tenant!", schedule as "schedule!", due_at as "due_at!", misfire as "misfire!", total as "total!"
             from berth_schedules_overdue($1)"#,
         most
     );
-    let rows = patient("installation.overdue", query.fetch_all(db.pool())).await?;
+    let rows = named("installation.overdue", query.fetch_all(&mut *tx)).await?;
     let total = rows.first().map_or(0, |row| row.total.unsigned_abs());
     let first = rows.into_iter().map(|row| OverdueSchedule {
         tenant: row.tenant,

@@ -1,5 +1,6 @@
 //! Creates an operator's key.
 
+use super::OperatorKeyInfo;
 use crate::StoreError;
 use crate::audit::{self, Act, By};
 use crate::connect::AdminDb;
@@ -23,26 +24,32 @@ pub struct NewOperatorKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Stores a key; false when the name is taken.
+/// Stores a key, in the request of `by`; `None` when the name is taken.
 ///
 /// # Errors
 /// When the database cannot answer.
-pub async fn create(db: &AdminDb, key: NewOperatorKey, by: By) -> Result<bool, StoreError> {
+pub async fn create(
+    db: &AdminDb,
+    key: NewOperatorKey,
+    by: By,
+) -> Result<Option<OperatorKeyInfo>, StoreError> {
     let details = json!({"name": key.name, "scopes": key.scopes, "expires_at": key.expires_at});
     let act = Act::new("operator_key.create", "operator_key", &key.id).to(details);
     let mut tx = named("begin", db.pool().begin()).await?;
-    let query = sqlx::query!(
+    let query = sqlx::query_as!(
+        OperatorKeyInfo,
         "insert into operator_key (id, name, hash, scopes, expires_at) values ($1, $2, $3, $4, $5)
-            on conflict (name) where revoked_at is null and replaced_by is null do nothing",
+            on conflict (name) where revoked_at is null and replaced_by is null do nothing
+            returning id, name, scopes, created_at, expires_at, last_used_at, replaced_by",
         key.id,
         key.name,
         key.hash,
         &key.scopes,
         key.expires_at
     );
-    if named("operator_key.create", query.execute(&mut *tx)).await?.rows_affected() == 0 {
-        return Ok(false);
-    }
+    let Some(made) = named("operator_key.create", query.fetch_optional(&mut *tx)).await? else {
+        return Ok(None);
+    };
     audit::record_and_commit(tx, PLATFORM, by, act).await?;
-    Ok(true)
+    Ok(Some(made))
 }

@@ -22,6 +22,14 @@ pub struct OperatorKeyRecord {
     pub now: Timestamp,
 }
 
+impl OperatorKeyRecord {
+    /// Whether it was neither revoked nor has expired.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| self.now < end)
+    }
+}
+
 /// The key with this public part, revoked and expired ones too.
 ///
 /// # Errors

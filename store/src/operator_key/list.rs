@@ -1,4 +1,4 @@
-//! Operators' keys, newest first. They are few: one page.
+//! Operators' keys: those that can still be used first, then the newest. They are few: one page.
 
 use super::OperatorKeyInfo;
 use crate::StoreError;
@@ -16,7 +16,7 @@ pub async fn list(db: &AdminDb) -> Result<Vec<OperatorKeyInfo>, StoreError> {
     let query = sqlx::query_as!(
         OperatorKeyInfo,
         "select id, name, scopes, created_at, expires_at, last_used_at, replaced_by from operator_key
-            where revoked_at is null order by created_at desc, id desc limit $1",
+            where revoked_at is null order by coalesce(expires_at <= now(), false), created_at desc, id desc limit $1",
         LIMIT
     );
     named("operator_key.list", query.fetch_all(db.pool())).await

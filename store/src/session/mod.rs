@@ -2,6 +2,7 @@
 
 mod end;
 mod lapse;
+mod list;
 mod open;
 mod owners;
 mod prune;
@@ -10,6 +11,7 @@ mod renew;
 
 pub use end::end;
 pub use lapse::{Lapsed, lapse};
+pub use list::{ConnectedExecutor, ExecutorPosition, list};
 pub use open::{NewSession, Opened, open_or_adopt};
 pub use owners::owners;
 pub use prune::prune;

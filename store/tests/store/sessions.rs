@@ -3,13 +3,14 @@
 use crate::support::{Leader, Owned, World, new_session};
 use domain::audit::By;
 use domain::id::{NodeId, PoolName, SessionId, TenantId};
-use domain::resources::Dimension;
+use domain::resources::{Dimension, Resources};
 use domain::task::{Delivery, State};
 use std::sync::Arc;
 use std::time::Duration;
 use store::pool::{self, PoolChange, PoolStored};
 use store::session::{
-    NewSession, Opened, Renewal, Renewed, end, lapse, open_or_adopt, prune, renew,
+    ExecutorPosition, NewSession, Opened, Renewal, Renewed, end, lapse, list, open_or_adopt, prune,
+    renew,
 };
 use tokio::task::JoinSet;
 
@@ -427,4 +428,38 @@ async fn a_session_is_deleted_once_no_attempt_of_its_time_is_kept() {
         ))
         .await;
     assert_eq!(kept, 2);
+}
+
+#[tokio::test]
+async fn operators_see_who_is_connected_with_what_is_granted_page_by_page() {
+    let world = World::new().await;
+    let tenant = world.tenant().await;
+    let leader = world.lead(NodeId::fresh()).await;
+    let busy = world.open(NodeId::fresh()).await;
+    let idle = world.open(NodeId::fresh()).await;
+    let gone = world.open(NodeId::fresh()).await;
+    expire(&world, gone.session).await;
+    assert!(places(&world, leader, busy, tenant).await);
+    let held = format!(
+        "update executor_session set quarantined_at = now() where id = '{}'",
+        idle.session.uuid()
+    );
+    world.sql(held).await;
+    let pool = PoolName::default();
+    let all = list(&world.admin, Some(&pool), None, 10).await.unwrap();
+    assert_eq!(all.len(), 2, "{all:?}");
+    let of = |owned: Owned| all.iter().find(|one| one.session == owned.session).unwrap();
+    let basic = domain::resources::Tier::Basic.resources();
+    assert_eq!((of(busy).running, of(busy).granted), (1, basic));
+    assert!(of(busy).quarantined_at.is_none() && of(idle).quarantined_at.is_some());
+    assert_eq!((of(idle).running, of(idle).granted), (0, Resources::default()));
+    assert!(of(idle).capacity.cpu_millis > 0 && !of(idle).draining);
+
+    let first = list(&world.admin, None, None, 1).await.unwrap();
+    let (executor, started_at) = (first[0].executor.clone(), first[0].started_at);
+    let after = ExecutorPosition { executor, started_at };
+    let rest = list(&world.admin, None, Some(&after), 10).await.unwrap();
+    assert_eq!([&first[..], &rest].concat(), all);
+    let none: PoolName = "none".parse().unwrap();
+    assert_eq!(list(&world.admin, Some(&none), None, 10).await.unwrap(), []);
 }

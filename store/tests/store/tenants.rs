@@ -8,7 +8,7 @@ use domain::tenant::TenantState;
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
-use store::plan::{self, Deleted};
+use store::plan::{self, Deleted, PlanStored};
 use store::task::transition;
 use store::tenant::{self, Changed, Stood, TenantChange};
 
@@ -74,11 +74,20 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     let world = World::new().await;
     let team = name("team");
     let limits = PlanLimits { backlog: 77, weight: 2.5, flexible: true, ..PlanLimits::default() };
-    assert!(plan::put(&world.admin, &team, &limits, By::SYSTEM).await.unwrap());
+    let put = async |if_version, limits: &PlanLimits| {
+        plan::put(&world.admin, (&team, if_version), limits, By::SYSTEM).await.unwrap()
+    };
+    assert_eq!(put(Some(1), &limits).await, PlanStored::VersionMismatch { version: None });
+    assert!(matches!(put(Some(0), &limits).await, PlanStored::Created(plan) if plan.version == 1));
     let changed = PlanLimits { backlog: 78, flexible: false, ..limits };
-    assert!(!plan::put(&world.admin, &team, &changed, By::SYSTEM).await.unwrap(), "it is there");
+    for other in [Some(0), Some(2)] {
+        let mismatch = PlanStored::VersionMismatch { version: Some(1) };
+        assert_eq!(put(other, &changed).await, mismatch, "nothing is stored");
+    }
+    assert!(matches!(put(Some(1), &changed).await, PlanStored::Updated(plan) if plan.version == 2));
+    assert!(matches!(put(None, &changed).await, PlanStored::Unchanged(plan) if plan.version == 2));
     let found = plan::find(&world.admin, &team).await.unwrap().unwrap();
-    assert_eq!(found.limits, changed);
+    assert_eq!((found.limits, found.version), (changed, 2));
     let shown = plan::list_for_customers(&world.submit).await.unwrap();
     assert!(shown.contains(&(team.clone(), changed)));
 
@@ -88,7 +97,10 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
         tenant::change(&world.admin, tenant, &to(&team), By::SYSTEM).await.unwrap(),
         Changed::Yes
     );
-    assert_eq!(plan::delete(&world.admin, &team, By::SYSTEM).await.unwrap(), Deleted::InUse);
+    let delete = async |if_version| {
+        plan::delete(&world.admin, (&team, if_version), By::SYSTEM).await.unwrap()
+    };
+    assert_eq!(delete(None).await, Deleted::InUse);
     let none = name("none");
     assert_eq!(
         tenant::change(&world.admin, tenant, &to(&none), By::SYSTEM).await.unwrap(),
@@ -104,8 +116,9 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     tenant::change(&world.admin, tenant, &plans, By::SYSTEM).await.unwrap();
     assert_eq!(tenant::get(&world.admin, tenant).await.unwrap().unwrap().weight, None);
 
-    assert_eq!(plan::delete(&world.admin, &team, By::SYSTEM).await.unwrap(), Deleted::Yes);
-    assert_eq!(plan::delete(&world.admin, &team, By::SYSTEM).await.unwrap(), Deleted::NotFound);
+    assert_eq!(delete(Some(1)).await, Deleted::VersionMismatch { version: 2 });
+    assert_eq!(delete(Some(2)).await, Deleted::Yes);
+    assert_eq!(delete(None).await, Deleted::NotFound);
 }
 
 #[tokio::test]
@@ -125,7 +138,8 @@ async fn the_database_refuses_what_the_ranges_refuse() {
         ("weight", PlanLimits { weight: 0.0, ..good }),
     ] {
         assert_eq!(bad.check().unwrap_err()[0].limit, column);
-        let refused = plan::put(&world.admin, &name("bad"), &bad, By::SYSTEM).await.unwrap_err();
+        let refused = plan::put(&world.admin, (&name("bad"), None), &bad, By::SYSTEM).await;
+        let refused = refused.unwrap_err();
         assert_eq!(refused.sqlstate().as_deref(), Some("23514"), "{column}");
     }
 }

@@ -1,6 +1,11 @@
 //! `/v1/admin/…`: the platform's own operators.
 
+pub mod executor;
 pub mod operator;
+pub mod operator_key;
 pub mod plan;
 pub mod pool;
+pub mod restore;
 pub mod tenant;
+pub mod tenant_key;
+pub mod tenant_user;

@@ -58,7 +58,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let spec: KeySpec = json::parse(&call.body)?;
     let once = idempotency_key(&call)?;
-    let (name, scopes, life) = check(spec)?;
+    let (name, scopes, life) = spec.checked()?;
     may_give(&call, &scopes)?;
     let made = call.state.authenticator.generate_key()?;
     let new = NewKey {
@@ -84,21 +84,33 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     }
 }
 
-fn check(spec: KeySpec) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Problem> {
-    let mut findings = Findings::new(String::new());
-    short_text(&mut findings, "/name", &spec.name, 200);
-    let mut scopes = spec.scopes;
-    scopes.sort_unstable();
-    scopes.dedup();
-    if scopes.is_empty() {
-        findings.wrong("/scopes", "must name at least one of read, submit and admin");
+impl KeySpec {
+    /// Its name, its scopes in order, and how long it lives; `None`: for ever.
+    ///
+    /// # Errors
+    /// `validation_failed`.
+    pub(in crate::routes) fn checked(
+        self,
+    ) -> Result<(String, Vec<Scope>, Option<TimeDelta>), Problem> {
+        let mut findings = Findings::new(String::new());
+        short_text(&mut findings, "/name", &self.name, 200);
+        let mut scopes = self.scopes;
+        scopes.sort_unstable();
+        scopes.dedup();
+        if scopes.is_empty() {
+            findings.wrong("/scopes", "must name at least one of read, submit and admin");
+        }
+        let life = life(&mut findings, self.expires_in.as_deref());
+        findings.into_result()?;
+        Ok((self.name, scopes, life))
     }
-    let life = spec.expires_in.map(|text| {
-        let range = Duration::from_secs(1)..=LONGEST_LIFE;
-        duration(&mut findings, "/expires_in", Some(&text), range, LONGEST_LIFE)
-    });
-    findings.into_result()?;
-    Ok((spec.name, scopes, life.and_then(|life| TimeDelta::from_std(life).ok())))
+}
+
+/// The field `expires_in`.
+pub(in crate::routes) fn life(findings: &mut Findings, text: Option<&str>) -> Option<TimeDelta> {
+    let range = Duration::from_secs(1)..=LONGEST_LIFE;
+    let life = text.map(|text| duration(findings, "/expires_in", Some(text), range, LONGEST_LIFE));
+    life.and_then(|life| TimeDelta::from_std(life).ok())
 }
 
 pub(super) fn may_not_any_more() -> Problem {

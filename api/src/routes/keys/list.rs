@@ -42,11 +42,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     answer_page(&keys, more, view, |key| sealer.seal(tenant, context, &written(key)))
 }
 
-fn written(key: &KeyInfo) -> Vec<u8> {
+/// A key's place in the list, as a cursor has it.
+pub(in crate::routes) fn written(key: &KeyInfo) -> Vec<u8> {
     [&key.created_at.timestamp_micros().to_be_bytes()[..], key.id.as_bytes()].concat()
 }
 
-fn read(bytes: &[u8]) -> Option<KeyPosition> {
+/// The place that a cursor names.
+pub(in crate::routes) fn read(bytes: &[u8]) -> Option<KeyPosition> {
     let (micros, id) = bytes.split_first_chunk()?;
     let created_at = DateTime::from_timestamp_micros(i64::from_be_bytes(*micros))?;
     Some(KeyPosition { created_at, id: std::str::from_utf8(id).ok()?.to_owned() })

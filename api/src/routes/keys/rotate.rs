@@ -54,9 +54,27 @@ pub struct RotateSpec {
 #[schema(as = RotatedApiKey)]
 pub struct RotatedView<'a> {
     /// The new key.
-    new: NewKeyView<'a>,
+    pub(in crate::routes) new: NewKeyView<'a>,
     /// The old key.
-    old: KeyView<'a>,
+    pub(in crate::routes) old: KeyView<'a>,
+}
+
+/// How long the old key is to stay valid, as the body says.
+///
+/// # Errors
+/// What is wrong with it.
+pub(in crate::routes) fn overlap(body: &[u8]) -> Result<Duration, Problem> {
+    let spec: RotateSpec = if body.is_empty() { RotateSpec::default() } else { json::parse(body)? };
+    let mut findings = Findings::new(String::new());
+    let range = Duration::ZERO..=LONGEST_OVERLAP;
+    let overlap = duration(&mut findings, "/overlap", spec.overlap.as_deref(), range, OVERLAP);
+    findings.into_result()?;
+    Ok(overlap)
+}
+
+/// It has a replacement.
+pub(in crate::routes) fn already_rotated() -> Problem {
+    Problem::new(Code::AlreadyRotated, "The key was already replaced; rotate its replacement.")
 }
 
 /// Answers.
@@ -66,11 +84,7 @@ pub struct RotatedView<'a> {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = id_in_path(&call)?;
     call.query()?.finish()?;
-    let spec = if call.body.is_empty() { RotateSpec::default() } else { json::parse(&call.body)? };
-    let mut findings = Findings::new(String::new());
-    let range = Duration::ZERO..=LONGEST_OVERLAP;
-    let overlap = duration(&mut findings, "/overlap", spec.overlap.as_deref(), range, OVERLAP);
-    findings.into_result()?;
+    let overlap = overlap(&call.body)?;
     let once = idempotency_key(&call)?;
     let (db, scope, user) = (&call.state.api, call.scope(), call.caller.keys_of()?);
     // A rotation gives the old key's scopes to whoever asks for it.
@@ -89,10 +103,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
             let view = RotatedView { new, old: KeyView::from(&*old) };
             Ok(raw_json(StatusCode::CREATED, to_json(&view)?))
         }
-        Once::Done(Rotated::Already) => Err(Problem::new(
-            Code::AlreadyRotated,
-            "The key was already replaced; rotate its replacement.",
-        )),
+        Once::Done(Rotated::Already) => Err(already_rotated()),
         Once::Done(Rotated::NotFound) => Err(no_such_key()),
         Once::Done(Rotated::MayNot) => Err(may_not_any_more()),
         Once::Done(Rotated::ActorEnded) => Err(ended()),

@@ -76,11 +76,16 @@ impl<'a> NewKeyView<'a> {
 /// `not_found` for what cannot be a key's id.
 pub(super) fn id_in_path(call: &Call) -> Result<&str, Problem> {
     let id = call.request.match_info().get("id").unwrap_or_default();
+    if is_key_id(id) { Ok(id) } else { Err(no_such_key()) }
+}
+
+/// Whether a key may have this id.
+pub(in crate::routes) fn is_key_id(id: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || (b'2'..=b'7').contains(&b);
-    if id.len() == 12 && id.bytes().all(plain) { Ok(id) } else { Err(no_such_key()) }
+    id.len() == 12 && id.bytes().all(plain)
 }
 
 /// "Not found", in the same words for a foreign, an unknown, a revoked and a malformed one.
-pub(super) fn no_such_key() -> Problem {
+pub(in crate::routes) fn no_such_key() -> Problem {
     Problem::no_such("key")
 }

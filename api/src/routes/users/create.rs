@@ -18,6 +18,7 @@ use domain::id::UserId;
 use runtime::clock::wall;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use store::idempotency::Once;
 use store::user::{Created, Entry, NewUser, UserInfo};
 use utoipa::ToSchema;
@@ -61,7 +62,8 @@ pub struct NewUserView<'a> {
 }
 
 impl<'a> NewUserView<'a> {
-    fn new(user: &'a UserInfo, invite_token: Option<&'a str>) -> Self {
+    /// With the token, where there is one to show.
+    pub(in crate::routes) fn new(user: &'a UserInfo, invite_token: Option<&'a str>) -> Self {
         Self { user: user.into(), invite_token }
     }
 }
@@ -109,10 +111,19 @@ async fn entry(
         let turn = call.state.passwords.turn(call.peer).await?;
         return Ok((Entry::Password(call.state.passwords.hash(&turn, password).await?), None));
     }
+    let (entry, token) = invitation(call.state.invitation_life)?;
+    Ok((entry, Some(token)))
+}
+
+/// An invitation that is good for `life`, and its token.
+///
+/// # Errors
+/// `internal` when the system gives no random bytes.
+pub(in crate::routes) fn invitation(life: Duration) -> Result<(Entry, SecretString), Problem> {
     let token = one_time(Purpose::Invitation)?;
-    let life = TimeDelta::from_std(call.state.invitation_life).unwrap_or_default();
+    let life = TimeDelta::from_std(life).unwrap_or_default();
     let entry = Entry::Invitation { hash: token.hash, expires_at: wall() + life };
-    Ok((entry, Some(token.text)))
+    Ok((entry, token.text))
 }
 
 /// Whether the caller holds all that the role gives.

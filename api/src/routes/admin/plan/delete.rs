@@ -1,10 +1,11 @@
 //! `DELETE /v1/admin/plans/{name}`: a plan that nobody is on.
 
-use super::view::name_of;
+use super::view::{mismatch, name_of};
 use crate::answer::json;
 use crate::call::OperatorCall;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, Content, Doc, IF_MATCH};
 use crate::problem::{Code, Problem};
+use crate::request::wanted_version;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::PlanName;
@@ -16,8 +17,9 @@ use utoipa::ToSchema;
 pub const DOC: Doc = Doc {
     summary: "Delete a plan",
     description: "Only a plan without tenants; a deleted tenant counts until it is purged. The plan `default` cannot be deleted.",
+    headers: &[IF_MATCH],
     answers: &[AnswerDoc { status: 200, text: "Deleted", content: Content::Json("DeletedPlan") }],
-    problems: &[Code::NotFound, Code::Conflict],
+    problems: &[Code::NotFound, Code::Conflict, Code::VersionMismatch],
     ..Doc::EMPTY
 };
 
@@ -35,11 +37,12 @@ pub struct DeletedPlanView {
 /// Answers.
 ///
 /// # Errors
-/// `not_found`; `conflict` while tenants are on it; what the database said.
+/// `not_found`; `conflict` while tenants are on it; `version_mismatch`; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
-    match store::plan::delete(&call.state.admin, &name, call.by()).await? {
+    let if_version = wanted_version(call.request.headers())?;
+    match store::plan::delete(&call.state.admin, (&name, if_version), call.by()).await? {
         Deleted::Yes => json(StatusCode::OK, &DeletedPlanView { name, deleted: true }),
         Deleted::InUse => {
             let detail = format!(
@@ -47,6 +50,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
             );
             Err(Problem::new(Code::Conflict, detail))
         }
+        Deleted::VersionMismatch { version } => Err(mismatch(Some(version))),
         Deleted::NotFound => Err(Problem::no_such("plan")),
     }
 }

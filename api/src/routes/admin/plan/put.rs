@@ -1,34 +1,38 @@
 //! `PUT /v1/admin/plans/{name}`: a plan, new or as it is from now on.
 
-use super::view::{PlanView, name_of};
-use crate::answer::json;
+use super::view::{mismatch, name_of, shown};
 use crate::call::OperatorCall;
-use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc, IF_MATCH, IF_NONE_MATCH};
 use crate::problem::{Code, FieldError, Problem};
-use crate::request::json as body;
+use crate::request::{json as body, wanted_version};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::plan::PlanLimits;
+use store::plan::PlanStored;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
     summary: "Store a plan",
     description: "All limits must be given. A change takes effect within two seconds; tenants keep what they have.",
+    headers: &[IF_MATCH, IF_NONE_MATCH],
     request: Some("PlanLimits"),
     answers: &[
         AnswerDoc { status: 201, text: "The new plan", content: Content::Json("Plan") },
-        AnswerDoc { status: 200, text: "The changed plan", content: Content::Json("Plan") },
+        AnswerDoc { status: 200, text: "Changed, or unchanged", content: Content::Json("Plan") },
     ],
+    answer_headers: &[AnswerHeader::ETag],
+    problems: &[Code::VersionMismatch],
     ..Doc::EMPTY
 };
 
 /// Answers.
 ///
 /// # Errors
-/// What is wrong with it; what the database said.
+/// What is wrong with it; `version_mismatch`; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let name = name_of(&call)?;
+    let if_version = wanted_version(call.request.headers())?;
     let limits: PlanLimits = body::parse(&call.body)?;
     limits.check().map_err(|wrong| {
         let at = |wrong: domain::plan::LimitError| FieldError {
@@ -37,8 +41,10 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
         };
         Problem::with_errors(Code::ValidationFailed, wrong.into_iter().map(at).collect())
     })?;
-    let made = store::plan::put(&call.state.admin, &name, &limits, call.by()).await?;
-    let plan = store::plan::find(&call.state.admin, &name).await?;
-    let plan = plan.ok_or_else(|| Problem::no_such("plan"))?;
-    json(if made { StatusCode::CREATED } else { StatusCode::OK }, &PlanView::from(plan))
+    let put = (&name, if_version);
+    match store::plan::put(&call.state.admin, put, &limits, call.by()).await? {
+        PlanStored::Created(plan) => shown(StatusCode::CREATED, plan),
+        PlanStored::Updated(plan) | PlanStored::Unchanged(plan) => shown(StatusCode::OK, plan),
+        PlanStored::VersionMismatch { version } => Err(mismatch(version)),
+    }
 }

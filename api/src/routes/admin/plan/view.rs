@@ -1,7 +1,11 @@
 //! A plan as operators see it, and how one is named in a path.
 
+use crate::answer::{raw_json, to_json};
 use crate::call::OperatorCall;
 use crate::problem::{Code, Problem};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::ETAG;
 use domain::id::PlanName;
 use domain::plan::PlanLimits;
 use domain::time::Timestamp;
@@ -12,6 +16,7 @@ use store::plan::PlanRecord;
 #[derive(Debug, Serialize)]
 pub struct PlanView {
     name: String,
+    version: i64,
     #[serde(flatten)]
     limits: PlanLimits,
     created_at: Timestamp,
@@ -22,11 +27,31 @@ impl From<PlanRecord> for PlanView {
     fn from(plan: PlanRecord) -> Self {
         Self {
             name: plan.name.to_string(),
+            version: plan.version,
             limits: plan.limits,
             created_at: plan.created_at,
             updated_at: plan.updated_at,
         }
     }
+}
+
+/// Shows a plan, with its version as `ETag`.
+pub(super) fn shown(status: StatusCode, plan: PlanRecord) -> Result<HttpResponse, Problem> {
+    let tag = format!("\"{}\"", plan.version).parse();
+    let mut answer = raw_json(status, to_json(&PlanView::from(plan))?);
+    if let Ok(tag) = tag {
+        answer.headers_mut().insert(ETAG, tag);
+    }
+    Ok(answer)
+}
+
+/// It is in another version than was asked for.
+pub(super) fn mismatch(version: Option<i64>) -> Problem {
+    let detail = match version {
+        Some(version) => format!("The plan has version {version}."),
+        None => "The plan does not exist.".to_owned(),
+    };
+    Problem::new(Code::VersionMismatch, detail)
 }
 
 /// The plan named in the path.

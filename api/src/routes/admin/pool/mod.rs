@@ -3,7 +3,9 @@
 pub mod delete;
 pub mod get;
 pub mod list;
+pub mod pause;
 pub mod put;
+pub mod resume;
 mod view;
 
 pub use view::{MaxExecutorView, PoolGrantsView, PoolPauseView, PoolView};

@@ -93,7 +93,8 @@ impl MaxExecutorSpec {
     }
 }
 
-/// Who may use a pool: everyone, or the tenants on these plans and these tenants.
+/// Who may use a pool: everyone, the tenants on these plans, and these tenants. Grants beside `everyone` are kept, and count when it is
+/// taken away.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PoolGrantsPut)]
@@ -121,10 +122,6 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let if_version = wanted_version(call.request.headers())?;
     let spec: PoolSpec = body::parse(&call.body)?;
     let GrantsSpec { everyone, plans, tenants } = spec.granted_to;
-    if everyone && !(plans.is_empty() && tenants.is_empty()) {
-        let detail = "cannot be given together with `plans` or `tenants`";
-        return Err(Problem::at(Code::ValidationFailed, "/granted_to/everyone", detail));
-    }
     if plans.len() + tenants.len() > PoolGrants::MOST {
         let detail = format!(
             "must have at most {} plans and tenants; grant it to a plan instead",

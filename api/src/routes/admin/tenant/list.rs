@@ -24,6 +24,11 @@ pub const DOC: Doc = Doc {
             text: "`active`, `suspended` or `deleted`",
             form: Form::Schema("TenantState"),
         },
+        Param {
+            name: "name",
+            text: "Only the tenant of this name, or of one that is taken for it",
+            form: Form::Text,
+        },
     ],
     answers: &[AnswerDoc { status: 200, text: "A page", content: Content::Page("Tenant") }],
     problems: &[Code::InvalidCursor],
@@ -41,7 +46,15 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let mut query = call.query()?;
     let page = Page::take(&mut query)?;
     let state: Option<TenantState> = query.parsed("state", "active, suspended or deleted")?;
+    let name = query.one("name")?;
     query.finish()?;
+    if let Some(name) = name {
+        if page.has_cursor() {
+            let detail = "cannot be given together with `name`, which finds one tenant at most";
+            return Err(Problem::at(Code::InvalidParameter, "query:cursor", detail));
+        }
+        return named(&call, &name, state).await;
+    }
     let context = Context::new(List::Tenants, state.map(TenantState::as_str));
     let before = page.after_id(&call.state.sealer, NOBODY, context)?.map(TenantId);
     let mut found = store::tenant::list(&call.state.admin, state, before, page.limit + 1).await?;
@@ -50,4 +63,20 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let next_cursor = found.last().filter(|_| more).map(|tenant| seal(tenant.id));
     let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
     json(StatusCode::OK, &Sheet { data, next_cursor })
+}
+
+/// A page of the tenant of this name, if there is one.
+async fn named(
+    call: &OperatorCall,
+    name: &str,
+    state: Option<TenantState>,
+) -> Result<HttpResponse, Problem> {
+    let db = &call.state.admin;
+    let found = match store::tenant::find_by_name(db, name).await? {
+        Some(id) => store::tenant::get(db, id).await?,
+        None => None,
+    };
+    let found = found.filter(|tenant| state.is_none_or(|state| tenant.state == state));
+    let data: Vec<_> = found.into_iter().map(TenantView::from).collect();
+    json(StatusCode::OK, &Sheet { data, next_cursor: None })
 }

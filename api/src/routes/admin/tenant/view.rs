@@ -6,8 +6,10 @@ use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::TenantId;
+use domain::tenant::TenantState;
 use domain::time::Timestamp;
 use serde::Serialize;
+use store::TenantScope;
 use store::tenant::TenantRecord;
 use utoipa::ToSchema;
 
@@ -69,6 +71,20 @@ pub(super) async fn answer(
 ) -> Result<HttpResponse, Problem> {
     let tenant = store::tenant::get(&call.state.admin, id).await?.ok_or_else(unknown)?;
     json(status, &TenantView::from(tenant))
+}
+
+/// The rows of the tenant named in the path, for a route beneath it. A deleted one has none.
+pub(in crate::routes::admin) async fn scope_of(
+    call: &OperatorCall,
+) -> Result<TenantScope, Problem> {
+    let named = call.request.match_info().get("id").unwrap_or_default();
+    let no_tenant = || unknown().called(named);
+    let id = id_of(call).map_err(|_| no_tenant())?;
+    let tenant = store::tenant::get(&call.state.admin, id).await?.ok_or_else(no_tenant)?;
+    if tenant.state == TenantState::Deleted {
+        return Err(no_tenant());
+    }
+    Ok(TenantScope::new(id).acting(call.by()))
 }
 
 pub(super) fn unknown() -> Problem {

@@ -1,0 +1,6 @@
+//! `/v1/admin/executors`: the machines that run tasks, as they are connected.
+
+pub mod list;
+mod view;
+
+pub use view::{ExecutorView, QuantitiesView};

@@ -1,0 +1,29 @@
+//! `GET /v1/admin/operator-keys`: operators' keys, newest first. They are few: one page.
+
+use super::view::OperatorKeyView;
+use crate::answer::json;
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::pagination::Sheet;
+use crate::problem::Problem;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "List operator keys",
+    description: "Newest first, at most 1000. With expired keys, without revoked ones.",
+    answers: &[AnswerDoc { status: 200, text: "The keys", content: Content::Page("OperatorKey") }],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// What the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let keys = store::operator_key::list(&call.state.admin).await?;
+    let data: Vec<_> = keys.iter().map(OperatorKeyView::from).collect();
+    json(StatusCode::OK, &Sheet { data, next_cursor: None })
+}

@@ -1,0 +1,36 @@
+//! `DELETE /v1/admin/operator-keys/{id}`: end an operator's key at once.
+
+use super::view::{OperatorKeyView, id_in_path, no_such_key};
+use crate::answer::json as answer;
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::nothing;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Revoke an operator key",
+    description: "Every process refuses the key within 2 s. A key may revoke itself. Cannot be undone.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The revoked key",
+        content: Content::Json("OperatorKey"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`, for one that was revoked before, too; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    let id = id_in_path(&call)?;
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    let revoked = store::operator_key::revoke(&call.state.admin, id, call.by()).await?;
+    let key = revoked.ok_or_else(no_such_key)?;
+    answer(StatusCode::OK, &OperatorKeyView::from(&key))
+}

@@ -1,0 +1,69 @@
+//! `POST /v1/admin/operator-keys/{id}/rotate`: put a new key in the place of an operator's.
+
+use super::view::{NewOperatorKeyView, OperatorKeyView, id_in_path, may_give, no_such_key};
+use crate::answer::json as answer;
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::routes::keys::rotate::{already_rotated, overlap};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use secrecy::ExposeSecret;
+use serde::Serialize;
+use store::key::NewSecret;
+use store::operator_key::Rotated;
+use utoipa::ToSchema;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Replace an operator key",
+    description: "The new key has the name, scopes and lifetime of the old one, which expires after `overlap`; your own key must have these scopes. A key can be replaced once.",
+    request: Some("ApiKeyRotate"),
+    answers: &[AnswerDoc {
+        status: 201,
+        text: "Replaced",
+        content: Content::Json("RotatedOperatorKey"),
+    }],
+    problems: &[Code::NotFound, Code::AlreadyRotated],
+    ..Doc::EMPTY
+};
+
+/// Both keys.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RotatedOperatorKey)]
+pub struct RotatedOperatorKeyView<'a> {
+    /// The new key.
+    new: NewOperatorKeyView<'a>,
+    /// The old key.
+    old: OperatorKeyView<'a>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `already_rotated`; `scope_missing`; `validation_failed`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    let id = id_in_path(&call)?;
+    call.query()?.finish()?;
+    let overlap = overlap(&call.body)?;
+    call.require_live().await?;
+    let db = &call.state.admin;
+    // A rotation gives the old key's scopes to whoever asks for it.
+    let key = store::operator_key::find(db, id).await?.filter(|key| key.is_live());
+    let key = key.ok_or_else(no_such_key)?;
+    may_give(&call, key.scopes.iter().map(String::as_str))?;
+    let made = call.state.operators.generate_key()?;
+    let secret = NewSecret { id: made.id, hash: made.hash.to_vec() };
+    match store::operator_key::rotate(db, (id, overlap), secret, call.by()).await? {
+        Rotated::Done { new, old } => {
+            let (key, info) = (made.text.expose_secret(), OperatorKeyView::from(&*new));
+            let view = RotatedOperatorKeyView {
+                new: NewOperatorKeyView { key, info },
+                old: OperatorKeyView::from(&*old),
+            };
+            answer(StatusCode::CREATED, &view)
+        }
+        Rotated::Already => Err(already_rotated()),
+        Rotated::NotFound => Err(no_such_key()),
+    }
+}

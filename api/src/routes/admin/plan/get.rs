@@ -1,0 +1,31 @@
+//! `GET /v1/admin/plans/{name}`.
+
+use super::view::{name_of, shown};
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::problem::{Code, Problem};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Read a plan",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The plan, with its version as `ETag`",
+        content: Content::Json("Plan"),
+    }],
+    answer_headers: &[AnswerHeader::ETag],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let found = store::plan::find(&call.state.admin, &name_of(&call)?).await?;
+    shown(StatusCode::OK, found.ok_or_else(|| Problem::no_such("plan"))?)
+}

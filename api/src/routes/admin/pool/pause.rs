@@ -1,0 +1,51 @@
+//! `POST /v1/admin/pools/{name}/pause`: nothing of a pool is dispatched until it is resumed.
+
+use super::view::{name_of, shown};
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, AnswerHeader, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::json;
+use crate::task::{Findings, short_text};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// Longest reason.
+const MAX_REASON: usize = 500;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Pause a pool",
+    description: "Dispatch stops within a second; running tasks continue, and tasks are accepted. Can be repeated, with another reason.",
+    request: Some("PoolPause"),
+    answers: &[AnswerDoc { status: 200, text: "The paused pool", content: Content::Json("Pool") }],
+    answer_headers: &[AnswerHeader::ETag],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Why.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PoolPause)]
+pub struct PoolPauseSpec {
+    /// Reason, shown with the pool.
+    #[schema(min_length = 1, max_length = 500)]
+    reason: String,
+}
+
+/// Answers.
+///
+/// # Errors
+/// `validation_failed`; `not_found`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let name = name_of(&call)?;
+    let PoolPauseSpec { reason } = json::parse(&call.body)?;
+    let mut findings = Findings::default();
+    short_text(&mut findings, "/reason", &reason, MAX_REASON);
+    findings.into_result()?;
+    let paused = store::pool::pause(&call.state.admin, &name, &reason, call.by()).await?;
+    shown(StatusCode::OK, paused.ok_or_else(|| Problem::no_such("pool"))?)
+}

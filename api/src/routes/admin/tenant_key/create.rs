@@ -1,0 +1,58 @@
+//! `POST /v1/admin/tenants/{id}/keys`: an API key for a tenant, such as its first.
+
+use crate::answer::json as answer;
+use crate::auth::ended;
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::json;
+use crate::routes::admin::tenant::scope_of;
+use crate::routes::keys::create::KeySpec;
+use crate::routes::keys::view::NewKeyView;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use runtime::clock::wall;
+use secrecy::ExposeSecret;
+use store::idempotency::Once;
+use store::key::{Created, NewKey};
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Create an API key for a tenant",
+    description: "The key is shown once and belongs to no user.",
+    request: Some("ApiKeyCreate"),
+    answers: &[AnswerDoc { status: 201, text: "Created", content: Content::Json("NewApiKey") }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`; `validation_failed`; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    let spec: KeySpec = json::parse(&call.body)?;
+    let (name, scopes, life) = spec.checked()?;
+    let scope = scope_of(&call).await?;
+    call.require_live().await?;
+    let made = call.state.authenticator.generate_key()?;
+    let new = NewKey {
+        id: made.id,
+        tenant: scope.tenant(),
+        name,
+        hash: made.hash.to_vec(),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
+        expires_at: life.and_then(|life| wall().checked_add_signed(life)),
+    };
+    let db = &call.state.api;
+    // No user makes it, and no idempotency key was given: what remains is that it is there.
+    match store::key::create_own(db, &scope, (new, None), None, |_| Vec::new()).await? {
+        Once::Done(Created::Done(key)) => {
+            answer(StatusCode::CREATED, &NewKeyView::new(&key, Some(made.text.expose_secret())))
+        }
+        Once::Done(Created::MayNot | Created::ActorEnded)
+        | Once::Replayed { .. }
+        | Once::KeyReused => Err(ended()),
+    }
+}

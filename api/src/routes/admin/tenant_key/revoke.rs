@@ -1,0 +1,39 @@
+//! `DELETE /v1/admin/tenants/{id}/keys/{key_id}`: end a tenant's API key at once.
+
+use super::place::key_in_path;
+use crate::answer::json as answer;
+use crate::call::OperatorCall;
+use crate::openapi::{AnswerDoc, Content, Doc};
+use crate::problem::{Code, Problem};
+use crate::request::nothing;
+use crate::routes::admin::tenant::scope_of;
+use crate::routes::keys::view::{KeyView, no_such_key};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+/// The document's words.
+pub const DOC: Doc = Doc {
+    summary: "Revoke an API key of a tenant",
+    description: "Every process refuses the key within 2 s. Cannot be undone.",
+    answers: &[AnswerDoc {
+        status: 200,
+        text: "The revoked key",
+        content: Content::Json("ApiKey"),
+    }],
+    problems: &[Code::NotFound],
+    ..Doc::EMPTY
+};
+
+/// Answers.
+///
+/// # Errors
+/// `not_found`, for one that was revoked before, too; what the database said.
+pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
+    call.query()?.finish()?;
+    nothing(&call.body)?;
+    let scope = scope_of(&call).await?;
+    let id = key_in_path(&call)?;
+    let revoked = store::key::revoke(&call.state.api, &scope, None, id).await?;
+    let key = revoked.ok_or_else(no_such_key)?;
+    answer(StatusCode::OK, &KeyView::from(&key))
+}

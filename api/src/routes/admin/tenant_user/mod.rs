@@ -1,0 +1,4 @@
+//! `/v1/admin/tenants/{id}/users`: a tenant's users, for operators.
+
+pub mod create;
+pub mod list;

@@ -1,0 +1,91 @@
+//! What can be typed after customers' commands that have commands of their own.
+
+use crate::customer::{
+    ConcurrencyKeyArguments, ConcurrencyListArguments, ConcurrencySetArguments,
+    KeysCreateArguments, KeysRevokeArguments, KeysRotateArguments, ProfileUseArguments,
+    UsersInviteArguments, UsersRemoveArguments, UsersRoleArguments, schedule,
+};
+use clap::Subcommand;
+
+/// Commands for limits of concurrency keys.
+#[derive(Debug, Subcommand)]
+pub enum ConcurrencyCommand {
+    /// List the stored limits by key. Other keys have a limit of 1.
+    List(ConcurrencyListArguments),
+    /// Show a key's limit and its running tasks.
+    #[command(after_help = "Example:\n  berth concurrency show exports")]
+    Show(ConcurrencyKeyArguments),
+    /// Set the number of tasks of a key that run at once. Takes effect within a second, also for waiting tasks.
+    Set(ConcurrencySetArguments),
+    /// Reset a key's limit to 1.
+    #[command(after_help = "Example:\n  berth concurrency delete exports")]
+    Delete(ConcurrencyKeyArguments),
+}
+
+/// Commands for schedules.
+#[derive(Debug, Subcommand)]
+pub enum ScheduleCommand {
+    /// Create or replace a schedule. Idempotent.
+    Put(Box<schedule::PutArguments>),
+    /// Change parts of a schedule.
+    Edit(Box<schedule::EditArguments>),
+    /// Show a schedule.
+    #[command(after_help = "Example:\n  berth schedule get report")]
+    Get(schedule::NameArguments),
+    /// List schedules by name.
+    List(schedule::ScheduleListArguments),
+    /// Delete a schedule. Its tasks continue.
+    Delete(schedule::DeleteArguments),
+    /// Pause a schedule: due times are recorded but create no task.
+    Pause(schedule::PauseArguments),
+    /// Resume a paused schedule from its next due time.
+    #[command(after_help = "Example:\n  berth schedule resume report")]
+    Resume(schedule::NameArguments),
+    /// Fire a schedule now and print the task's id.
+    #[command(after_help = "Example:\n  berth get --wait $(berth schedule trigger report)")]
+    Trigger(schedule::NameArguments),
+    /// Fire the due times of a past range that created no task.
+    Backfill(schedule::BackfillArguments),
+    /// Show the outcomes of a schedule's due times, newest first.
+    Fires(schedule::FiresArguments),
+    /// Show the next due times of a schedule or timing, with a calendar.
+    Preview(Box<schedule::PreviewArguments>),
+}
+
+/// Commands for API keys of the caller's tenant.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// List keys, newest first: all, or those you created.
+    #[command(after_help = "Example:\n  berth keys list")]
+    List,
+    /// Create a key and print it once.
+    Create(KeysCreateArguments),
+    /// Replace a key by a new one and print it once.
+    Rotate(KeysRotateArguments),
+    /// Revoke a key at once.
+    Revoke(KeysRevokeArguments),
+}
+
+/// Commands for users of the caller's tenant.
+#[derive(Debug, Subcommand)]
+pub enum UsersCommand {
+    /// List users, newest first.
+    #[command(after_help = "Example:\n  berth users list")]
+    List,
+    /// Invite a user and print the invitation token once.
+    Invite(UsersInviteArguments),
+    /// Change a user's role.
+    Role(UsersRoleArguments),
+    /// Remove a user, end its sessions and revoke its keys.
+    Remove(UsersRemoveArguments),
+}
+
+/// Commands for profiles.
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// List profiles; the current one is marked.
+    #[command(after_help = "Example:\n  berth profile list")]
+    List,
+    /// Make a profile the current one.
+    Use(ProfileUseArguments),
+}

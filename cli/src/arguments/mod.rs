@@ -1,0 +1,177 @@
+//! What can be typed after `berth`.
+//!
+//! Read by `main` alone. One struct a command, kept beside the code that runs it; here is only the list.
+
+mod admin;
+mod customer;
+#[cfg(test)]
+mod tests;
+
+use crate::admin::MigrateArguments;
+use crate::customer::{
+    AcceptArguments, AttemptsArguments, AuditArguments, CancelArguments, ConnectionArguments,
+    ExplainArguments, GetArguments, ListArguments, LoginArguments, LogsArguments, RerunArguments,
+    SignInArguments, SignUpArguments, SubmitArguments, UsageArguments, WatchArguments,
+};
+use crate::manual::{CompletionsArguments, ManArguments};
+use crate::output::Format;
+use crate::settings_arguments::SettingsArguments;
+use crate::sim::SimArguments;
+use crate::up::UpArguments;
+use clap::{Parser, Subcommand};
+
+pub use admin::{
+    AdminArguments, AdminCommand, AuditCommand, ExecutorCommand, KeyCommand, OperatorKeyCommand,
+    PlanCommand, PoolCommand, TenantCommand, UserCommand,
+};
+pub use customer::{
+    ConcurrencyCommand, KeysCommand, ProfileCommand, ScheduleCommand, UsersCommand,
+};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  the command failed; or the awaited task ended failed, aborted or killed; or a doctor check failed
+  2  invalid arguments, settings or task; or some tasks of a file were refused; or a doctor check could not run
+  3  not found
+  4  the API key is missing, invalid or lacks permission
+  5  the server or the database is unreachable or overloaded
+  6  the awaited task was cancelled, expired or skipped
+  7  the audit log was changed, or rows of it are missing
+
+Examples:
+  berth up
+  berth login --server https://berth.example.com        # asks for the key and stores it
+  berth submit --name hello --follow -- bash -c 'echo hi'
+  berth submit --file tasks.ndjson
+  berth watch";
+
+/// Berth runs commands and HTTP calls for many customers on shared machines.
+///
+/// An accepted task is never lost and ends exactly once. Customers share the machines by weight. A command may run more than once if
+/// its machine fails (see `berth submit --delivery`).
+#[derive(Debug, Parser)]
+#[command(name = "berth", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Output format.
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    pub output: Format,
+    #[command(flatten)]
+    pub connection: ConnectionArguments,
+}
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start a complete Berth on this machine: database, all roles, an executor and a first key.
+    Up(Box<UpArguments>),
+    /// Run the HTTP API.
+    #[command(after_help = "Example:\n  berth api --config /etc/berth.toml")]
+    Api(SettingsArguments),
+    /// Run a scheduler: due times and dispatch order.
+    #[command(after_help = "Example:\n  berth scheduler --config /etc/berth.toml")]
+    Scheduler(SettingsArguments),
+    /// Run a resource manager: placement and leases.
+    #[command(
+        after_help = "Example:\n  BERTH_RESOURCE_MANAGER__LISTEN=0.0.0.0:7070 berth resource-manager"
+    )]
+    ResourceManager(SettingsArguments),
+    /// Run an executor: the agent that runs tasks on this machine.
+    #[command(
+        after_help = "Example:\n  BERTH_EXECUTOR__RESOURCE_MANAGERS=http://rm:7070 berth executor"
+    )]
+    Executor(SettingsArguments),
+    /// Migrate the database to this version: tables, policies and service roles.
+    #[command(
+        after_help = "Example:\n  BERTH_DATABASE__URL=postgres://owner@db/berth berth migrate"
+    )]
+    Migrate(MigrateArguments),
+    /// Check the invariants in the database and the broker, and print what to do about each failure.
+    #[command(
+        after_help = "Read-only and safe under load. Exit code 0: healthy; 1: a check failed; 2: a check could not run.\n\nExample:\n  berth doctor --config /etc/berth.toml --output json"
+    )]
+    Doctor(SettingsArguments),
+    /// Operator commands, with an operator key.
+    #[command(
+        after_help = "Examples:\n  berth admin tenant create acme\n  berth admin key create --tenant acme --name ci --scope submit\n\nThe server is that of --server, BERTH_SERVER or the profile."
+    )]
+    Admin(AdminArguments),
+    /// Submit a task and print its id.
+    Submit(Box<SubmitArguments>),
+    /// Show a task.
+    Get(GetArguments),
+    /// Show what a task waits for and its estimated start.
+    Explain(ExplainArguments),
+    /// Watch tasks until all named ones have finished.
+    Watch(WatchArguments),
+    /// Show tasks, newest first.
+    List(ListArguments),
+    /// Print a task's output to standard output and standard error.
+    Logs(LogsArguments),
+    /// Run a task again as a new task and print its id.
+    Rerun(RerunArguments),
+    /// Cancel tasks; running ones are asked to stop.
+    Cancel(CancelArguments),
+    /// Show the attempts of a task.
+    Attempts(AttemptsArguments),
+    /// Show usage by day and tier.
+    Usage(UsageArguments),
+    /// Show the limits of the plan and their use.
+    #[command(after_help = "Example:\n  berth limits")]
+    Limits,
+    /// Show the audit log of your tenant, newest first.
+    Audit(AuditArguments),
+    /// Concurrency keys: how many tasks with the same key run at once.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth concurrency set exports 3\n  berth concurrency list"
+    )]
+    Concurrency(ConcurrencyCommand),
+    /// Schedules, which create tasks at their due times.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth schedule put report --cron '30 2 * * *' -- bash -c 'echo hi'\n  berth schedule edit report --zone Europe/Berlin\n  berth schedule fires report"
+    )]
+    Schedule(ScheduleCommand),
+    /// API keys of your tenant.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth keys create --name ci --scope submit\n  berth keys list"
+    )]
+    Keys(KeysCommand),
+    /// Users of your tenant.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth users invite ann@example.com --role developer\n  berth users role ann@example.com admin"
+    )]
+    Users(UsersCommand),
+    /// Store a server and an existing API key in a profile.
+    Login(LoginArguments),
+    /// Show the server, the tenant and the scopes of the API key.
+    #[command(name = "whoami", after_help = "Example:\n  berth whoami")]
+    WhoAmI,
+    /// Sign in with e-mail and password; create an API key and store it.
+    SignIn(SignInArguments),
+    /// Accept an invitation and set a password.
+    Accept(AcceptArguments),
+    /// Sign up as a customer, where the server allows it, and store a first key.
+    SignUp(SignUpArguments),
+    /// Stored servers.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  berth profile list\n  berth profile use staging"
+    )]
+    Profile(ProfileCommand),
+    /// Simulate scheduling policies under a virtual clock.
+    Sim(SimArguments),
+    /// Print the OpenAPI 3.1 document of the HTTP API.
+    #[command(after_help = "Example:\n  berth openapi > openapi.json")]
+    Openapi(SettingsArguments),
+    /// Print shell completions.
+    Completions(CompletionsArguments),
+    /// Write manual pages into a folder.
+    Man(ManArguments),
+}

@@ -1,0 +1,92 @@
+//! `/v1/admin/tenants`.
+
+use crate::send::{Call, to_json};
+use crate::{ApiResponse, Client, ClientError, Page, PageRequest, Tenant, TenantFilter};
+use domain::id::{PlanName, TenantId};
+use serde_json::{Map, json};
+
+const PATH: &str = "v1/admin/tenants";
+
+impl Client {
+    /// One page of the tenants, newest first. [`Page::next`] leads to the next.
+    ///
+    /// # Errors
+    /// A cursor that the server refuses; no response.
+    pub async fn tenants(
+        &self,
+        filter: &TenantFilter,
+        page: &PageRequest,
+    ) -> Result<ApiResponse<Page<Tenant>>, ClientError> {
+        self.send(Call::get(PATH).query(filter.parameters()).query(page.parameters())).await
+    }
+
+    /// A tenant.
+    ///
+    /// # Errors
+    /// 404 for an unknown tenant; no response.
+    pub async fn tenant(&self, id: TenantId) -> Result<ApiResponse<Tenant>, ClientError> {
+        self.send(Call::get(of(id))).await
+    }
+
+    /// Makes a tenant; `weight` of `None` is the plan's.
+    ///
+    /// # Errors
+    /// 409 for a taken name; an unknown plan; no response.
+    pub async fn create_tenant(
+        &self,
+        name: &str,
+        plan: &PlanName,
+        weight: Option<f64>,
+    ) -> Result<ApiResponse<Tenant>, ClientError> {
+        let body = json!({"name": name, "plan": plan, "weight": weight});
+        self.send(Call::post_once(PATH).json(to_json(&body)?)).await
+    }
+
+    /// Changes a tenant's plan and weight; `None` leaves them, a weight of `Some(None)` is the plan's.
+    ///
+    /// # Errors
+    /// 404 for an unknown or deleted tenant; an unknown plan; no response.
+    pub async fn change_tenant(
+        &self,
+        id: TenantId,
+        plan: Option<&PlanName>,
+        weight: Option<Option<f64>>,
+    ) -> Result<ApiResponse<Tenant>, ClientError> {
+        let mut body = Map::new();
+        if let Some(plan) = plan {
+            body.insert("plan".to_owned(), json!(plan));
+        }
+        if let Some(weight) = weight {
+            body.insert("weight".to_owned(), json!(weight));
+        }
+        self.send(Call::patch(of(id)).json(to_json(&body)?)).await
+    }
+
+    /// Suspends a tenant: no submits and no new starts. One that is suspended stays as it is.
+    ///
+    /// # Errors
+    /// 404 for an unknown tenant; 409 for a deleted one; no response.
+    pub async fn suspend_tenant(&self, id: TenantId) -> Result<ApiResponse<Tenant>, ClientError> {
+        self.send(Call::post_repeatable(format!("{}/suspend", of(id)))).await
+    }
+
+    /// Resumes a suspended tenant. One that is active stays as it is.
+    ///
+    /// # Errors
+    /// 404 for an unknown tenant; 409 for a deleted one; no response.
+    pub async fn resume_tenant(&self, id: TenantId) -> Result<ApiResponse<Tenant>, ClientError> {
+        self.send(Call::post_repeatable(format!("{}/resume", of(id)))).await
+    }
+
+    /// Deletes a tenant. Cannot be undone.
+    ///
+    /// # Errors
+    /// 404 for an unknown tenant; no response.
+    pub async fn delete_tenant(&self, id: TenantId) -> Result<ApiResponse<Tenant>, ClientError> {
+        self.send(Call::delete(of(id))).await
+    }
+}
+
+fn of(id: TenantId) -> String {
+    format!("{PATH}/{id}")
+}
