@@ -306,6 +306,11 @@ async fn operators_need_a_key_and_no_database() -> anyhow::Result<()> {
     assert!(pool.contains("plan team, 1 tenant") && pool.contains("ports=9"), "{pool}");
     assert!(admin(&["pool", "list", "--output", "json"]).await?.contains(id.trim()));
     admin(&["pool", "delete", "gpu"]).await?;
+    // A grant beside `everyone` is kept, and counts when that is taken away.
+    assert!(admin(&["pool", "set", "default", "--grant-plan", "team"]).await?.contains("everyone"));
+    let default = admin(&["pool", "set", "default", "--everyone", "off"]).await?;
+    assert!(default.contains("plan team"), "{default}");
+    admin(&["pool", "set", "default", "--everyone", "on", "--revoke-plan", "team"]).await?;
     let invited = ["user", "create", "--tenant", "acme", "--email", "a@b.c", "--role", "owner"];
     assert!(admin(&invited).await?.starts_with("berthinvite_"));
     assert!(admin(&["user", "list", "--tenant", "acme"]).await?.contains("owner"));

@@ -126,6 +126,17 @@ async fn an_operators_key_is_replaced_and_revoked_on_all_processes_within_two_se
     let wanted = ["operator_key.create", "operator_key.revoke", "operator_key.rotate"];
     assert_eq!(actions, wanted, "newest first; the last try to make one, too");
     assert!(!told.to_string().contains(&new[new.len() - 40..]), "no key in the audit");
+
+    let later = server.new_operator("later", &["read"]).await;
+    let ended = format!(
+        "update operator_key set expires_at = now() - interval '1 s' where id = '{}'",
+        id_of(&later)
+    );
+    server.db.sql(&ended).await.unwrap();
+    let listed = store::operator_key::list(&server.admin).await.unwrap();
+    assert!(listed.len() >= 2);
+    let last = listed.last().unwrap();
+    assert_eq!(last.id, id_of(&later), "the newest, after those that can be used");
 }
 
 /// Whether a key may be made under this name; makes it.

@@ -223,6 +223,10 @@ async fn a_pool_is_stored_under_its_name_in_versions_and_deleted_when_nothing_is
         let refused = operator.ask("PUT", "inner", &[], &json!({ "max_executor": wrong })).await;
         assert_eq!((refused.status, refused.pointers()), (422, vec![at.to_owned()]), "{refused:?}");
     }
+    let both = json!({"everyone": true, "plans": ["free"], "tenants": [server.tenant]});
+    let kept = operator.ask("PUT", "both", &[], &json!({ "granted_to": both })).await.json();
+    assert_eq!(kept["granted_to"], both, "as it is read, it can be put");
+    assert_eq!(operator.ask("DELETE", "both", &[], &Value::Null).await.status, 200);
     let many = json!({"granted_to": {"tenants": vec![server.tenant; 301]}});
     assert_eq!(operator.ask("PUT", "inner", &[], &many).await.pointers(), ["/granted_to"]);
 

@@ -4,7 +4,8 @@ use crate::support::{World, config};
 use domain::audit::{By, PLATFORM};
 use domain::id::NodeId;
 use std::time::Duration;
-use store::installation::{held, resume};
+use store::StoreError;
+use store::installation::{alive, held, overdue, resume};
 use store::migrate::{How, run as migrate};
 use store::shard;
 
@@ -40,6 +41,20 @@ async fn a_database_in_another_place_fires_nothing_until_an_operator_lets_it() {
         PLATFORM.uuid()
     );
     assert_eq!(world.number(told).await, 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_counted_in_time_gives_its_connection_back() {
+    let world = World::new().await;
+    let limit = Duration::from_millis(50);
+    assert_eq!(alive(&world.admin, limit * 100).await.unwrap(), Some(vec![]));
+    let mut tx = world.owner.begin().await.unwrap();
+    sqlx::raw_sql("lock table task, schedule").execute(&mut *tx).await.unwrap();
+    assert_eq!(alive(&world.admin, limit).await.unwrap(), None);
+    let late = overdue(&world.admin, 1, limit).await;
+    assert!(matches!(late, Err(StoreError::Timeout)), "{late:?}");
+    tx.rollback().await.unwrap();
+    assert_eq!(overdue(&world.admin, 1, limit * 100).await.unwrap().total, 0);
 }
 
 #[tokio::test]
