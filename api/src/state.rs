@@ -27,7 +27,7 @@ use std::time::Duration;
 use store::connect::{AdminDb, ApiDb, CountDb, SubmitDb};
 use tokio::sync::watch;
 
-/// A document that is made for the first who asks; an error is a bug.
+/// A document that is built at the first request; an error is a bug.
 pub(crate) type Document = LazyLock<
     Result<Bytes, serde_json::Error>,
     Box<dyn FnOnce() -> Result<Bytes, serde_json::Error> + Send>,
@@ -71,7 +71,7 @@ pub struct State {
     pub(crate) bus: BusRef,
     pub(crate) health: Health,
     pub(crate) limits: LimitsConfig,
-    /// The document of the API, as it is sent; made for the first who asks.
+    /// The document of the API, as it is sent; built at the first request.
     pub(crate) openapi: Document,
     pub(crate) ids: RequestIds,
     /// What keeps processors busy: batches read or judged, due times found. Two at once for each thread that answers requests: they must

@@ -1,7 +1,6 @@
 //! `GET /openapi.json`: the API's description, from the table of routes.
 //!
-//! Built for the first who asks, and kept: to build it takes several times the memory of the document, which a process that nobody
-//! asks would hold from its start.
+//! Built at the first request and kept. Building it takes several times the memory of the document, so it is not done at start.
 
 use crate::call::OpenCall;
 use crate::openapi::{AnswerDoc, Content, Doc};

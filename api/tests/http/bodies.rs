@@ -63,7 +63,7 @@ async fn latency(addr: SocketAddr, requests: usize) -> Duration {
     took[requests * 95 / 100]
 }
 
-/// Judged by how long others wait for an answer.
+/// Measures the latency of other requests.
 mod alone {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Operators' keys over HTTP: nobody gives what they do not hold, and who was revoked gives nothing.
+//! Operators' keys over HTTP: no key gives scopes that it lacks, and a revoked key gives none.
 
 use crate::client::{Answer, request};
 use crate::server::Server;

@@ -48,7 +48,7 @@ pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     let overlap = overlap(&call.body)?;
     call.require_live().await?;
     let db = &call.state.admin;
-    // A rotation gives the old key's scopes to whoever asks for it.
+    // A rotation gives the caller a key with the old key's scopes.
     let key = store::operator_key::find(db, id).await?.filter(|key| key.is_live());
     let key = key.ok_or_else(no_such_key)?;
     may_give(&call, key.scopes.iter().map(String::as_str))?;
