@@ -47,7 +47,11 @@ impl World {
     }
 
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        let database = TestDatabase::new().await.unwrap();
+        Self::on(TestDatabase::new().await.unwrap(), settings)
+    }
+
+    /// On a database of one's choice.
+    pub fn on(database: TestDatabase, settings: &[(&str, &str)]) -> Self {
         let mut environment = vec![
             ("BERTH_DATABASE__URL".to_owned(), database.owner_url().to_owned()),
             ("BERTH_DATABASE__SERVICE_PASSWORD".to_owned(), SERVICE_PASSWORD.to_owned()),

@@ -6,7 +6,6 @@ use domain::plan::PlanLimits;
 use domain::task::State;
 use domain::tenant::TenantState;
 use std::time::Duration;
-use store::TenantScope;
 use store::audit::By;
 use store::plan::{self, Deleted, PlanStored};
 use store::task::transition;
@@ -354,23 +353,4 @@ async fn a_purge_that_is_killed_anywhere_and_repeated_leaves_a_nameless_row_and_
     assert!(tombstone.purged_at.is_some());
     assert!(tenant::deleted(&world.scheduler, GRACE, 100).await.unwrap().is_empty());
     assert_eq!(rows_of(&world, other).await, others, "nobody else's");
-}
-
-#[tokio::test]
-async fn events_go_after_a_while_so_many_at_a_time() {
-    let world = World::new().await;
-    let tenant = world.tenant().await;
-    for days in [0, 29, 31, 32, 33] {
-        let event = format!(
-            "'{}', now() - interval '{days} days', 'quota_nearly_used', '{{}}'",
-            tenant.uuid()
-        );
-        world
-            .sql(format!("insert into tenant_event (tenant_id, at, kind, detail) values ({event})"))
-            .await;
-    }
-    let prune = async || tenant::prune_events(&world.scheduler, 30, 2).await.unwrap();
-    assert_eq!([prune().await, prune().await, prune().await], [2, 1, 0]);
-    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
-    assert_eq!(events.len(), 2);
 }

@@ -16,6 +16,7 @@ mod attempt_failed;
 mod attempt_killed;
 mod attempts_exhausted;
 mod cancel_requested;
+mod change;
 mod completed;
 mod dispatch_stale;
 mod dispatch_undone;

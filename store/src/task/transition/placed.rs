@@ -3,6 +3,7 @@
 //! One statement locks the sessions `for share` in id order, checks that the caller still owns each
 //! under its epoch, moves the tasks, and returns what they run. A hint of an old dispatch finds no row.
 
+use super::change::change_tasks;
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::lease::LeaseKey;
@@ -115,8 +116,8 @@ pub async fn placed(
     let rows: Vec<PlacementRow> = sorted.into_iter().map(PlacementRow::from).collect();
     let ids = || rows.iter().map(|row| row.id);
     let placed = repeated(|| async {
-        let query = sqlx::query!(
-            r#"with held as materialized (
+        let query = change_tasks!(
+            "with held as materialized (
                     select s.id from executor_session s
                     where s.id = any ($2::uuid[]) and s.owner = $1
                         and s.owner_epoch = ($3::bigint[])[array_position($2::uuid[], s.id)]
@@ -133,9 +134,10 @@ pub async fn placed(
                         and i.session_id = any (array(select h.id from held h))
                         and not (t.expire_if_late and t.first_started_at is null and t.start_deadline < now())
                     returning t.tenant_id, t.id, t.attempt, t.session_id, t.assignment, t.cap_ms, t.failures, t.max_attempts,
-                        t.at_most_once, t.run_at
-                )
-                select c.tenant_id, c.id, c.attempt, c.session_id as "session_id!", c.assignment as "assignment!", c.cap_ms,
+                        t.at_most_once, t.run_at, t.state
+                )",
+            changes: "select tenant_id, id, attempt, state, null, null::integer, null::uuid from claimed",
+            answer: r#"select c.tenant_id, c.id, c.attempt, c.session_id as "session_id!", c.assignment as "assignment!", c.cap_ms,
                     c.failures, c.max_attempts, c.at_most_once,
                     (extract(epoch from now() - c.run_at) * 1000)::bigint as "waited_ms!",
                     coalesce(s.run, '') as "run!", s.retry as "retry?", s.traceparent as "traceparent?",

@@ -105,7 +105,8 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
                 select id, version, tenant_id, now(), timing, template, overlap, misfire, false from schedule where tenant_id = '{0}';
             insert into tenant_past_state values ('{0}', now(), 'suspended');
             insert into tenant_quota_level values ('{0}', 'backlog', true);
-            insert into tenant_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
+            insert into event_consumer values ('{0}', 'live_x', now());
+            insert into task_event (tenant_id, kind, detail) values ('{0}', 'quota_nearly_used', '{{}}')",
             tenant.uuid()
         );
         world.sql(told).await;

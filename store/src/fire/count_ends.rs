@@ -1,43 +1,41 @@
 //! How the tasks of schedules end that pause when too many fail one after the other.
 //!
-//! A row a task, made with it and taken away by whoever counts its end, in the same transaction: so that each end counts once,
-//! however many look, and ending tasks costs nothing. The pause is stored under the lock that a fire takes: no due time after it
-//! makes a task.
+//! Such a task names its schedule (`task.counted_by`), so that the statement that ends it also writes an event for that schedule.
+//! Whoever counts moves the cursor of the consumer `schedules` in the same transaction: each end counts once, however many look. The
+//! pause is stored under the lock that a fire takes: no due time after it makes a task.
 
 use super::Due;
 use crate::StoreError;
 use crate::audit::{self, Act};
 use crate::connect::SchedulerDb;
+use crate::event::Cursor;
 use crate::schedule::read_text;
-use crate::statement::named;
+use crate::statement::{named, repeated};
 use domain::audit::By;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::FailureStreak;
 use domain::task::State;
-use domain::time::Timestamp;
 use serde_json::json;
 use sqlx::PgConnection;
-use std::collections::HashSet;
-use uuid::Uuid;
+use std::collections::BTreeMap;
 
-/// A task that is followed, as it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Followed {
-    /// In which shard its schedule is.
-    pub shard: i16,
-    /// Which schedule made it.
-    pub schedule: ScheduleId,
-    /// Which it is.
-    pub task: TaskId,
-    /// It has not ended.
-    pub lives: bool,
-    /// How it ended, and when; nothing while it lives, and where nothing is known of it any more.
-    pub end: Option<(State, Timestamp)>,
+/// Its row in `event_cursor`.
+const CONSUMER: &str = "schedules";
+
+/// What one look counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CountedEnds {
+    /// Ends of tasks.
+    pub ends: usize,
+    /// Schedules that were paused for them.
+    pub paused: Vec<PausedForFailures>,
 }
 
 /// A schedule that was paused because its tasks failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PausedForFailures {
+    /// Which schedule.
+    pub schedule: ScheduleId,
     /// Whose.
     pub tenant: TenantId,
     /// What its owner calls it.
@@ -48,8 +46,15 @@ pub struct PausedForFailures {
     pub last: TaskId,
 }
 
-/// Follows the tasks that these due times have made.
-pub(super) async fn follow(
+/// How a task of a schedule ended.
+struct End {
+    seq: i64,
+    task: TaskId,
+    state: State,
+}
+
+/// Has the ends of the tasks that these due times have made counted.
+pub(super) async fn count_ends_of(
     tx: &mut PgConnection,
     made: &[(Due, TaskId)],
 ) -> Result<(), StoreError> {
@@ -57,85 +62,73 @@ pub(super) async fn follow(
         return Ok(());
     }
     let query = sqlx::query!(
-        "insert into schedule_follow (shard, task_id, tenant_id, schedule_id)
-            select * from unnest($1::smallint[], $2::uuid[], $3::uuid[], $4::uuid[])",
-        &made.iter().map(|(due, _)| due.shard).collect::<Vec<_>>(),
-        &made.iter().map(|(_, task)| task.uuid()).collect::<Vec<_>>(),
+        "update task t set counted_by = i.schedule_id
+            from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(tenant_id, id, schedule_id)
+            where t.tenant_id = any (array[i.tenant_id]) and t.id = i.id",
         &made.iter().map(|(due, _)| due.tenant.uuid()).collect::<Vec<_>>(),
+        &made.iter().map(|(_, task)| task.uuid()).collect::<Vec<_>>(),
         &made.iter().map(|(due, _)| due.schedule.uuid()).collect::<Vec<_>>()
     );
-    named("fire.follow", query.execute(tx)).await.map(|_| ())
+    named("fire.count_ends_of", query.execute(tx)).await.map(|_| ())
 }
 
-/// The next tasks that are followed in `shards` behind `after`, at most `limit` of a shard, by shard and id.
-///
-/// # Errors
-/// When the database cannot answer.
-pub async fn followed(
-    db: &SchedulerDb,
-    shards: &[i16],
-    after: Option<TaskId>,
-    limit: i64,
-) -> Result<Vec<Followed>, StoreError> {
-    let query = sqlx::query!(
-        r#"select f.shard as "shard!", f.schedule_id as "schedule!", f.task_id as "task!", k.id is not null as "lives!",
-                e.state as "state?", e.finished_at as "finished_at?"
-            from unnest($1::smallint[]) as h(shard)
-            cross join lateral (
-                select n.* from schedule_follow n where n.shard = h.shard and n.task_id > $2 order by n.task_id limit $3) f
-            left join lateral (select o.id from task o where o.tenant_id = f.tenant_id and o.id = f.task_id limit 1) k on true
-            left join lateral (
-                select o.state::text as state, o.finished_at from task_history o
-                where k.id is null and o.tenant_id = f.tenant_id and o.id = f.task_id and o.finished_at >= f.since limit 1) e on true
-            order by f.shard, f.task_id"#,
-        shards,
-        after.map_or(Uuid::nil(), |task| task.uuid()),
-        limit
-    );
-    let rows = named("fire.followed", query.fetch_all(db.pool())).await?;
-    let followed = rows.into_iter().map(|row| {
-        let schedule = ScheduleId(row.schedule);
-        let state = row.state.map(|state| read_text("state", schedule, &state)).transpose()?;
-        Ok(Followed {
-            shard: row.shard,
-            schedule,
-            task: TaskId(row.task),
-            lives: row.lives,
-            end: state.zip(row.finished_at),
-        })
-    });
-    followed.collect()
-}
-
-/// Counts these ends of one schedule's tasks, each once whoever else does; says so where the schedule is paused for it.
+/// Counts the next ends of schedules' tasks, at most `limit`, each once whoever else does. Nothing while another counts.
 ///
 /// # Errors
 /// When the database cannot answer. Repeating it counts nothing twice.
-pub async fn count_ends(
-    db: &SchedulerDb,
-    ends: &[Followed],
-) -> Result<Option<PausedForFailures>, StoreError> {
-    let Some(first) = ends.first() else { return Ok(None) };
-    let (schedule, shard) = (first.schedule, first.shard);
-    let mut tx = named("begin", db.pool().begin()).await?;
-    // First its row, as who fires it does.
-    let found = lock(&mut tx, schedule).await?;
-    let tasks: Vec<_> = ends.iter().map(|end| end.task.uuid()).collect();
-    let query = sqlx::query_scalar!(
-        "delete from schedule_follow where shard = $1 and task_id = any ($2) returning task_id",
-        shard,
-        &tasks
+pub async fn count_ends(db: &SchedulerDb, limit: i64) -> Result<CountedEnds, StoreError> {
+    repeated(|| async {
+        let mut tx = named("begin", db.pool().begin()).await?;
+        let mut counted = CountedEnds::default();
+        if Cursor::lock(&mut tx, CONSUMER).await?.is_none() {
+            return Ok(counted);
+        }
+        let Some((of_schedule, last)) = next_ends(&mut tx, limit).await? else {
+            return Ok(counted);
+        };
+        // By their ids, as who fires several locks them.
+        for (schedule, mut ends) in of_schedule {
+            counted.ends += ends.len();
+            ends.sort_unstable_by_key(|end| end.seq);
+            if let Some(found) = lock(&mut tx, schedule).await? {
+                counted.paused.extend(found.count(&mut tx, &ends).await?);
+            }
+        }
+        last.store(&mut tx, CONSUMER).await?;
+        named("commit", tx.commit()).await?;
+        Ok(counted)
+    })
+    .await
+}
+
+/// The next ends, by schedule, and the place of the last of them; `None` where there are none.
+async fn next_ends(
+    tx: &mut PgConnection,
+    limit: i64,
+) -> Result<Option<(BTreeMap<ScheduleId, Vec<End>>, Cursor)>, StoreError> {
+    let query = sqlx::query!(
+        r#"select e.txid as "txid!", e.seq as "seq!", e.schedule_id as "schedule!", e.task_id as "task!", e.state::text as "state!"
+            from event_cursor c
+            cross join lateral (
+                select n.txid, n.seq, n.schedule_id, n.task_id, n.state from task_event n
+                where n.schedule_id is not null and (n.txid, n.seq) > (c.txid, c.seq)
+                    and n.txid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+                    and n.at > c.at - interval '1 day'
+                order by n.txid, n.seq limit $2) e
+            where c.consumer = $1
+            order by e.txid, e.seq"#,
+        CONSUMER,
+        limit
     );
-    let mine: HashSet<_> =
-        named("fire.unfollow", query.fetch_all(&mut *tx)).await?.into_iter().collect();
-    let mut paused = None;
-    if let Some(found) = found {
-        let mut mine: Vec<_> = ends.iter().filter(|end| mine.contains(&end.task.uuid())).collect();
-        mine.sort_unstable_by_key(|end| (end.end.map(|(_, at)| at), end.task));
-        paused = found.count(&mut tx, &mine).await?;
+    let mut ends = BTreeMap::<_, Vec<_>>::new();
+    let mut last = None;
+    for row in named("fire.next_ends", query.fetch_all(tx)).await? {
+        let schedule = ScheduleId(row.schedule);
+        let state = read_text("state", schedule, &row.state)?;
+        ends.entry(schedule).or_default().push(End { seq: row.seq, task: TaskId(row.task), state });
+        last = Some(Cursor { txid: row.txid, seq: row.seq });
     }
-    named("commit", tx.commit()).await?;
-    Ok(paused)
+    Ok(last.map(|last| (ends, last)))
 }
 
 /// A schedule whose tasks are counted.
@@ -173,12 +166,12 @@ impl LockedSchedule {
     async fn count(
         mut self,
         tx: &mut PgConnection,
-        ends: &[&Followed],
+        ends: &[End],
     ) -> Result<Option<PausedForFailures>, StoreError> {
         let mut reached = None;
-        for (task, state) in ends.iter().filter_map(|one| Some((one.task, one.end?.0))) {
-            if self.streak.ended(state) && reached.is_none() {
-                reached = Some((task, state, self.streak.failures));
+        for End { task, state, .. } in ends {
+            if self.streak.ended(*state) && reached.is_none() {
+                reached = Some((*task, *state, self.streak.failures));
             }
         }
         let Some((last, state, failures)) = reached.filter(|_| !self.paused) else {
@@ -209,7 +202,7 @@ impl LockedSchedule {
         );
         named("fire.pause", query.execute(&mut *tx)).await?;
         let query = sqlx::query!(
-            "insert into tenant_event (tenant_id, kind, detail)
+            "insert into task_event (tenant_id, kind, detail)
                 values ($1, 'schedule_paused', jsonb_build_object('schedule', $2::text, 'schedule_id', $3::text,
                     'failures', $4::integer, 'task', $5::text))",
             self.tenant.uuid(),
@@ -222,7 +215,13 @@ impl LockedSchedule {
         let act =
             Act::new("schedule.pause", "schedule", &self.name).to(json!({"because": because}));
         audit::write(tx, self.tenant, By::SYSTEM, act).await?;
-        Ok(Some(PausedForFailures { tenant: self.tenant, name: self.name, failures, last }))
+        Ok(Some(PausedForFailures {
+            schedule: self.id,
+            tenant: self.tenant,
+            name: self.name,
+            failures,
+            last,
+        }))
     }
 
     async fn store(&self, tx: &mut PgConnection) -> Result<(), StoreError> {
