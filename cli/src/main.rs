@@ -7,16 +7,12 @@ mod admin;
 mod arguments;
 mod customer;
 mod doctor;
-mod failure;
 mod lifetime;
 mod manual;
 mod openapi;
 mod output;
-mod role;
-mod settings_arguments;
 mod sim;
 mod threads;
-mod up;
 
 use admin::Standing;
 use arguments::{
@@ -27,6 +23,7 @@ use arguments::{
 use clap::{CommandFactory, Parser};
 use customer::{Connection, ConnectionArguments};
 use failure::Failure;
+use local::{failure, role, settings_arguments, up};
 use output::Format;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -4,7 +4,6 @@
 //! `audit verify`, which takes nobody's word.
 
 mod audit_verify;
-pub(crate) mod database;
 mod executor_list;
 mod key_create;
 mod key_list;
@@ -13,7 +12,7 @@ mod key_rotate;
 mod login;
 mod migrate;
 mod operator;
-pub(crate) mod operator_key_create;
+mod operator_key_create;
 mod operator_key_list;
 mod operator_key_revoke;
 mod operator_key_rotate;
@@ -26,6 +25,8 @@ mod tenant_show;
 mod tenant_stand;
 mod user_create;
 mod who_am_i;
+
+pub(crate) use local::database;
 
 pub use audit_verify::{AuditVerifyArguments, run as audit_verify};
 pub use executor_list::{ExecutorListArguments, run as executor_list};

@@ -7,17 +7,17 @@ use store::StoreError;
 use store::connect::AdminDb;
 
 /// The pool of the platform's operators. Connections are made when first needed.
-pub(crate) fn open(config: &Config) -> Result<AdminDb, Failure> {
+pub fn open(config: &Config) -> Result<AdminDb, Failure> {
     AdminDb::connect(&config.database).map_err(|error| Failure::caused(Exit::Usage, &error))
 }
 
 /// What a failed statement of an operator's command means, which asks as the role of `database.admin_url`.
-pub(crate) fn failure(error: &StoreError) -> Failure {
+pub fn failure(error: &StoreError) -> Failure {
     explained(error, "berth_admin")
 }
 
 /// What a failed migration means.
-pub(crate) fn migration_failure(error: &StoreError) -> Failure {
+pub fn migration_failure(error: &StoreError) -> Failure {
     explained(error, "the owner, as in database.url")
 }
 

@@ -2,8 +2,7 @@
 
 use super::screen::{Row, Screen};
 use super::tasks;
-use crate::customer::call_failure;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output;
 use client::{ApiResponse, Client, ClientError, LogFilter, PageRequest, Task};
 use runtime::clock::{self, Instant};
@@ -22,7 +21,7 @@ struct Shown {
 /// Submits the tasks and shows them to their end.
 pub async fn show(client: &Client, url: &str) -> Result<(), Failure> {
     let began = clock::monotonic();
-    let failed = |error: ClientError| call_failure(&error);
+    let failed = |error: ClientError| Failure::caused(Exit::Failed, &error);
     let submitted = tasks::submit(client, url).await.map_err(failed)?;
     let mut shown: Vec<Shown> = submitted.into_iter().map(Shown::new).collect();
     output::text("\nBerth is ready. Demo tasks:\n")?;

@@ -11,10 +11,9 @@ mod ready;
 mod resource_manager;
 mod scheduler;
 
-pub(crate) use own_bus::OwnBus;
-pub(crate) use ready::Ready;
-
 pub use api::run as api;
 pub use executor::run as executor;
+pub use own_bus::OwnBus;
+pub(crate) use ready::Ready;
 pub use resource_manager::run as resource_manager;
 pub use scheduler::run as scheduler;

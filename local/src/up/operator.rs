@@ -4,8 +4,8 @@
 
 use super::folder::Folder;
 use super::secrets::{Secrets, random_hex};
-use crate::admin::{database, operator_key_create};
 use crate::failure::Failure;
+use crate::{database, operator_key};
 use api::auth::OperatorScope;
 use api::auth::key::{KeyHasher, PresentedKey};
 use runtime::config::{Config, ExposeSecret};
@@ -46,7 +46,7 @@ async fn make(
     let other = random_hex(4).map_err(|error| Failure::failed(format!("a name: {error}")))?;
     for name in [NAME.to_owned(), format!("{NAME} {other}")] {
         let wanted = (name.as_str(), &OperatorScope::ALL[..], None);
-        if let Some((_, key)) = operator_key_create::make(db, config, wanted, By::SYSTEM).await? {
+        if let Some((_, key)) = operator_key::make(db, config, wanted, By::SYSTEM).await? {
             return Ok(Some(key.expose_secret().to_owned()));
         }
     }

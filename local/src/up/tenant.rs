@@ -4,7 +4,7 @@
 
 use super::folder::Folder;
 use super::secrets::Secrets;
-use crate::admin::database;
+use crate::database;
 use crate::failure::Failure;
 use api::auth::Scope;
 use api::auth::key::{self, KeyHasher, PresentedKey};

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// Time for the last acks to leave; what does not make it is delivered again, which is harmless.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-pub(crate) struct OwnBus {
+pub struct OwnBus {
+    /// The bus itself.
     pub bus: Bus,
     tasks: TaskGroup,
     stop: ShutdownHandle,

@@ -12,7 +12,7 @@ use super::roles::{Counts, Embedded, Full, Plan};
 use super::secrets::Secrets;
 use super::settings::Settings;
 use super::{demo, operator, tenant};
-use crate::admin::database;
+use crate::database;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, Format};
 use client::Client;
