@@ -4,9 +4,9 @@
 
 use crate::database;
 use crate::failure::Failure;
-use api::auth::{OperatorScope, key};
 use chrono::TimeDelta;
 use domain::audit::By;
+use identity::{OperatorScope, key};
 use runtime::clock;
 use runtime::config::{Config, SecretString};
 use store::StoreError;

@@ -17,13 +17,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("domain", &[]),
     ("runtime", &["domain"]),
     ("store", &["domain", "runtime"]),
     ("bus", &["domain", "runtime"]),
     ("protocol", &["domain", "runtime"]),
-    ("api", &["domain", "runtime", "store", "bus"]),
+    ("identity", &["domain", "runtime", "store"]),
+    ("api", &["domain", "runtime", "store", "bus", "identity"]),
     ("scheduler", &["domain", "runtime", "store", "bus"]),
     ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
     ("egress", &["domain", "runtime"]),
@@ -38,6 +39,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "runtime",
             "store",
             "bus",
+            "identity",
             "client",
             "api",
             "scheduler",
@@ -146,7 +148,7 @@ fn why(from: &str, to: &str) -> &'static str {
         (_, "protocol") => "the executor stream is between resource-manager and executor only",
         ("client", _) => "the client is what customers link; it must not carry the server",
         _ => {
-            "arrows point one way: domain <- runtime <- store, bus, protocol, egress <- roles <- local <- cli"
+            "arrows point one way: domain <- runtime <- store, bus, protocol, egress <- identity <- roles <- local <- cli"
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The parameters of an operation: those of its path, its query and its headers, each with its form.
 
-use crate::auth::Permission;
 use crate::openapi::Form;
 use crate::openapi::Param;
 use crate::routes::table::{Access, Endpoint, Verb};
+use domain::access::Permission;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 

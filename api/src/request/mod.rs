@@ -22,7 +22,7 @@ pub(crate) use id::RequestIds;
 pub use json::nothing;
 pub use lines::{Lines, NdjsonLine};
 pub(crate) use memory::{FREE, Hold, Holder, Memory};
-pub use peer::{Peer, peer};
+pub use peer::peer;
 pub use query::Query;
 pub(crate) use query::{text_time, time as time_parameter, wrong as wrong_parameter};
 pub(crate) use unread::Unread;

@@ -7,12 +7,12 @@ use super::{
     admin, audit, concurrency, docs, health, keys, limits, metrics, openapi, schedules, sessions,
     task, usage, users, who_am_i,
 };
-use crate::auth::{OperatorScope, Permission};
 use crate::call::{Call, OpenCall, OperatorCall, SignInCall};
 use crate::openapi::Doc;
 use crate::problem::Problem;
 use crate::request::BodyRule;
 use actix_web::HttpResponse;
+use domain::access::{OperatorScope, Permission};
 use futures::future::LocalBoxFuture;
 use tracing::Span;
 use tracing::field::Empty;

@@ -2,8 +2,8 @@
 
 use crate::client::{Answer, request};
 use api::Handle;
-use api::auth::key::{generate, generate_operator};
 use domain::id::TenantId;
+use identity::key::{generate, generate_operator};
 use runtime::config::{Config, ExposeSecret, SecretString, load_from};
 use runtime::shutdown::{Shutdown, ShutdownHandle};
 use runtime::tasks::TaskGroup;

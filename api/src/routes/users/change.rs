@@ -2,7 +2,6 @@
 //!
 //! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
 
-use super::create::may_give;
 use super::view::{UserView, id_in_path, no_such_user};
 use crate::answer::json as answer;
 use crate::auth::ended;
@@ -57,7 +56,7 @@ pub struct ChangeSpec {
 /// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
 pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
     let spec: ChangeSpec = json::parse(&call.body)?;
-    may_give(&call, spec.role)?;
+    call.caller.may_give(spec.role)?;
     change(call, Change::Role(spec.role)).await
 }
 

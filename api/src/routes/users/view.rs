@@ -6,13 +6,10 @@ use crate::task::Findings;
 use domain::access::Role;
 use domain::id::UserId;
 use domain::time::Timestamp;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Serialize;
 use store::user::UserInfo;
 use utoipa::ToSchema;
-
-/// Characters of a password. The longest is no more than what keeps hashing cheap; what they are is not judged.
-const PASSWORD: std::ops::RangeInclusive<usize> = 12..=256;
 
 /// A user.
 #[derive(Debug, Serialize, ToSchema)]
@@ -61,63 +58,15 @@ pub(super) fn no_such_user() -> Problem {
 
 /// The field `password`.
 pub(crate) fn check_password(findings: &mut Findings, password: &SecretString) {
-    let text = password.expose_secret();
-    let length = text.chars().take(PASSWORD.end() + 1).count();
-    if !PASSWORD.contains(&length) {
-        let (least, most) = (PASSWORD.start(), PASSWORD.end());
-        findings.wrong("/password", format!("must have {least} to {most} characters"));
+    if let Err(unfit) = identity::rules::password(password) {
+        findings.wrong("/password", unfit.to_string());
     }
 }
 
-/// The field `email`, in lower case.
+/// The field `email`, in lower case; empty where it is none, which is found.
 pub(crate) fn check_email(findings: &mut Findings, email: &str) -> String {
-    let email = email.trim().to_lowercase();
-    let parts = email.split_once('@');
-    let fits = email.len() <= 254
-        && parts.is_some_and(|(name, host)| {
-            !name.is_empty() && !host.is_empty() && !host.contains('@')
-        })
-        && email.bytes().all(|b| b.is_ascii_graphic());
-    if !fits {
-        findings.wrong("/email", "must be an address such as ann@example.com");
-    }
-    email
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_kept_in_lower_case_and_has_two_parts() {
-        for (text, wanted) in [
-            (" Ann@Example.COM ", Some("ann@example.com")),
-            ("a+b@c", Some("a+b@c")),
-            ("ann", None),
-            ("@c", None),
-            ("a@", None),
-            ("a@b@c", None),
-            ("a b@c", None),
-            ("a\u{0}@c", None),
-            ("\u{e4}@c", None),
-        ] {
-            let mut findings = Findings::new(String::new());
-            let email = check_email(&mut findings, text);
-            assert_eq!(findings.into_result().ok().map(|()| email.as_str()), wanted, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_password_has_12_to_256_characters_whatever_they_are() {
-        for (text, fits) in [
-            ("x".repeat(11), false),
-            ("x".repeat(12), true),
-            ("é".repeat(256), true),
-            ("x".repeat(257), false),
-        ] {
-            let mut findings = Findings::new(String::new());
-            check_password(&mut findings, &SecretString::from(text));
-            assert_eq!(findings.into_result().is_ok(), fits);
-        }
-    }
+    identity::rules::email(email).unwrap_or_else(|unfit| {
+        findings.wrong("/email", unfit.to_string());
+        String::new()
+    })
 }

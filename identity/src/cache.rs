@@ -5,11 +5,10 @@
 //! of kept answers and of look-ups in flight is bounded: made-up keys cost an attacker more than us. Who was known before waits
 //! for none of them.
 
-use super::fair_queue::FairQueue;
-use super::key::KeyId;
-use super::standing::Standing;
-use crate::problem::Code;
-use crate::request::Peer;
+use crate::fair_queue::FairQueue;
+use crate::key::KeyId;
+use crate::peer::Peer;
+use crate::standing::Standing;
 use domain::access::ScopeSet;
 use domain::id::{TenantId, UserId};
 use domain::tenant::TenantState;
@@ -39,7 +38,7 @@ const OF_STRANGERS: usize = 1;
 const RENEWED_AT: f64 = 0.75;
 
 /// What is kept of one kind of credential.
-pub(super) trait CachedCredential: Clone + Debug {
+pub(crate) trait CachedCredential: Clone + Debug {
     /// What it is looked up by.
     type Id: Debug + Copy + Eq + Hash;
     /// What the database says.
@@ -51,7 +50,7 @@ pub(super) trait CachedCredential: Clone + Debug {
 
 /// A key that exists.
 #[derive(Debug, Clone)]
-pub(super) struct KnownKey {
+pub(crate) struct KnownKey {
     pub tenant: TenantId,
     /// On whose behalf it was made.
     pub user: Option<UserId>,
@@ -82,21 +81,21 @@ impl CachedCredential for KnownKey {
 }
 
 /// A time of the database on this machine's clock.
-pub(super) fn local(at: Timestamp, now: Timestamp, asked_at: Instant) -> Instant {
+pub(crate) fn local(at: Timestamp, now: Timestamp, asked_at: Instant) -> Instant {
     asked_at + (at - now).to_std().unwrap_or(Duration::ZERO)
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Lookup<K> {
+pub(crate) enum Lookup<K> {
     Found(K),
     Unknown,
     /// The database gave no answer; shared by those who waited for it, and not kept.
-    Failed(Code),
+    Failed(Arc<StoreError>),
 }
 
 /// One look-up: who comes while it runs waits for it.
 #[derive(Debug)]
-pub(super) struct Slot<K> {
+pub(crate) struct Slot<K> {
     asked_at: Instant,
     answer: OnceCell<Lookup<K>>,
     used: AtomicBool,
@@ -122,7 +121,7 @@ impl<K> Slot<K> {
     }
 
     /// True for the first successful use of this answer.
-    pub(super) fn first_use(&self) -> bool {
+    pub(crate) fn first_use(&self) -> bool {
         !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
     }
 
@@ -150,7 +149,7 @@ impl<K: CachedCredential> Generations<K> {
 }
 
 #[derive(Debug)]
-pub(super) struct Cache<K: CachedCredential> {
+pub(crate) struct Cache<K: CachedCredential> {
     ttl: Duration,
     generations: Mutex<Generations<K>>,
     of_known: FairQueue,
@@ -158,14 +157,14 @@ pub(super) struct Cache<K: CachedCredential> {
 }
 
 impl<K: CachedCredential> Cache<K> {
-    pub(super) fn new(ttl: Duration) -> Self {
+    pub(crate) fn new(ttl: Duration) -> Self {
         let generations = Generations { young: HashMap::new(), old: HashMap::new() };
         let (of_known, of_strangers) = (FairQueue::new(OF_KNOWN), FairQueue::new(OF_STRANGERS));
         Self { ttl, generations: Mutex::new(generations), of_known, of_strangers }
     }
 
     /// The slot of this key, which `peer` has sent, with its answer; `look_up` is called when none is kept.
-    pub(super) async fn get<F, Fut>(
+    pub(crate) async fn get<F, Fut>(
         &self,
         (id, peer): (K::Id, Option<Peer>),
         look_up: F,
@@ -184,7 +183,7 @@ impl<K: CachedCredential> Cache<K> {
             let (line, peer) =
                 if slot.was_known { (&self.of_known, None) } else { (&self.of_strangers, peer) };
             let Some(_turn) = line.turn(peer).await else {
-                return Lookup::Failed(Code::Unavailable);
+                return Lookup::Failed(Arc::new(StoreError::Busy));
             };
             answer_of(slot.asked_at, look_up().await)
         });
@@ -193,14 +192,14 @@ impl<K: CachedCredential> Cache<K> {
     }
 
     /// True once of an answer that is soon too old: whoever asks then renews it, so that nobody has to wait for the next.
-    pub(super) fn is_to_be_renewed(&self, slot: &Slot<K>) -> bool {
+    pub(crate) fn is_to_be_renewed(&self, slot: &Slot<K>) -> bool {
         let age = slot.asked_at.elapsed();
         let soon = age >= self.ttl.mul_f64(RENEWED_AT) && age < self.ttl;
         soon && !slot.renewed.swap(true, Ordering::Relaxed)
     }
 
     /// Looks up anew a key that is known. Where that fails, what is kept serves to the end of its time.
-    pub(super) async fn renew<F, Fut>(&self, id: K::Id, look_up: F)
+    pub(crate) async fn renew<F, Fut>(&self, id: K::Id, look_up: F)
     where
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<Option<K::Record>, StoreError>>,
@@ -242,7 +241,7 @@ fn answer_of<K: CachedCredential>(
         }
         Err(error) => {
             tracing::warn!(error = %ErrorChain(&error), "Credentials cannot be checked: {error}");
-            Lookup::Failed(Code::of_store(&error))
+            Lookup::Failed(Arc::new(error))
         }
     }
 }
@@ -250,7 +249,7 @@ fn answer_of<K: CachedCredential>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::key::{PresentedKey, generate};
+    use crate::key::{PresentedKey, generate};
     use secrecy::{ExposeSecret, SecretString};
     use std::sync::atomic::AtomicU32;
     use tokio::sync::Semaphore;
@@ -284,7 +283,7 @@ mod tests {
         let id = id();
         let cache = KeyCache::new(Duration::from_secs(60));
         let (_, answer) = cache.get((id, None), || async { Err(StoreError::Busy) }).await;
-        assert!(matches!(answer, Lookup::Failed(Code::Overloaded)));
+        assert!(matches!(&answer, Lookup::Failed(error) if matches!(**error, StoreError::Busy)));
         let (slot, answer) = cache.get((id, None), || async { Ok(None) }).await;
         assert!(matches!(answer, Lookup::Unknown));
         assert!(slot.first_use() && !slot.first_use());

@@ -3,7 +3,7 @@
 //! However many requests a peer sends, the others wait for one of them at most: a flood from one place is a flood for that place.
 //! Requests whose peer is not known stand for themselves.
 
-use crate::request::Peer;
+use crate::peer::Peer;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -4,23 +4,23 @@
 //! user may do now, is looked up and kept as long as for API keys. So signing out, removing a user and changing a role are
 //! felt within `api.key_cache_ttl`, whatever life is left to the token.
 
-use super::bearer::{checked_later, unauthenticated};
-use super::cache::{Cache, CachedCredential, Lookup, local};
-use super::standing::Standing;
-use super::token::Tokens;
-use crate::problem::Problem;
-use crate::request::Peer;
+use crate::cache::{Cache, CachedCredential, Lookup, local};
+use crate::error::IdentityError;
+use crate::peer::Peer;
+use crate::standing::Standing;
+use crate::token::Tokens;
 use domain::access::{PermissionSet, Role};
 use domain::id::{SignInId, TenantId, UserId};
 use domain::tenant::TenantState;
 use runtime::clock::{Instant, monotonic};
+use std::sync::Arc;
 use std::time::Duration;
 use store::connect::SubmitDb;
 use store::sign_in::SignInRecord;
 
 /// A sign-in that exists.
 #[derive(Debug, Clone)]
-pub(super) struct KnownSignIn {
+pub(crate) struct KnownSignIn {
     pub tenant: TenantId,
     pub user: UserId,
     pub permissions: PermissionSet,
@@ -52,29 +52,24 @@ impl CachedCredential for KnownSignIn {
 
 /// Checks access tokens against the sign-ins that are stored.
 #[derive(Debug)]
-pub(super) struct SignIns {
-    tokens: Tokens,
+pub(crate) struct SignIns {
+    tokens: Arc<Tokens>,
     cache: Cache<KnownSignIn>,
 }
 
 impl SignIns {
     /// Answers are kept for `ttl`.
-    pub(super) fn new(tokens: Tokens, ttl: Duration) -> Self {
+    pub(crate) fn new(tokens: Arc<Tokens>, ttl: Duration) -> Self {
         Self { tokens, cache: Cache::new(ttl) }
     }
 
-    /// What makes the tokens.
-    pub(super) const fn tokens(&self) -> &Tokens {
-        &self.tokens
-    }
-
     /// Whose token this is.
-    pub(super) async fn authenticate(
+    pub(crate) async fn authenticate(
         &self,
         token: &str,
         peer: Option<Peer>,
         db: &SubmitDb,
-    ) -> Result<(SignInId, KnownSignIn), Problem> {
+    ) -> Result<(SignInId, KnownSignIn), IdentityError> {
         let bearer = self.tokens.read(token).ok_or_else(rejected)?;
         let find = || store::sign_in::find(db, bearer.sign_in);
         match self.cache.get((bearer.sign_in, peer), find).await.1 {
@@ -86,12 +81,12 @@ impl SignIns {
                 Ok((bearer.sign_in, known))
             }
             Lookup::Found(_) | Lookup::Unknown => Err(rejected()),
-            Lookup::Failed(code) => Err(checked_later(code)),
+            Lookup::Failed(error) => Err(IdentityError::Unchecked(error)),
         }
     }
 }
 
 /// In the same words, whatever is wrong with it.
-pub(super) fn rejected() -> Problem {
-    unauthenticated("The access token is invalid or its sign-in has ended.".to_owned())
+pub(crate) fn rejected() -> IdentityError {
+    IdentityError::Unauthenticated("The access token is invalid or its sign-in has ended.".into())
 }

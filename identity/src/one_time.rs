@@ -3,8 +3,8 @@
 //! 256 random bits behind a name that leak scanners can find. Stored is the plain SHA-256: nobody guesses a preimage of so much
 //! chance, and a copy of the database opens nothing.
 
-use super::base62::encode;
-use super::key::KeyError;
+use crate::base62::encode;
+use crate::key::KeyError;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 
@@ -13,7 +13,7 @@ const WIDTH: usize = 43;
 
 /// What a text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// To go on being signed in.
     Refresh,
     /// To set a first password.
@@ -31,7 +31,7 @@ impl Purpose {
 
 /// A new text and what to store of it.
 #[derive(Debug)]
-pub struct OneTime {
+pub(crate) struct OneTime {
     /// The text: show it once.
     pub text: SecretString,
     /// Its SHA-256.
@@ -42,7 +42,7 @@ pub struct OneTime {
 ///
 /// # Errors
 /// When the system gives no random bytes.
-pub fn generate(purpose: Purpose) -> Result<OneTime, KeyError> {
+pub(crate) fn generate(purpose: Purpose) -> Result<OneTime, KeyError> {
     let mut chance = [0; 32];
     getrandom::fill(&mut chance).map_err(|_| KeyError::Random)?;
     let text = format!("{}{}", purpose.prefix(), encode(&chance, WIDTH));

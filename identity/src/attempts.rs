@@ -6,10 +6,10 @@
 //! its password was right of late they are not needed. What was right counts with the sign-ins of the account and not with its
 //! tries.
 
-use super::key::KeyHasher;
-use super::refused::Refused;
-use crate::problem::{Code, Problem};
-use crate::request::Peer;
+use crate::error::IdentityError;
+use crate::key::KeyHasher;
+use crate::peer::Peer;
+use crate::refused::Refused;
 use domain::id::UserId;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -89,8 +89,8 @@ impl Attempts {
     /// What a try counts as; nothing is counted yet.
     ///
     /// # Errors
-    /// `too_many_attempts` where one of these was refused a moment ago.
-    pub(crate) fn begin(&self, trying: Trying<'_>) -> Result<Counted, Problem> {
+    /// `TooManyAttempts` where one of these was refused a moment ago.
+    pub(crate) fn begin(&self, trying: Trying<'_>) -> Result<Counted, IdentityError> {
         let Trying { tenant, email, peer } = trying;
         let peer = peer.map(|peer| peer.to_string());
         let mut tries = Vec::with_capacity(3);
@@ -115,11 +115,15 @@ impl Attempts {
     /// Lets a try through, or not.
     ///
     /// # Errors
-    /// `too_many_attempts`; what the database said.
-    pub(crate) async fn count(&self, db: &SubmitDb, counted: &mut Counted) -> Result<(), Problem> {
+    /// `TooManyAttempts`; what the database said.
+    pub(crate) async fn count(
+        &self,
+        db: &SubmitDb,
+        counted: &mut Counted,
+    ) -> Result<(), IdentityError> {
         for (at, (subject, limit)) in counted.tries.iter().enumerate() {
-            if let Err(problem) = self.take(db, subject, *limit).await {
-                return self.count_nothing(db, &counted.tries[..at], problem).await;
+            if let Err(error) = self.take(db, subject, *limit).await {
+                return self.count_nothing(db, &counted.tries[..at], error).await;
             }
         }
         match self.take_of_account(db, counted).await {
@@ -128,7 +132,7 @@ impl Attempts {
                 counted.tries.push(account);
                 Ok(())
             }
-            Err(problem) => self.count_nothing(db, &counted.tries, problem).await,
+            Err(error) => self.count_nothing(db, &counted.tries, error).await,
         }
     }
 
@@ -137,7 +141,7 @@ impl Attempts {
         &self,
         db: &SubmitDb,
         counted: &Counted,
-    ) -> Result<Option<(Subject, Limit)>, Problem> {
+    ) -> Result<Option<(Subject, Limit)>, IdentityError> {
         if let Some(place) = &counted.place
             && is_known_place(db, place).await?
         {
@@ -156,20 +160,24 @@ impl Attempts {
         &self,
         db: &SubmitDb,
         taken: &[(Subject, Limit)],
-        problem: Problem,
-    ) -> Result<(), Problem> {
+        error: IdentityError,
+    ) -> Result<(), IdentityError> {
         for (subject, _) in taken {
             give_back(db, subject).await?;
         }
-        Err(problem)
+        Err(error)
     }
 
     /// The password was right. Not all tries of the account come back: its owner's own sign-ins must not make room for somebody
     /// who guesses.
     ///
     /// # Errors
-    /// `too_many_attempts` for one who signs in all the time; what the database said.
-    pub(crate) async fn right(&self, db: &SubmitDb, counted: &Counted) -> Result<(), Problem> {
+    /// `TooManyAttempts` for one who signs in all the time; what the database said.
+    pub(crate) async fn right(
+        &self,
+        db: &SubmitDb,
+        counted: &Counted,
+    ) -> Result<(), IdentityError> {
         for (subject, _) in &counted.tries {
             give_back(db, subject).await?;
         }
@@ -188,7 +196,7 @@ impl Attempts {
         &self,
         db: &SubmitDb,
         user: UserId,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), IdentityError> {
         self.take(db, &self.of_old_password(user), OLD_PASSWORDS).await
     }
 
@@ -200,7 +208,7 @@ impl Attempts {
         &self,
         db: &SubmitDb,
         user: UserId,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), IdentityError> {
         Ok(give_back(db, &self.of_old_password(user)).await?)
     }
 
@@ -212,12 +220,17 @@ impl Attempts {
         &self,
         db: &SubmitDb,
         peer: Option<Peer>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), IdentityError> {
         let peer = peer.map(|peer| peer.to_string()).unwrap_or_default();
         self.take(db, &self.subject(&["sign-up", &peer]), SIGN_UPS).await
     }
 
-    async fn take(&self, db: &SubmitDb, subject: &Subject, limit: Limit) -> Result<(), Problem> {
+    async fn take(
+        &self,
+        db: &SubmitDb,
+        subject: &Subject,
+        limit: Limit,
+    ) -> Result<(), IdentityError> {
         self.not_refused(subject, limit)?;
         match take(db, subject, limit.most, limit.window).await? {
             Attempt::Allowed => Ok(()),
@@ -228,7 +241,7 @@ impl Attempts {
         }
     }
 
-    fn not_refused(&self, subject: &Subject, limit: Limit) -> Result<(), Problem> {
+    fn not_refused(&self, subject: &Subject, limit: Limit) -> Result<(), IdentityError> {
         self.refused.wait(subject).map_or(Ok(()), |wait| Err(too_many(wait, limit)))
     }
 
@@ -246,9 +259,6 @@ impl Attempts {
     }
 }
 
-fn too_many(wait: Duration, limit: Limit) -> Problem {
-    let seconds = wait.as_secs() + 1;
-    let detail = format!("Too many {}; wait {seconds} s.", limit.which);
-    let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
-    Problem::new(Code::TooManyAttempts, detail).waiting(seconds)
+fn too_many(wait: Duration, limit: Limit) -> IdentityError {
+    IdentityError::TooManyAttempts { which: limit.which, wait }
 }

@@ -3,7 +3,7 @@
 //! Requests only add to a set in memory; a tick writes it in one statement. What a crash loses is
 //! a minute of "last used".
 
-use super::key::KeyId;
+use crate::key::KeyId;
 use parking_lot::Mutex;
 use runtime::tick::TickOutcome;
 use std::collections::HashSet;
@@ -14,16 +14,19 @@ const BATCH: usize = 1000;
 
 /// Keys used since the last tick.
 #[derive(Debug, Default)]
-pub(crate) struct UsedKeys(Mutex<HashSet<KeyId>>);
+pub struct UsedKeys(Mutex<HashSet<KeyId>>);
 
 impl UsedKeys {
     /// The key was used now.
-    pub(super) fn mark(&self, id: KeyId) {
+    pub(crate) fn mark(&self, id: KeyId) {
         self.0.lock().insert(id);
     }
 
     /// Writes what gathered. On an error the keys of this batch are forgotten: they are used again soon.
-    pub(crate) async fn flush<F, Fut>(&self, write: F) -> Result<TickOutcome, StoreError>
+    ///
+    /// # Errors
+    /// What `write` says.
+    pub async fn flush<F, Fut>(&self, write: F) -> Result<TickOutcome, StoreError>
     where
         F: Fn(Vec<String>) -> Fut,
         Fut: Future<Output = Result<(), StoreError>>,

@@ -6,7 +6,7 @@ use domain::tenant::TenantState;
 
 /// How the caller's tenant stands, and what it may use.
 #[derive(Debug, Clone)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     pub state: TenantState,
     pub plan: PlanName,
     pub limits: PlanLimits,

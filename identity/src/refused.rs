@@ -22,11 +22,11 @@ struct Refusal {
 
 /// The refusals of the last moment.
 #[derive(Debug, Default)]
-pub(super) struct Refused(Mutex<HashMap<[u8; 32], Refusal>>);
+pub(crate) struct Refused(Mutex<HashMap<[u8; 32], Refusal>>);
 
 impl Refused {
     /// `subject` was told to wait for `wait`.
-    pub(super) fn remember(&self, subject: [u8; 32], wait: Duration) {
+    pub(crate) fn remember(&self, subject: [u8; 32], wait: Duration) {
         let now = monotonic();
         let mut all = self.0.lock();
         if all.len() >= CAPACITY {
@@ -37,7 +37,7 @@ impl Refused {
     }
 
     /// How long `subject` is still to wait, where it was refused a moment ago.
-    pub(super) fn wait(&self, subject: &[u8; 32]) -> Option<Duration> {
+    pub(crate) fn wait(&self, subject: &[u8; 32]) -> Option<Duration> {
         let now = monotonic();
         let mut all = self.0.lock();
         let refusal = *all.get(subject)?;

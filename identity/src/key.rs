@@ -5,8 +5,7 @@
 //! out: that is the secret's part. Only a keyed hash of the whole key is stored, so that a copy of the
 //! database opens nothing.
 
-use super::base62::{encode, is_base62};
-use crate::problem::{Code, Problem};
+use crate::base62::{encode, is_base62};
 use domain::id::PublicKeyId;
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
@@ -61,12 +60,6 @@ pub enum KeyError {
     Secret,
 }
 
-impl From<KeyError> for Problem {
-    fn from(error: KeyError) -> Self {
-        Self::new(Code::Internal, Code::Internal.advice()).caused_by(&error)
-    }
-}
-
 /// A well-formed key as presented, not yet checked against what is stored. Not shown in `Debug`.
 #[derive(Clone, Copy)]
 pub struct PresentedKey<'a> {
@@ -93,7 +86,7 @@ impl KeyId {
     }
 
     #[cfg(test)]
-    pub(super) fn for_test(bytes: &[u8]) -> Self {
+    pub(crate) fn for_test(bytes: &[u8]) -> Self {
         Self(bytes.try_into().unwrap())
     }
 }
@@ -243,16 +236,13 @@ impl KeyHasher {
     ///
     /// # Errors
     /// When the system gives no random bytes, or `environment` is not a name.
-    pub(crate) fn generate(
-        &self,
-        kind: KeyKind,
-        environment: &str,
-    ) -> Result<GeneratedKey, KeyError> {
+    pub fn generate(&self, kind: KeyKind, environment: &str) -> Result<GeneratedKey, KeyError> {
         make(kind, environment, self)
     }
 
     /// A keyed hash for another purpose, under a key of its own. `label` must not begin like an API key.
-    pub(crate) fn derived_mac(&self, label: &[u8]) -> Hmac<Sha256> {
+    #[must_use]
+    pub fn derived_mac(&self, label: &[u8]) -> Hmac<Sha256> {
         let key: [u8; 32] = self.0.clone().chain_update(label).finalize().into_bytes().into();
         let mut block = hmac::digest::block_api::Block::<Hmac<Sha256>>::default();
         block[..32].copy_from_slice(&key);

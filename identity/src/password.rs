@@ -4,9 +4,8 @@
 //! in line and takes neither the memory nor the threads of other requests. The rule: where there is no account, as much is
 //! computed as where there is one.
 
-use super::fair_queue::{FairQueue, Turn};
-use crate::problem::{Code, Problem};
-use crate::request::Peer;
+use crate::fair_queue::{FairQueue, Turn};
+use crate::peer::Peer;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -25,12 +24,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Why passwords cannot be checked.
 #[derive(Debug, thiserror::Error)]
-#[error("a password cannot be hashed: {0}")]
-pub struct PasswordError(String);
+pub enum PasswordError {
+    /// Too many are waiting.
+    #[error("too many passwords wait to be hashed")]
+    Busy,
+    /// The system gave no random bytes or no thread, or the stored hash cannot be read.
+    #[error("a password cannot be hashed: {0}")]
+    Failed(String),
+}
 
 /// Hashes and compares passwords.
 #[derive(Debug)]
-pub struct Passwords {
+pub(crate) struct Passwords {
     line: FairQueue,
     /// What a password is compared with where there is no account.
     nobodys: String,
@@ -41,41 +46,41 @@ impl Passwords {
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn new() -> Result<Self, PasswordError> {
+    pub(crate) fn new() -> Result<Self, PasswordError> {
         Ok(Self { line: FairQueue::new(AT_ONCE), nobodys: hash("nobody's password")? })
     }
 
     /// Waits for a turn to hash. Asked for before anything is counted, so that nobody is charged for a try that was never made.
     ///
     /// # Errors
-    /// `overloaded` when too many are waiting.
-    pub(crate) async fn turn(&self, peer: Option<Peer>) -> Result<Turn<'_>, Problem> {
+    /// When too many are waiting.
+    pub(crate) async fn turn(&self, peer: Option<Peer>) -> Result<Turn<'_>, PasswordError> {
         let turn = timeout(LONGEST_WAIT, self.line.turn(peer)).await.ok().flatten();
-        turn.ok_or_else(|| Problem::new(Code::Overloaded, Code::Overloaded.advice()))
+        turn.ok_or(PasswordError::Busy)
     }
 
     /// The hash to store, as a PHC string.
     ///
     /// # Errors
-    /// `internal` when the system gives no random bytes.
+    /// When the system gives no random bytes.
     pub(crate) async fn hash(
         &self,
         _turn: &Turn<'_>,
         password: SecretString,
-    ) -> Result<String, Problem> {
+    ) -> Result<String, PasswordError> {
         compute(move || hash(password.expose_secret())).await
     }
 
     /// Whether this is the password with that hash. Without a hash it is not, and takes as long.
     ///
     /// # Errors
-    /// `internal` when the stored hash cannot be read.
+    /// When the stored hash cannot be read.
     pub(crate) async fn is_right(
         &self,
         _turn: &Turn<'_>,
         password: SecretString,
         stored: Option<String>,
-    ) -> Result<bool, Problem> {
+    ) -> Result<bool, PasswordError> {
         let (hash, exists) = match stored {
             Some(hash) => (hash, true),
             None => (self.nobodys.clone(), false),
@@ -87,28 +92,26 @@ impl Passwords {
 
 async fn compute<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
-) -> Result<T, Problem> {
-    let internal = || Problem::new(Code::Internal, Code::Internal.advice());
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(|error| internal().caused_by(&error)),
-        Err(error) => Err(internal().caused_by(&error)),
-    }
+) -> Result<T, PasswordError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(PasswordError::Failed(error.to_string())))
 }
 
 fn argon2() -> Result<Argon2<'static>, PasswordError> {
     let params = Params::new(MEMORY, PASSES, LANES, None);
-    let params = params.map_err(|error| PasswordError(error.to_string()))?;
+    let params = params.map_err(|error| PasswordError::Failed(error.to_string()))?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
 fn hash(password: &str) -> Result<String, PasswordError> {
     let hash = argon2()?.hash_password(password.as_bytes());
-    hash.map(|hash| hash.to_string()).map_err(|error| PasswordError(error.to_string()))
+    hash.map(|hash| hash.to_string()).map_err(|error| PasswordError::Failed(error.to_string()))
 }
 
 /// With the parameters that the hash names.
 fn verify(password: &str, stored: &str) -> Result<bool, PasswordError> {
-    let stored = PasswordHash::new(stored).map_err(|error| PasswordError(error.to_string()))?;
+    let stored =
+        PasswordHash::new(stored).map_err(|error| PasswordError::Failed(error.to_string()))?;
     Ok(argon2()?.verify_password(password.as_bytes(), &stored).is_ok())
 }
 

@@ -1,16 +1,14 @@
-//! From the `Authorization` header to the operator that asks.
+//! From the text of a credential to the operator that asks.
 //!
 //! Called once for every request to an operator's route, before its body is read. Operators have keys, a cache, a table and a
 //! database role of their own: nothing that opens a tenant's route opens one of theirs, and the other way round.
 
-use super::bearer::{bearer, checked_later, rejected, unauthenticated, wrong_kind};
-use super::cache::{Cache, CachedCredential, Lookup, local};
-use super::key::{GeneratedKey, KeyHasher, KeyId, KeyKind, PresentedKey};
-use super::token::is_token;
-use super::used::UsedKeys;
-use crate::problem::{Code, Problem};
-use crate::request::Peer;
-use actix_web::http::header::HeaderMap;
+use crate::cache::{Cache, CachedCredential, Lookup, local};
+use crate::error::IdentityError;
+use crate::key::{GeneratedKey, KeyHasher, KeyId, KeyKind, PresentedKey};
+use crate::peer::Peer;
+use crate::token::is_token;
+use crate::used::UsedKeys;
 use domain::access::OperatorScope;
 use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
@@ -67,13 +65,13 @@ impl Operator {
     /// Refuses when the key lacks `scope`.
     ///
     /// # Errors
-    /// `scope_missing`, naming it.
-    pub fn require(&self, scope: OperatorScope) -> Result<(), Problem> {
+    /// Names it.
+    pub fn require(&self, scope: OperatorScope) -> Result<(), IdentityError> {
         if self.known.scopes.contains(&scope) {
             return Ok(());
         }
-        let detail = format!("This needs an operator key with the scope `{scope}`.");
-        Err(Problem::new(Code::ScopeMissing, detail))
+        let text = format!("This needs an operator key with the scope `{scope}`.");
+        Err(IdentityError::ScopeMissing(text))
     }
 }
 
@@ -105,52 +103,52 @@ pub struct OperatorAuthenticator {
 
 impl OperatorAuthenticator {
     /// For the installation named `environment`; answers are kept for `ttl`.
-    pub(crate) fn new(environment: String, hasher: KeyHasher, ttl: Duration, db: AdminDb) -> Self {
+    #[must_use]
+    pub fn new(environment: String, hasher: KeyHasher, ttl: Duration, db: AdminDb) -> Self {
         Self { environment, hasher, cache: Cache::new(ttl), db, used: Arc::default() }
     }
 
     /// The keys whose use is still to be written down.
-    pub(crate) fn used(&self) -> Arc<UsedKeys> {
+    #[must_use]
+    pub fn used(&self) -> Arc<UsedKeys> {
         Arc::clone(&self.used)
     }
 
     /// A new operator's key of this installation.
     ///
     /// # Errors
-    /// `internal` when the system gives no random bytes.
-    pub fn generate_key(&self) -> Result<GeneratedKey, Problem> {
+    /// When the system gives no random bytes.
+    pub fn generate_key(&self) -> Result<GeneratedKey, IdentityError> {
         Ok(self.hasher.generate(KeyKind::Operator, &self.environment)?)
     }
 
     /// Refuses an operator whose key has ended since it was looked up. Asked before what gives access that outlives the key.
     ///
     /// # Errors
-    /// `unauthenticated`; what the database said.
-    pub async fn require_live(&self, operator: &Operator) -> Result<(), Problem> {
+    /// `Unauthenticated`; what the database said.
+    pub async fn require_live(&self, operator: &Operator) -> Result<(), IdentityError> {
         let found = store::operator_key::find(&self.db, operator.key.as_str()).await?;
-        if found.is_some_and(|key| key.is_live()) { Ok(()) } else { Err(rejected()) }
+        if found.is_some_and(|key| key.is_live()) { Ok(()) } else { Err(IdentityError::rejected()) }
     }
 
-    /// Who sends a request with these headers, from `peer` where that is known.
+    /// Who sends a request with this credential, from `peer` where that is known.
     ///
     /// # Errors
-    /// `unauthenticated` without a good key; `wrong_kind_of_key` with a tenant's; a retryable problem
-    /// when the database gives no answer.
+    /// `Unauthenticated` without a good key; `WrongKind` with a tenant's; `Unchecked` when the database gives no answer.
     pub async fn authenticate(
         &self,
-        headers: &HeaderMap,
+        credential: &str,
         peer: Option<Peer>,
-    ) -> Result<Operator, Problem> {
-        let text = bearer(headers)?;
-        if is_token(text) {
-            return Err(wrong_kind(
+    ) -> Result<Operator, IdentityError> {
+        if is_token(credential) {
+            return Err(IdentityError::WrongKind(
                 "This route is for operators, but the token belongs to a user.",
             ));
         }
-        let presented = PresentedKey::parse(text, &self.environment)
-            .map_err(|error| unauthenticated(format!("The key {error}.")))?;
+        let presented = PresentedKey::parse(credential, &self.environment)
+            .map_err(|error| IdentityError::Unauthenticated(format!("The key {error}.").into()))?;
         if presented.kind() != KeyKind::Operator {
-            return Err(wrong_kind(
+            return Err(IdentityError::WrongKind(
                 "This route is for operators, but the key belongs to a tenant.",
             ));
         }
@@ -164,8 +162,8 @@ impl OperatorAuthenticator {
                 }
                 Ok(Operator { key: id, known })
             }
-            Lookup::Found(_) | Lookup::Unknown => Err(rejected()),
-            Lookup::Failed(code) => Err(checked_later(code)),
+            Lookup::Found(_) | Lookup::Unknown => Err(IdentityError::rejected()),
+            Lookup::Failed(error) => Err(IdentityError::Unchecked(error)),
         }
     }
 
