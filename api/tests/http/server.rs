@@ -185,6 +185,10 @@ impl Server {
             true => path.replace("{key_id}", &self.key_id().await),
             false => path,
         };
+        let path = match path.contains("{login}") {
+            true => path.replace("{login}", &self.user_id().await),
+            false => path,
+        };
         if !path.contains("{id}") {
             return path;
         }

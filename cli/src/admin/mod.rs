@@ -21,9 +21,11 @@ mod plan_limits;
 mod pool;
 mod resume_after_restore;
 mod tenant_create;
+mod tenant_put;
 mod tenant_show;
 mod tenant_stand;
 mod user_create;
+mod user_put;
 mod who_am_i;
 
 pub(crate) use local::database;
@@ -50,6 +52,7 @@ pub use pool::{
 };
 pub use resume_after_restore::{ResumeAfterRestoreArguments, run as resume_after_restore};
 pub use tenant_create::{TenantCreateArguments, run as tenant_create};
+pub use tenant_put::{TenantPutArguments, run as tenant_put};
 pub use tenant_show::{
     TenantArguments, TenantListArguments, list as tenant_list, show as tenant_show,
 };
@@ -60,4 +63,5 @@ pub use tenant_stand::{
 pub use user_create::{
     UserCreateArguments, UserListArguments, list as user_list, run as user_create,
 };
+pub use user_put::{UserPutArguments, run as user_put};
 pub use who_am_i::run as who_am_i;

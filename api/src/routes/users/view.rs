@@ -1,13 +1,16 @@
 //! A user as they are shown, and what holds for what is sent of one.
 
-use crate::call::Call;
 use crate::problem::Problem;
+use crate::request::text_in_path;
 use crate::task::Findings;
+use actix_web::HttpRequest;
 use domain::access::Role;
 use domain::id::UserId;
 use domain::time::Timestamp;
 use secrecy::SecretString;
 use serde::Serialize;
+use store::TenantScope;
+use store::connect::ApiDb;
 use store::user::UserInfo;
 use utoipa::ToSchema;
 
@@ -18,6 +21,8 @@ pub struct UserView<'a> {
     /// The user's id.
     #[schema(value_type = String)]
     id: UserId,
+    /// Version, from 1; counts changes of the fields below.
+    version: i64,
     /// Lower case; unique in the tenant.
     email: &'a str,
     /// Role of the user.
@@ -34,6 +39,7 @@ impl<'a> From<&'a UserInfo> for UserView<'a> {
     fn from(user: &'a UserInfo) -> Self {
         Self {
             id: user.id,
+            version: user.version,
             email: &user.email,
             role: user.role,
             state: user.state.as_str(),
@@ -42,17 +48,47 @@ impl<'a> From<&'a UserInfo> for UserView<'a> {
     }
 }
 
+/// A user as a path names them.
+pub(in crate::routes) enum Named {
+    /// By id.
+    Id(UserId),
+    /// By address, in lower case.
+    Email(String),
+}
+
+/// The user that `{part}` of the path names, by id or address.
+///
+/// # Errors
+/// `not_found` for what can be neither.
+pub(in crate::routes) fn named_in_path(
+    request: &HttpRequest,
+    part: &str,
+) -> Result<Named, Problem> {
+    let text = text_in_path(request, part).ok_or_else(no_such_user)?;
+    match text.parse() {
+        Ok(id) => Ok(Named::Id(id)),
+        Err(_) => identity::rules::email(&text).map(Named::Email).map_err(|_| no_such_user()),
+    }
+}
+
 /// The user named in the path.
 ///
 /// # Errors
-/// `not_found` for what cannot be a user's id.
-pub(super) fn id_in_path(call: &Call) -> Result<UserId, Problem> {
-    let text = call.request.match_info().get("id").unwrap_or_default();
-    text.parse().map_err(|_| no_such_user())
+/// `not_found`; what the database said.
+pub(in crate::routes) async fn find(
+    db: &ApiDb,
+    scope: &TenantScope,
+    named: Named,
+) -> Result<UserInfo, Problem> {
+    let found = match named {
+        Named::Id(id) => store::user::get(db, scope, id).await?,
+        Named::Email(email) => store::user::find_by_email(db, scope, &email).await?,
+    };
+    found.ok_or_else(no_such_user)
 }
 
 /// "Not found", in the same words for a foreign, an unknown, a removed and a malformed one.
-pub(super) fn no_such_user() -> Problem {
+pub(in crate::routes) fn no_such_user() -> Problem {
     Problem::no_such("user")
 }
 
