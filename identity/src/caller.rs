@@ -61,7 +61,7 @@ impl Caller {
     /// What store functions ask for.
     #[must_use]
     pub const fn scope(&self) -> TenantScope {
-        TenantScope::new(self.tenant)
+        TenantScope::authenticated(self.tenant)
     }
 
     /// Who acts: recorded with what they do.

@@ -10,10 +10,12 @@ use crate::peer::Peer;
 use crate::token::is_token;
 use crate::used::UsedKeys;
 use domain::access::OperatorScope;
+use domain::id::TenantId;
 use domain::time::Timestamp;
 use runtime::clock::{Instant, monotonic};
 use std::sync::Arc;
 use std::time::Duration;
+use store::TenantScope;
 use store::connect::AdminDb;
 use store::operator_key::OperatorKeyRecord;
 use subtle::ConstantTimeEq;
@@ -60,6 +62,12 @@ impl Operator {
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.known.expires_at
+    }
+
+    /// The rows of a tenant, which operators may ask for whoever it is.
+    #[must_use]
+    pub const fn scope_of(&self, tenant: TenantId) -> TenantScope {
+        TenantScope::authenticated(tenant)
     }
 
     /// Refuses when the key lacks `scope`.

@@ -87,7 +87,7 @@ impl Hub {
             .collect();
         futures::stream::iter(groups)
             .for_each_concurrent(AT_ONCE, |(tenant, tasks)| async move {
-                match pulses(db, &TenantScope::new(tenant), &tasks).await {
+                match pulses(db, &TenantScope::of_role(tenant), &tasks).await {
                     Ok(found) => self.tell(tenant, found),
                     Err(error) => {
                         let error = ErrorChain(&error).to_string();

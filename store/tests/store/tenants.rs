@@ -371,6 +371,6 @@ async fn events_go_after_a_while_so_many_at_a_time() {
     }
     let prune = async || tenant::prune_events(&world.scheduler, 30, 2).await.unwrap();
     assert_eq!([prune().await, prune().await, prune().await], [2, 1, 0]);
-    let events = tenant::events(&world.api, &TenantScope::new(tenant), 10).await.unwrap();
+    let events = tenant::events(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!(events.len(), 2);
 }

@@ -97,7 +97,7 @@ pub(in crate::routes::admin) async fn scope_of(
     if tenant.state == TenantState::Deleted {
         return Err(no_tenant());
     }
-    Ok(TenantScope::new(id).acting(call.by()))
+    Ok(call.operator.scope_of(id).acting(call.by()))
 }
 
 pub(super) fn unknown() -> Problem {
