@@ -39,7 +39,7 @@ pub use model::{
     PageRequest, ParseLabelFilterError, Plan, Pool, PoolGrants, PoolPause, PoolSettings, QuotaUse,
     RateUse, Restore, RotatedApiKey, RotatedOperatorKey, Schedule, ScheduleDue, SchedulePaused,
     SchedulePreview, Session, Since, Stream, Task, TaskFilter, TaskWarning, Tenant, TenantFilter,
-    UnfinishedTasks, Usage, UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
+    TenantPut, UnfinishedTasks, Usage, UsageOfDay, User, WhichKey, WhichUser, WhoAmI,
 };
 pub use response::ApiResponse;
 pub use retry::RetryPolicy;

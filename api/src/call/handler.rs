@@ -1,9 +1,8 @@
 //! What handlers take, by the kind of their route.
 
-use crate::auth::{Caller, Operator};
 use crate::limit::TenantBucket;
 use crate::problem::Problem;
-use crate::request::{Hold, Lines, Peer, Query, RequestId, json};
+use crate::request::{Hold, Lines, Query, RequestId, json};
 use crate::state::State;
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
@@ -11,6 +10,7 @@ use chrono::TimeDelta;
 use domain::audit::By;
 use domain::id::TaskId;
 use domain::time::Timestamp;
+use identity::{Caller, Operator, Peer};
 use runtime::trace::TraceContext;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl OperatorCall {
     /// # Errors
     /// `unauthenticated`; what the database said.
     pub async fn require_live(&self) -> Result<(), Problem> {
-        self.state.operators.require_live(&self.operator).await
+        Ok(self.state.operators.require_live(&self.operator).await?)
     }
 
     /// The query string.

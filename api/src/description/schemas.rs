@@ -16,6 +16,7 @@ use crate::routes::admin::restore::{OverdueScheduleView, RestoreView, Unfinished
 use crate::routes::admin::tenant::TenantView;
 use crate::routes::admin::tenant::change::ChangeSpec as TenantChange;
 use crate::routes::admin::tenant::create::TenantSpec;
+use crate::routes::admin::tenant::put::PutSpec as TenantPut;
 use crate::routes::admin::tenant_user::create::InviteSpec;
 use crate::routes::audit::view::{ActorView, AuditView, TargetView};
 use crate::routes::concurrency::put::LimitSpec;
@@ -47,6 +48,7 @@ use crate::routes::task::submit_lines::Summary;
 use crate::routes::usage::{Amounts, Usage, UsageOfDay};
 use crate::routes::users::change::ChangeSpec as UserChange;
 use crate::routes::users::create::{NewUserView, UserSpec};
+use crate::routes::users::put::PutSpec as UserPut;
 use crate::routes::users::view::UserView;
 use crate::routes::who_am_i::{OwnKeyView, OwnUserView, WhoAmIView};
 use crate::schedule::{
@@ -158,6 +160,7 @@ fn access_and_limits(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<UserSpec>()
         .schema_from::<NewUserView<'_>>()
         .schema_from::<UserChange>()
+        .schema_from::<UserPut>()
         .schema_from::<SignInSpec>()
         .schema_from::<SessionView<'_>>()
         .schema_from::<RefreshSpec>()
@@ -200,6 +203,7 @@ fn of_operators(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<PoolPauseSpec>()
         .schema_from::<TenantSpec>()
         .schema_from::<TenantChange>()
+        .schema_from::<TenantPut>()
         .schema_from::<TenantView>()
         .schema_from::<words::TenantState>()
         .schema_from::<plan::PlanLimits>()

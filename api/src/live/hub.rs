@@ -165,7 +165,7 @@ impl Looks {
         tasks: &[(TaskId, Option<Pulse>)],
         progress: &mut Progress,
     ) -> Result<(), StoreError> {
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         if progress.renewed.is_none_or(|renewed| renewed.elapsed() > TERM / 3) {
             let now = monotonic();
             event::follow(&self.db, &scope, &self.consumer, TERM).await?;
@@ -200,7 +200,7 @@ impl Looks {
 
     /// Is a consumer of this tenant's events no more. Where that cannot be said, its term ends by itself.
     async fn leave(&self, tenant: TenantId) {
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         if let Err(error) = event::unfollow(&self.db, &scope, &self.consumer).await {
             let error = ErrorChain(&error).to_string();
             tracing::debug!(error, "A tenant is still named as followed: {error}");

@@ -3,7 +3,6 @@
 //! Answered to every good credential, whatever it may do otherwise: it says nothing that its owner does not know.
 
 use crate::answer::json;
-use crate::auth::Actor;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::problem::{Code, Problem};
@@ -12,6 +11,7 @@ use actix_web::http::StatusCode;
 use domain::access::{Permission, Role, Scope};
 use domain::id::{TenantId, UserId};
 use domain::time::Timestamp;
+use identity::Actor;
 use serde::Serialize;
 use store::key::KeyInfo;
 use store::user::UserInfo;

@@ -49,6 +49,6 @@ pub use schedule::{
 };
 pub use session::{AcceptedUser, Session, WhichKey, WhichUser, WhoAmI};
 pub use task::{Task, TaskWarning};
-pub use tenant::{Tenant, TenantFilter};
+pub use tenant::{Tenant, TenantFilter, TenantPut};
 pub use usage::{Amounts, Usage, UsageOfDay};
 pub use user::{NewUser, User};

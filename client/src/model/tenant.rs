@@ -10,6 +10,8 @@ use serde::Deserialize;
 pub struct Tenant {
     /// Its id.
     pub id: TenantId,
+    /// Version, from 1: counts changes.
+    pub version: i64,
     /// Its name; `None` after the purge.
     pub name: Option<String>,
     /// Its plan.
@@ -26,6 +28,17 @@ pub struct Tenant {
     pub deleted_at: Option<Timestamp>,
     /// When its data was purged.
     pub purged_at: Option<Timestamp>,
+}
+
+/// A tenant to store, all of it but its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TenantPut {
+    /// Its plan.
+    pub plan: PlanName,
+    /// Its own scheduling weight, more than 0, up to 1000; `None`: the plan's.
+    pub weight: Option<f64>,
+    /// `Active` or `Suspended`.
+    pub state: TenantState,
 }
 
 /// Which tenants to list. Default: all.

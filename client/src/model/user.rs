@@ -10,6 +10,8 @@ use serde::Deserialize;
 pub struct User {
     /// The user's id.
     pub id: UserId,
+    /// Version, from 1: counts changes.
+    pub version: i64,
     /// In lower case.
     pub email: String,
     /// Role of the user.
@@ -23,7 +25,7 @@ pub struct User {
 /// A user who was just invited. The token does not show in `Debug`.
 #[derive(Clone, Deserialize)]
 pub struct NewUser {
-    /// Invitation token. `None` in a repeated response.
+    /// Invitation token. `None` in a repeated response, and of a user who was there.
     pub invite_token: Option<String>,
     /// The rest.
     #[serde(flatten)]
@@ -43,7 +45,7 @@ mod tests {
     #[test]
     fn an_invitations_token_does_not_show() {
         let json = format!(
-            r#"{{"invite_token":"hunter2","id":"{}","email":"ann@example.com","role":"viewer","state":"invited",
+            r#"{{"invite_token":"hunter2","id":"{}","version":1,"email":"ann@example.com","role":"viewer","state":"invited",
             "created_at":"2030-01-31T12:00:00Z"}}"#,
             UserId::fresh()
         );

@@ -88,7 +88,7 @@ impl World {
         let tenant = TenantId::fresh();
         let new = NewTenant { id: tenant, ..NewTenant::named(&tenant.to_string()).unwrap() };
         store::tenant::create(&self.admin, &new, By::SYSTEM).await.unwrap();
-        TenantScope::new(tenant)
+        TenantScope::of_role(tenant)
     }
 
     /// Puts the tenant on a plan of its own.

@@ -139,6 +139,7 @@ grant update (last_used_at) on api_key to berth_submit;
 grant update (recent) on schedule to berth_submit;
 grant update (used_at) on refresh_token to berth_submit;
 revoke execute on function berth_audit_pends() from public;
+revoke execute on function berth_count_version() from public;
 revoke execute on function berth_executors(text,text,timestamp with time zone,integer) from public;
 revoke execute on function berth_partition_drop(text,date) from public;
 revoke execute on function berth_partition_make(text,date,date) from public;

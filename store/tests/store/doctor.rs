@@ -67,7 +67,7 @@ impl Busy {
     }
 
     async fn schedule(&self, tenant: TenantId, name: &str) -> uuid::Uuid {
-        let answer = put(&self.world.api, &TenantScope::new(tenant), &new_schedule(name)).await;
+        let answer = put(&self.world.api, &TenantScope::of_role(tenant), &new_schedule(name)).await;
         match answer.unwrap() {
             PutAnswer::Created(schedule) => schedule.id.uuid(),
             other => panic!("{other:?}"),

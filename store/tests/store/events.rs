@@ -27,7 +27,7 @@ async fn runners(world: &World) -> (Leader, Owned) {
 async fn counting(world: &World, tenant: TenantId) -> ScheduleId {
     let mut new = new_schedule("counting");
     new.pause_after_failures = Some(1000);
-    match store::schedule::put(&world.api, &TenantScope::new(tenant), &new).await.unwrap() {
+    match store::schedule::put(&world.api, &TenantScope::of_role(tenant), &new).await.unwrap() {
         PutAnswer::Created(record) => record.id,
         other => panic!("{other:?}"),
     }
@@ -54,10 +54,10 @@ async fn told(world: &World, task: TaskId) -> Option<String> {
 async fn every_change_is_told_to_who_follows_and_nothing_to_others() {
     let world = World::new().await;
     let (mine, other) = (world.tenant().await, world.tenant().await);
-    let scope = TenantScope::new(mine);
+    let scope = TenantScope::of_role(mine);
     follow(&world.api, &scope, "live_a", TERM).await.unwrap();
     follow(&world.api, &scope, "live_a", TERM).await.unwrap();
-    follow(&world.api, &TenantScope::new(other), "live_a", Duration::ZERO).await.unwrap();
+    follow(&world.api, &TenantScope::of_role(other), "live_a", Duration::ZERO).await.unwrap();
     let (leader, owned) = runners(&world).await;
     let tenants = [mine, other];
     let mut leases = Vec::new();
@@ -77,7 +77,7 @@ async fn every_change_is_told_to_who_follows_and_nothing_to_others() {
     let keys: Vec<_> = leases.iter().map(|lease| (lease.tenant, lease.task)).collect();
     let leases = world.place(owned, &world.dispatch(leader, &keys).await).await;
     for lease in &leases {
-        let scope = TenantScope::new(lease.tenant);
+        let scope = TenantScope::of_role(lease.tenant);
         transition::cancel_requested(&world.api, &scope, &[lease.task], TERM).await.unwrap();
     }
     let stopped: Vec<_> = leases.iter().map(|l| ended(*l, Event::Stopped)).collect();
@@ -107,7 +107,7 @@ async fn the_ends_that_a_schedule_counts_are_told_without_a_follower() {
     let schedule = counting(&world, tenant).await;
     let tasks = world.store_ready(tenant, 3).await;
     count_ends_of(&world, &tasks[..2], schedule).await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     transition::cancel_requested(&world.api, &scope, &[tasks[1].1], TERM).await.unwrap();
     let running = [tasks[0], tasks[2]];
     let leases = world.place(owned, &world.dispatch(leader, &running).await).await;
@@ -257,7 +257,7 @@ async fn disturb(world: &World, stop: &AtomicBool) {
 async fn each_consumer_sees_each_end_once_whoever_is_killed_and_however_long_transactions_last() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let schedule = counting(&world, tenant).await;
     follow(&world.api, &scope, "live_a", Duration::from_secs(3600)).await.unwrap();
     let leader = world.lead(NodeId::fresh()).await;

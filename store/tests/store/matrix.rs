@@ -65,7 +65,7 @@ impl Stage {
             }
             Event::Stopped => one(transition::stopped(rm, &told).await.unwrap()),
             Event::CancelRequested => {
-                let scope = TenantScope::new(put.tenant);
+                let scope = TenantScope::of_role(put.tenant);
                 let grace = Duration::from_secs(40);
                 Told::Cancel(
                     transition::cancel_requested(&world.api, &scope, &[put.task], grace)

@@ -100,7 +100,7 @@ async fn what_is_needed_stays_and_what_is_not_goes() {
         before - 33 + 2,
         "the days of 8 to 40 days ago, but two"
     );
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     assert!(
         store::task::get(&world.api, &scope, kept).await.unwrap().is_some(),
         "what is kept can be read whole"
@@ -119,7 +119,10 @@ async fn a_clock_days_off_lands_in_the_default_partition_and_comes_home_when_its
         let lease = world.place(owned, &world.dispatch(leader, &[(tenant, id)]).await).await[0];
         transition::completed(&world.rm, &[ended(lease, Event::Completed)]).await.unwrap();
         assert!(
-            store::task::get(&world.api, &TenantScope::new(tenant), id).await.unwrap().is_some()
+            store::task::get(&world.api, &TenantScope::of_role(tenant), id)
+                .await
+                .unwrap()
+                .is_some()
         );
     }
     assert_eq!(strays(&world.scheduler).await.unwrap(), 2);

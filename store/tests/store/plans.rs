@@ -351,7 +351,7 @@ async fn a_page_costs_the_page_however_many_tasks_there_are() {
     let tenant = domain::id::TenantId(
         uuid::Uuid::parse_str("c4ca4238-a0b9-2382-0dcc-509a6f75849b").unwrap(),
     );
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let first = find(&world.api, &scope, &TaskFilter::default(), 50).await.unwrap();
     assert_eq!(first.len(), 50, "the tenant of n % 100 = 1");
     let live = vec![

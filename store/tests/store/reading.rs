@@ -15,7 +15,7 @@ use store::task::{LabelFilter, TaskFilter, add_runs, find, get, transition};
 use tokio::task::JoinSet;
 
 async fn ids(world: &World, tenant: TenantId, filter: TaskFilter) -> Vec<TaskId> {
-    let found = find(&world.api, &TenantScope::new(tenant), &filter, 100).await.unwrap();
+    let found = find(&world.api, &TenantScope::of_role(tenant), &filter, 100).await.unwrap();
     found.into_iter().map(|task| task.id).collect()
 }
 
@@ -24,7 +24,7 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
     let world = World::new().await;
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let (scope, executor) = (TenantScope::new(tenant), new_session(owned.session).executor);
+    let (scope, executor) = (TenantScope::of_role(tenant), new_session(owned.session).executor);
     for &state in State::ALL {
         let put = world.put(leader, owned, tenant, state).await;
         let alone = get(&world.api, &scope, put.task).await.unwrap().unwrap();
@@ -172,7 +172,7 @@ async fn a_walk_meets_each_old_row_once_while_others_come_and_end() {
             writer.store_ready(tenant, 3).await;
         }
     });
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let mut walks = 0;
     while !stop.load(Ordering::Relaxed) || walks == 0 {
         let mut seen = HashMap::new();
@@ -197,7 +197,7 @@ async fn a_task_is_found_at_any_moment_of_its_end() {
     let world = Arc::new(World::new().await);
     let tenant = world.tenant().await;
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     for _ in 0..25 {
         let lease = world.run(leader, owned, tenant, 1).await[0];
         let mut readers = JoinSet::new();

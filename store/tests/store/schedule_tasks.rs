@@ -21,7 +21,7 @@ async fn due(world: &World, tenant: TenantId, name: &str, enough: Option<u32>) -
     let mut new = new_schedule(name);
     new.pause_after_failures = enough;
     let PutAnswer::Created(record) =
-        schedule::put(&world.api, &TenantScope::new(tenant), &new).await.unwrap()
+        schedule::put(&world.api, &TenantScope::of_role(tenant), &new).await.unwrap()
     else {
         panic!("it is new")
     };
@@ -45,7 +45,7 @@ async fn fire(world: &World, firing: &Firing) -> HashMap<ScheduleId, TaskId> {
 }
 
 async fn found(world: &World, tenant: TenantId, filter: TaskFilter, limit: u32) -> Vec<TaskId> {
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let tasks = find(&world.api, &scope, &filter, limit).await.unwrap();
     tasks.iter().map(|task| task.id).collect()
 }
@@ -63,7 +63,7 @@ async fn a_schedules_tasks_are_found_live_and_ended_newest_first_and_nobody_else
     for _ in 0..6 {
         tasks.insert(0, fire(&world, &firing).await[&mine]);
     }
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let gone = [tasks[1], tasks[4]];
     transition::cancel_requested(&world.api, &scope, &gone, GRACE).await.unwrap();
     let of = |schedule| TaskFilter { schedule: Some(schedule), ..TaskFilter::default() };
@@ -98,7 +98,7 @@ async fn a_fires_due_time_and_its_schedules_name_come_with_the_lease() {
     let firing = Firing::begin(&world, TERM).await;
     let task = fire(&world, &firing).await[&mine];
     let loose = world.store(NewTask { delay: None, ..new_task(tenant) }).await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let record = async |id| store::task::get(&world.api, &scope, id).await.unwrap().unwrap();
     let (made, beside) = (record(task).await, record(loose).await);
     assert!(made.due_at < made.run_at - Duration::from_secs(50), "it was due a minute ago");
@@ -156,7 +156,7 @@ async fn count(world: &World) -> Vec<PausedForFailures> {
 async fn the_last_of_enough_failures_in_a_row_pauses_its_schedule_once_and_says_so() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let id = due(&world, tenant, "weak", Some(3)).await;
     let never = due(&world, tenant, "never", None).await;
     let by = runners(&world).await;

@@ -202,7 +202,7 @@ async fn of_a_key_its_limit_is_shown_and_one_task_more_than_may_run_is_read() {
     let tenant = world.tenant().await;
     in_strands(&world, tenant, 30, 3).await;
     world.sql("update task set concurrency_key = 'k' || strand where strand > 0").await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     let key = |text: &str| text.parse::<ConcurrencyKey>().unwrap();
     store::concurrency::put(&world.api, &scope, &key("k2"), 4).await.unwrap();
     let seen =

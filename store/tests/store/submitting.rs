@@ -51,7 +51,7 @@ fn some_of_each(tenant: domain::id::TenantId) -> Vec<NewTask> {
 async fn what_is_answered_is_what_is_stored_guarded_or_not() {
     let world = World::new().await;
     let tenant = world.tenant().await;
-    let scope = TenantScope::new(tenant);
+    let scope = TenantScope::of_role(tenant);
     for guarded in [false, true] {
         let mut tasks = some_of_each(tenant);
         if guarded {
@@ -173,7 +173,8 @@ async fn tasks_of_many_tenants_go_in_together_each_to_its_own() {
     }
     insert(&world.submit, &tasks).await.unwrap();
     for task in &tasks {
-        let stored = task::get(&world.api, &TenantScope::new(task.tenant), task.id).await.unwrap();
+        let stored =
+            task::get(&world.api, &TenantScope::of_role(task.tenant), task.id).await.unwrap();
         assert_eq!(stored.map(|stored| stored.tenant), Some(task.tenant));
     }
 }

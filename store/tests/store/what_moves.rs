@@ -161,7 +161,7 @@ async fn a_cancel_shortens_the_lease_and_never_lengthens_it() {
     let lease = world.run(leader, owned, tenant, 1).await[0];
     let until_end = of(&lease, "extract(epoch from wake_at - now())", "task");
     assert!((95..=100).contains(&world.number(until_end.clone()).await), "cap + grace");
-    let scope = store::TenantScope::new(tenant);
+    let scope = store::TenantScope::of_role(tenant);
     let cancel = |grace| {
         transition::cancel_requested(
             &world.api,

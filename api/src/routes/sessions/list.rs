@@ -1,7 +1,6 @@
 //! `GET /v1/sessions`: where one is signed in oneself.
 
 use crate::answer::json;
-use crate::auth::Actor;
 use crate::call::Call;
 use crate::openapi::{AnswerDoc, Content, Doc};
 use crate::pagination::Sheet;
@@ -10,6 +9,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{SignInId, UserId};
 use domain::time::Timestamp;
+use identity::Actor;
 use serde::Serialize;
 use utoipa::ToSchema;
 

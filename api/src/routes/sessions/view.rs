@@ -1,14 +1,12 @@
 //! What whoever signs in gets.
 
 use crate::answer::json;
-use crate::auth::token::Bearer;
-use crate::call::SignInCall;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::id::{SignInId, TenantId, UserId};
-use runtime::clock::wall;
-use secrecy::{ExposeSecret, SecretString};
+use identity::Session;
+use secrecy::ExposeSecret;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -26,7 +24,7 @@ pub struct SessionView<'a> {
     #[schema(value_type = String)]
     user: UserId,
     /// For the header `Authorization: Bearer …`.
-    access_token: String,
+    access_token: &'a str,
     /// Always `Bearer`.
     token_type: &'static str,
     /// Seconds until the access token expires.
@@ -35,33 +33,16 @@ pub struct SessionView<'a> {
     refresh_token: &'a str,
 }
 
-/// Issues the access token and writes the answer.
-pub(super) fn signed_in(
-    call: &SignInCall,
-    status: StatusCode,
-    bearer: Bearer,
-    refresh_token: &SecretString,
-) -> Result<HttpResponse, Problem> {
-    let tokens = call.state.authenticator.tokens().ok_or_else(no_signing_in)?;
-    let access_token = tokens
-        .issue(bearer, wall())
-        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))?;
+/// Answers with a sign-in.
+pub(super) fn signed_in(status: StatusCode, session: &Session) -> Result<HttpResponse, Problem> {
     let view = SessionView {
-        id: bearer.sign_in,
-        tenant: bearer.tenant,
-        user: bearer.user,
-        access_token,
+        id: session.bearer.sign_in,
+        tenant: session.bearer.tenant,
+        user: session.bearer.user,
+        access_token: &session.access_token,
         token_type: "Bearer",
-        expires_in: tokens.life().as_secs(),
-        refresh_token: refresh_token.expose_secret(),
+        expires_in: session.expires_in.as_secs(),
+        refresh_token: session.refresh_token.expose_secret(),
     };
     json(status, &view)
-}
-
-/// There is no key to sign tokens with.
-pub(super) fn no_signing_in() -> Problem {
-    Problem::new(
-        Code::NotAvailable,
-        "Sign-in is disabled on this installation (no `auth.jwt_key`); use an API key.",
-    )
 }

@@ -5,24 +5,24 @@
 //! own, and few groups are judged or stored at once.
 
 use crate::answer::ShownProblem;
-use crate::auth::Caller;
 use crate::call::Call;
 use crate::limit::{Decision, Shortage, TenantBucket, of_item};
 use crate::problem::{Code, Problem};
 use crate::quota::{Room, TaskSize};
-use crate::repeats::REPEATS;
 use crate::request::{Hold, json};
 use crate::state::State;
 use crate::submit::Work;
 use crate::task::{Origin, Rules, StateView, TaskSpec, TaskView, Warning};
 use actix_web::web::Bytes;
 use domain::plan::Quota;
+use identity::Caller;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::StoreError;
+use store::connect::REPEATS;
 use store::idempotency::IdempotencyKey;
 use store::task::TaskRecord;
 use store::task::submit::{BatchAnswer, NewTask, SubmitAnswer};

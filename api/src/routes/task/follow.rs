@@ -5,7 +5,7 @@
 
 use super::chunk::ChunkView;
 use super::log_range::LogRange;
-use crate::auth::{Authority, Permission};
+use crate::auth::Authority;
 use crate::call::Call;
 use crate::live::{Pulses, Slot};
 use crate::problem::{Code, Problem};
@@ -13,6 +13,7 @@ use crate::state::State as Shared;
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::web::Bytes;
+use domain::access::Permission;
 use domain::id::TaskId;
 use domain::task::State;
 use futures::stream::unfold;

@@ -6,7 +6,7 @@
 
 use super::batch::{Judged, Piece, Render, Sender};
 use crate::answer::{ShownProblem, to_json};
-use crate::auth::{Authority, Permission};
+use crate::auth::Authority;
 use crate::call::{Call, KeyText, idempotency_text, key_reused};
 use crate::home::spawn_beside;
 use crate::limit::Shortage;
@@ -15,6 +15,7 @@ use crate::problem::{Code, Problem};
 use crate::request::{Hold, Holder, Lines, NdjsonLine};
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
+use domain::access::Permission;
 use futures::stream::unfold;
 use runtime::clock::timeout;
 use serde::Serialize;

@@ -2,8 +2,7 @@
 //!
 //! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
 
-use super::create::may_give;
-use super::view::{UserView, id_in_path, no_such_user};
+use super::view::{Named, UserView, find, named_in_path, no_such_user};
 use crate::answer::json as answer;
 use crate::auth::ended;
 use crate::call::Call;
@@ -14,7 +13,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use domain::access::Role;
 use serde::Deserialize;
-use store::user::{Change, Changed};
+use store::user::{Change, Changed, UserInfo};
 use utoipa::ToSchema;
 
 /// The document's words.
@@ -57,7 +56,7 @@ pub struct ChangeSpec {
 /// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
 pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
     let spec: ChangeSpec = json::parse(&call.body)?;
-    may_give(&call, spec.role)?;
+    call.caller.may_give(spec.role)?;
     change(call, Change::Role(spec.role)).await
 }
 
@@ -71,11 +70,20 @@ pub async fn remove(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
-    let user = id_in_path(&call)?;
     call.query()?.finish()?;
     let (db, scope, permissions) = (&call.state.api, call.scope(), call.caller.permissions());
-    match store::user::change(db, &scope, user, change, permissions).await? {
-        Changed::Done(user) => answer(StatusCode::OK, &UserView::from(&user)),
+    let user = match named_in_path(&call.request, "id")? {
+        Named::Id(id) => id,
+        by_address @ Named::Email(_) => find(db, &scope, by_address).await?.id,
+    };
+    let changed = store::user::change(db, &scope, user, change, permissions).await?;
+    answer(StatusCode::OK, &UserView::from(&done(changed)?))
+}
+
+/// The changed user, or why it was not.
+pub(in crate::routes) fn done(changed: Changed) -> Result<UserInfo, Problem> {
+    match changed {
+        Changed::Done(user) => Ok(user),
         Changed::NotFound => Err(no_such_user()),
         Changed::ActorEnded => Err(ended()),
         Changed::Mightier => {

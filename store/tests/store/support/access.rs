@@ -66,7 +66,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
         let hour = domain::rate::Hour::of(runtime::clock::wall());
         let used = store::rate::HourlyUse { tenant, hour, used: 1 };
         store::rate::checkpoint(&world.submit, &[used]).await.unwrap();
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         let user = NewUser {
             id: UserId::fresh(),
             email: format!("{letter}@example.com"),
@@ -90,7 +90,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             key: "k".to_owned(),
             body_hash: [1; 32],
         };
-        let scope = TenantScope::new(tenant);
+        let scope = TenantScope::of_role(tenant);
         store::idempotency::begin(&world.api, &scope, &idempotency).await.unwrap();
         let key = "exports".parse().unwrap();
         store::concurrency::put(&world.api, &scope, &key, 2).await.unwrap();

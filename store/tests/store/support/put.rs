@@ -212,7 +212,7 @@ impl World {
     }
 
     async fn cancel(&self, put: &Put) {
-        let scope = TenantScope::new(put.tenant);
+        let scope = TenantScope::of_role(put.tenant);
         transition::cancel_requested(&self.api, &scope, &[put.task], Duration::from_secs(40))
             .await
             .unwrap();

@@ -90,7 +90,7 @@ impl World {
             }
             Event::CancelRequested => {
                 let ids: Vec<_> = tasks.iter().map(|task| task.1).collect();
-                let scope = TenantScope::new(*tenant);
+                let scope = TenantScope::of_role(*tenant);
                 let answers =
                     transition::cancel_requested(&self.api, &scope, &ids, Duration::from_secs(9))
                         .await;

@@ -49,7 +49,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64
 /// What is wrong with it; `not_found`, also for a deleted tenant; what the database said.
 pub async fn handle(call: OperatorCall) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
-    let id = id_of(&call)?;
+    let id = id_of(&call).await?;
     let spec: ChangeSpec = json::parse(&call.body)?;
     check_weight(spec.weight.flatten())?;
     let change = TenantChange { plan: spec.plan, weight: spec.weight };
