@@ -3,12 +3,13 @@
 //! `PoolWorker`, `Settler` and `end_returned` call `store` through this trait and in no other way, so that their unit tests put a
 //! fake in the place of the database. Each method has the name and the promise of its function in `store`; none does more.
 
-use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
+use domain::id::{ExecutorId, NodeId, PoolName, SessionId};
+use domain::task::{Dispatch, LeaseKey};
 use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
-use store::lease::{LeaseKey, LiveLease};
+use store::lease::LiveLease;
 use store::task::transition::{
     self, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
 };
@@ -28,7 +29,7 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
 
     fn unplaced(
         &self,
-        dispatches: &[(TenantId, TaskId, i32)],
+        dispatches: &[Dispatch],
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
     fn live(
@@ -86,7 +87,7 @@ impl LeaseStore for RmDb {
         transition::placed(self, owner, sessions, claims, grace).await
     }
 
-    async fn unplaced(&self, dispatches: &[(TenantId, TaskId, i32)]) -> Result<u64, StoreError> {
+    async fn unplaced(&self, dispatches: &[Dispatch]) -> Result<u64, StoreError> {
         transition::unplaced(self, dispatches).await
     }
 

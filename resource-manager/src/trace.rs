@@ -3,13 +3,12 @@
 //! All are children of the submit; without a trace of the submit, the first wait is the root. The id of the run is the
 //! one that its executor passes to called servers. Each span is recorded at its end, after its statement.
 
-use domain::task::AttemptOutcome;
+use domain::task::{AttemptOutcome, LeaseKey};
 use domain::time::Timestamp;
 use runtime::clock;
 use runtime::otlp::{Kind, SpanRecord, is_on, record};
 use runtime::trace::TraceContext;
 use std::time::Duration;
-use store::lease::LeaseKey;
 
 /// Upper bound of a run, because its length is reported by the executor.
 const LONGEST_RUN: Duration = Duration::from_secs(366 * 24 * 3600);

@@ -2,9 +2,11 @@
 
 mod change;
 mod command;
+mod dispatch;
 mod driver;
 mod event;
 mod http;
+mod lease;
 mod outcome;
 mod retry;
 mod retry_after;
@@ -19,12 +21,14 @@ pub use command::{
     CommandProblem, MAX_COMMAND_BYTES, MAX_STRING, check_argument, check_command_size,
     check_variable,
 };
+pub use dispatch::Dispatch;
 pub use driver::{DriverName, DriverSet, ParseDriverNameError};
 pub use event::Event;
 pub use http::{
     HeaderProblem, HttpMethod, HttpRun, MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS,
     ParseMethodError, check_header,
 };
+pub use lease::LeaseKey;
 pub use outcome::{AttemptOutcome, ParseOutcomeError};
 pub use retry::{
     AttemptEnd, Backoff, Delivery, ParseDeliveryError, ParseRetryOnError, RetryDecision, RetryOn,

@@ -11,9 +11,8 @@ use crate::command::UNABLE_HOLD;
 use crate::driver::{Attempt, Ending, Started};
 use crate::drivers::Unusable;
 use crate::due::Due;
-use crate::spool::ResultKey;
-use domain::task::AttemptOutcome;
-use protocol::{Assignment, Assignments, LeaseKey};
+use domain::task::{AttemptOutcome, LeaseKey};
+use protocol::{Assignment, Assignments};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ impl Agent {
                 continue;
             }
             self.session.last_assignment = assignment.number;
-            let lease = assignment.lease.as_ref().map(LeaseKey::try_from);
+            let lease = assignment.lease.as_ref().map(|lease| lease.key(self.session.id));
             match lease {
                 Some(Ok(lease)) => self.take_up(lease, assignment, now),
                 // It cannot even be refused by name; the next heartbeat does not list it.
@@ -43,8 +42,7 @@ impl Agent {
     }
 
     fn take_up(&mut self, lease: LeaseKey, mut assignment: Assignment, now: Instant) {
-        let key = ResultKey { session: self.session.id, lease };
-        if self.work.running.contains_key(&lease) || self.outbox.contains(&key) {
+        if self.work.running.contains_key(&lease) || self.outbox.contains(&lease) {
             tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` is held already", lease.attempt, lease.task);
             return;
         }

@@ -14,10 +14,10 @@ use crate::earlier::Earlier;
 use crate::identity::{IdentityError, Users};
 use crate::isolation::{IsolationReport, Strength};
 use crate::output::{Flight, OutputLimits, OutputQueue};
-use crate::spool::{ResultKey, Spool, SpoolError, SpoolFile};
+use crate::spool::{Spool, SpoolError, SpoolFile};
 use crate::stream::{DialError, Dialer, Line};
 use crate::supervise;
-use protocol::LeaseKey;
+use domain::task::LeaseKey;
 use runtime::clock;
 use runtime::config::{ConfigError, ExecutorConfig, ExposeSecret, SecretString};
 use runtime::health::Health;
@@ -238,7 +238,7 @@ fn assemble(
     authorization.set_sensitive(true);
     let mut outbox = Outbox::default();
     for result in parts.file.live() {
-        if let Ok(key) = ResultKey::of(result) {
+        if let Ok(key) = result.key() {
             outbox.add_ready(key, result.clone());
         }
     }

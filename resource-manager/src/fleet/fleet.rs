@@ -1,21 +1,21 @@
 //! All connected executors behind one lock, held for microseconds and never over an await.
 
 use super::executor_connection::{ExecutorConnection, Stream};
-use super::lease::{HeldKey, HeldLease, origin_of};
+use super::lease::{HeldLease, origin_of};
 use crate::metrics::{EXECUTORS, LEASES, QUARANTINES};
 use bus::Hint;
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, PoolName, SessionId};
 use domain::placement::{Lacks, Node, choose};
 use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
-use domain::task::{DriverName, DriverSet};
+use domain::task::{DriverName, DriverSet, LeaseKey};
 use parking_lot::Mutex;
 use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
 use runtime::clock::{self, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::LeaseKey;
 use store::load::PoolReport;
 use store::task::transition::{Claim, Placed, SessionEpoch};
 use tokio::sync::Notify;
@@ -30,7 +30,7 @@ const ASSIGNMENT_BYTES: usize = 512;
 pub(crate) struct Placement {
     pub hint: Hint,
     pub session: SessionId,
-    pub epoch: i64,
+    pub epoch: Epoch,
     pub assignment: u64,
     pub port_first: u32,
 }
@@ -74,9 +74,7 @@ pub(crate) struct Fleet {
 impl Placement {
     pub(crate) fn claim(&self) -> Claim {
         Claim {
-            tenant: self.hint.tenant,
-            task: self.hint.task,
-            dispatch_epoch: self.hint.dispatch_epoch,
+            dispatch: self.hint.dispatch,
             session: self.session,
             assignment: self.assignment,
             port_first: self.port_first,
@@ -344,7 +342,7 @@ impl Fleet {
             for (placement, placed) in of_session {
                 let lease =
                     HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
-                connection.leases.insert(placed.lease.into(), lease);
+                connection.leases.insert(placed.lease, lease);
                 bytes += placed.run_json.len() + ASSIGNMENT_BYTES;
                 assignments.push(assignment(placement, placed));
                 if bytes >= MAX_MESSAGE_BYTES / 2 {
@@ -373,7 +371,7 @@ impl Fleet {
     /// Returns a copy of a lease and marks it as ending, so that a heartbeat does not end it too.
     pub(crate) fn begin_ending(&self, key: LeaseKey) -> Option<HeldLease> {
         let mut inner = self.inner.lock();
-        let lease = inner.connections.get_mut(&key.session)?.leases.get_mut(&key.into())?;
+        let lease = inner.connections.get_mut(&key.session)?.leases.get_mut(&key)?;
         lease.ending = true;
         Some(lease.clone())
     }
@@ -385,14 +383,14 @@ impl Fleet {
             .lock()
             .connections
             .get_mut(&key.session)
-            .and_then(|connection| connection.leases.get_mut(&key.into()))
+            .and_then(|connection| connection.leases.get_mut(&key))
         {
             lease.ending = false;
         }
     }
 
     /// Records that the executor accepted these.
-    pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = HeldKey>) {
+    pub(crate) fn accepted(&self, session: SessionId, keys: impl Iterator<Item = LeaseKey>) {
         if let Some(connection) = self.inner.lock().connections.get_mut(&session) {
             for key in keys {
                 if let Some(lease) = connection.leases.get_mut(&key) {
@@ -408,7 +406,7 @@ impl Fleet {
         let (mut inner, now) = (self.inner.lock(), self.now());
         for (key, ending) in ended {
             let Some(connection) = inner.connections.get_mut(&key.session) else { continue };
-            let Some(lease) = connection.leases.remove(&key.into()) else { continue };
+            let Some(lease) = connection.leases.remove(&key) else { continue };
             connection.give_back(lease.resources, lease.port_first);
             // A draining executor hands back its work as intended.
             if connection.accepting
@@ -434,7 +432,7 @@ impl Fleet {
         &self,
         session: SessionId,
         last_assignment: u64,
-        held: &HashSet<HeldKey>,
+        held: &HashSet<LeaseKey>,
     ) -> Vec<Released> {
         let mut inner = self.inner.lock();
         let Some(connection) = inner.connections.get_mut(&session) else { return Vec::new() };
@@ -446,13 +444,7 @@ impl Fleet {
             })
             .map(|(key, lease)| {
                 lease.ending = true;
-                let key = LeaseKey {
-                    tenant: lease.tenant,
-                    task: key.task,
-                    attempt: key.attempt,
-                    session,
-                };
-                Released { key, lease: lease.clone() }
+                Released { key: *key, lease: lease.clone() }
             });
         gone.collect()
     }
@@ -538,11 +530,7 @@ fn log_quarantine(connection: &ExecutorConnection, lasts: Duration) {
 }
 
 fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
-    let key = protocol::LeaseKey {
-        tenant: placed.lease.tenant,
-        task: placed.lease.task,
-        attempt: placed.lease.attempt,
-    };
+    let key = placed.lease;
     let need = placement.hint.resources;
     Assignment {
         number: placement.assignment,

@@ -1,6 +1,6 @@
 //! A live lease in memory, with what its settlement needs.
 
-use domain::id::{TaskId, TenantId};
+use domain::id::TaskId;
 use domain::resources::Resources;
 use domain::target::origin_of_run;
 use domain::task::{RetryPolicy, wait_after_return};
@@ -9,20 +9,12 @@ use runtime::otlp;
 use runtime::trace::TraceContext;
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::{LeaseKey, LiveLease};
+use store::lease::LiveLease;
 use store::task::transition::Placed;
-
-/// Names a lease within a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct HeldKey {
-    pub task: TaskId,
-    pub attempt: u32,
-}
 
 /// A live lease.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldLease {
-    pub tenant: TenantId,
     pub assignment: u64,
     pub resources: Resources,
     pub port_first: u32,
@@ -46,7 +38,6 @@ pub(crate) struct HeldLease {
 impl HeldLease {
     pub(crate) fn of_placed(placed: &Placed, resources: Resources, port_first: u32) -> Self {
         Self {
-            tenant: placed.lease.tenant,
             assignment: placed.assignment,
             resources,
             port_first,
@@ -64,7 +55,6 @@ impl HeldLease {
 
     pub(crate) fn of_live(live: &LiveLease) -> Self {
         Self {
-            tenant: live.key.tenant,
             assignment: live.assignment,
             resources: live.resources,
             port_first: live.port_first,
@@ -108,10 +98,4 @@ pub(super) fn origin_of(task: TaskId, traceparent: Option<&str>) -> TraceContext
 /// The trace of the submit, if any.
 pub(crate) fn submitted_under(traceparent: Option<&str>) -> Option<TraceContext> {
     traceparent?.parse().ok()
-}
-
-impl From<LeaseKey> for HeldKey {
-    fn from(key: LeaseKey) -> Self {
-        Self { task: key.task, attempt: key.attempt }
-    }
 }

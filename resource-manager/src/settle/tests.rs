@@ -11,7 +11,7 @@ use domain::budget::BudgetRule;
 use domain::id::{ExecutorId, NodeId, PoolName};
 use domain::resources::{Resources, Tier};
 use domain::target::origin_of_run;
-use domain::task::{AttemptOutcome, State};
+use domain::task::{AttemptOutcome, LeaseKey, State};
 use protocol::result_answer::Verdict;
 use runtime::clock::timeout;
 use runtime::config::Config;
@@ -20,7 +20,6 @@ use runtime::tick::Turns;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
-use store::lease::LeaseKey;
 use store::task::transition::EndedAttempt;
 use tokio::sync::mpsc;
 

@@ -5,7 +5,7 @@
 
 use super::hello::{Identity, greet, keys, plain, refuse};
 use super::service::StreamService;
-use crate::fleet::{HeldKey, Stream};
+use crate::fleet::Stream;
 use crate::heartbeat::Beat;
 use crate::output::OutputRoom;
 use crate::returned::end_returned;
@@ -20,7 +20,6 @@ use protocol::{FromExecutor, Heartbeat, MAX_OUTPUT_CHUNK, Output, Refused, Resul
 use runtime::clock;
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::LeaseKey;
 use store::output::NewChunk;
 use store::task::transition::EndedAttempt;
 use tonic::Streaming;
@@ -107,7 +106,7 @@ impl Reader {
         match message {
             Message::Hello(_) => Err(refuse(Reason::Invalid, "hello comes once a stream")),
             Message::Accepted(accepted) => {
-                let keys: Vec<HeldKey> = keys(&accepted.leases)?.into_iter().collect();
+                let keys = keys(&accepted.leases, self.stream.session)?;
                 self.service.fleet.accepted(self.stream.session, keys.into_iter());
                 Ok(())
             }
@@ -118,7 +117,7 @@ impl Reader {
     }
 
     async fn beat(&self, beat: Heartbeat) -> Result<(), Refused> {
-        let held = keys(&beat.held)?;
+        let held = keys(&beat.held, self.stream.session)?;
         if !self.service.fleet.knows(&self.stream) {
             // This heartbeat would get no reply: the executor must not wait for the end of its term.
             return Err(refuse(Reason::Unavailable, "this stream was given up; connect anew"));
@@ -175,7 +174,7 @@ impl Reader {
     async fn output(&self, output: Output) -> Result<(), Refused> {
         let mut chunks = Vec::with_capacity(output.chunks.len());
         for chunk in output.chunks {
-            let key = chunk.lease.as_ref().map(protocol::LeaseKey::try_from).and_then(Result::ok);
+            let lease = chunk.lease.as_ref().and_then(|lease| lease.key(self.stream.session).ok());
             let stream = match chunk.stream() {
                 OutputStream::Stdout => store::output::Stream::Stdout,
                 OutputStream::Stderr => store::output::Stream::Stderr,
@@ -183,17 +182,14 @@ impl Reader {
                     return Err(refuse(Reason::Invalid, "output of no stream"));
                 }
             };
-            let Some(key) = key.filter(|_| chunk.data.len() <= MAX_OUTPUT_CHUNK) else {
+            let Some(lease) = lease.filter(|_| chunk.data.len() <= MAX_OUTPUT_CHUNK) else {
                 return Err(refuse(
                     Reason::Invalid,
                     "an output chunk without a lease, or over 64 KiB",
                 ));
             };
             chunks.push(NewChunk {
-                tenant: key.tenant,
-                task: key.task,
-                attempt: key.attempt,
-                session: self.stream.session,
+                lease,
                 stream,
                 seq: chunk.seq,
                 offset: chunk.offset,
@@ -228,13 +224,11 @@ impl Reader {
 /// Outcome of an attempt and `Retry-After` of the called server, with texts and counts bounded.
 fn read_result(result: protocol::Result) -> Result<(EndedAttempt, Option<Duration>), Refused> {
     let invalid = |error: &dyn std::fmt::Display| refuse(Reason::Invalid, &error.to_string());
-    let lease = result.lease.as_ref().ok_or_else(|| invalid(&"a result without a lease"))?;
-    let key = protocol::LeaseKey::try_from(lease).map_err(|error| invalid(&error))?;
-    let session = session_id(&result.session_id).map_err(|error| invalid(&error))?;
+    let lease = result.key().map_err(|error| invalid(&error))?;
     let outcome = AttemptOutcome::try_from(result.outcome()).map_err(|error| invalid(&error))?;
     let reason = (!result.reason.is_empty()).then_some(result.reason);
     let ended = EndedAttempt {
-        lease: LeaseKey { tenant: key.tenant, task: key.task, attempt: key.attempt, session },
+        lease,
         outcome,
         ran_ms: result.ran_ms,
         exit_code: result.exit_code,

@@ -2,12 +2,13 @@
 
 use super::World;
 use crate::fleet::{ExecutorConnection, Fleet, Stream};
+use domain::epoch::Epoch;
 use domain::id::{ExecutorId, PoolName, SessionId, TaskId};
 use domain::resources::Resources;
 use domain::task::DriverSet;
+use protocol::ToExecutor;
 use protocol::result_answer::Verdict;
 use protocol::to_executor::Message;
-use protocol::{LeaseKey, ToExecutor};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc;
 
@@ -18,7 +19,7 @@ const OUTBOX: usize = 64;
 pub(crate) fn connect(
     fleet: &Fleet,
     stream: &Stream,
-    epoch: i64,
+    epoch: Epoch,
     (executor, pool): (ExecutorId, PoolName),
     capacity: Resources,
 ) {
@@ -28,7 +29,7 @@ pub(crate) fn connect(
 fn connect_with(
     fleet: &Fleet,
     stream: &Stream,
-    epoch: i64,
+    epoch: Epoch,
     (executor, pool): (ExecutorId, PoolName),
     (capacity, drivers): (Resources, DriverSet),
 ) {
@@ -84,9 +85,9 @@ impl FakeExecutor {
         let stream = Stream { id, session: SessionId::fresh(), outbox };
         let (executor, pool): (ExecutorId, PoolName) =
             (name.parse().unwrap(), "default".parse().unwrap());
-        world.store.open(stream.session, 1, (executor.clone(), pool.clone()));
+        world.store.open(stream.session, Epoch(1), (executor.clone(), pool.clone()));
         let connected = Self { stream, executor, pool, inbox };
-        connect_with(&world.fleet, &connected.stream, 1, connected.identity(), offer);
+        connect_with(&world.fleet, &connected.stream, Epoch(1), connected.identity(), offer);
         connected
     }
 
@@ -106,7 +107,7 @@ impl FakeExecutor {
         while let Some(message) = self.message() {
             let Message::Assignments(sent) = message else { panic!("{message:?}") };
             for assignment in sent.assignments {
-                tasks.push(LeaseKey::try_from(&assignment.lease.unwrap()).unwrap().task);
+                tasks.push(assignment.lease.unwrap().key(self.stream.session).unwrap().task);
             }
         }
         tasks
@@ -114,11 +115,11 @@ impl FakeExecutor {
 
     /// Verdicts on results since the last call, each message's in one list.
     pub(crate) fn verdicts(&mut self) -> Vec<Vec<(TaskId, Verdict)>> {
-        let mut messages = Vec::new();
+        let (session, mut messages) = (self.stream.session, Vec::new());
         while let Some(message) = self.message() {
             let Message::Results(sent) = message else { continue };
             let verdict = |answer: protocol::ResultAnswer| {
-                let task = LeaseKey::try_from(answer.lease.as_ref().unwrap()).unwrap().task;
+                let task = answer.lease.as_ref().unwrap().key(session).unwrap().task;
                 (task, answer.verdict())
             };
             messages.push(sent.answers.into_iter().map(verdict).collect());

@@ -1,16 +1,16 @@
 //! A task of the store in memory.
 
+use domain::epoch::Epoch;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, DriverName, State};
+use domain::task::{AttemptOutcome, DriverName, LeaseKey, State};
 use std::sync::Arc;
 use std::time::Duration;
-use store::lease::LeaseKey;
 
 /// What the statements read and write of a task.
 #[derive(Debug, Clone)]
 pub(crate) struct FakeTask {
     pub state: State,
-    pub dispatch_epoch: i32,
+    pub dispatch_epoch: Epoch,
     pub resources: Resources,
     pub driver: Option<DriverName>,
     pub attempt: u32,
@@ -34,7 +34,7 @@ impl FakeTask {
     pub(crate) fn queued() -> Self {
         Self {
             state: State::Queued,
-            dispatch_epoch: 1,
+            dispatch_epoch: Epoch(1),
             resources: Tier::Basic.resources(),
             driver: "noop".parse().ok(),
             attempt: 0,

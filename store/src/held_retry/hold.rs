@@ -1,8 +1,8 @@
 //! Keeps in mind which tasks wait for which target, in the transaction in which their attempts end.
 
 use crate::StoreError;
-use crate::lease::LeaseKey;
 use crate::statement::named;
+use domain::task::LeaseKey;
 use domain::time::millis;
 use sqlx::PgConnection;
 use std::sync::Arc;

@@ -1,12 +1,11 @@
 //! Reads the live leases of sessions: of one when a resource manager adopts it, of several when results of earlier ones come.
-
-use super::LeaseKey;
 use crate::StoreError;
 use crate::connect::RmDb;
 use crate::statement::named;
 use domain::id::{SessionId, TaskId, TenantId};
 use domain::resources::Resources;
 use domain::target::{ORIGIN_BYTES, origin_of_run};
+use domain::task::LeaseKey;
 use std::time::Duration;
 
 /// A live lease with what settling it needs.

@@ -4,28 +4,17 @@ use crate::support::{World, ended, new_session, new_task};
 use domain::id::NodeId;
 use domain::plan::PlanLimits;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, Event};
+use domain::task::{AttemptOutcome, Event, LeaseKey};
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
-use store::lease::LeaseKey;
 use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
 use store::task::submit::NewTask;
 use store::task::transition::{self, EndedAttempt, FailedAttempt};
 use store::tenant::TenantChange;
 
 fn chunk(lease: LeaseKey, stream: Stream, seq: u32, data: &str) -> NewChunk {
-    let LeaseKey { tenant, task, attempt, session } = lease;
-    NewChunk {
-        tenant,
-        task,
-        attempt,
-        session,
-        stream,
-        seq,
-        offset: u64::from(seq) * 10,
-        data: data.as_bytes().to_vec(),
-    }
+    NewChunk { lease, stream, seq, offset: u64::from(seq) * 10, data: data.as_bytes().to_vec() }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use crate::support::{Put, World, ended, id_days_off, new_session, new_task};
 use chrono::TimeDelta;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, TaskId, TenantId};
 use domain::resources::Tier;
 use domain::task::{Event, State};
@@ -35,7 +36,7 @@ async fn a_task_reads_the_same_alone_and_in_a_list_in_every_state() {
         assert_eq!(alone.state, state);
         assert_eq!(alone.finished_at.is_some(), state.is_terminal());
         assert_eq!(alone.executor.as_deref(), state.is_leased().then_some(executor.as_str()));
-        let ran = put.dispatch > 0 && state != State::Queued;
+        let ran = put.dispatch.epoch > Epoch(0) && state != State::Queued;
         assert_eq!((alone.attempts, alone.started_at.is_some()), (u32::from(ran), ran), "{state}");
     }
     assert_eq!(get(&world.api, &scope, TaskId::fresh()).await.unwrap(), None);

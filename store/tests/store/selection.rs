@@ -2,6 +2,7 @@
 
 use crate::support::{World, new_task};
 use domain::batch::{ConcurrencyKey, Strand};
+use domain::epoch::Epoch;
 use domain::id::{NodeId, PoolName, TaskId, TenantId};
 use domain::placement::Lacks;
 use domain::resources::{Resources, Tier};
@@ -347,7 +348,7 @@ async fn an_unplaced_task_keeps_its_place_and_is_prepaid_and_burns_no_attempt() 
     assert_eq!(rows_of(&after), rows_of(&before));
     assert_eq!(world.number("select sum(attempt)::bigint from task").await, 0);
     let again = world.dispatch(leader, &tasks).await;
-    assert!(again.iter().all(|row| row.2 == 2), "the next hint names another dispatch");
+    assert!(again.iter().all(|row| row.epoch == Epoch(2)), "the next hint names another dispatch");
 }
 
 #[tokio::test]
@@ -453,7 +454,7 @@ async fn what_time_has_come_for_is_looked_at_longest_overdue_first_and_leases_ne
     assert_eq!(due_for_a_look(&world.scheduler, 10).await.unwrap().len(), 2, "not before its time");
 
     let stale = async |limit| stale_hints(&world.scheduler, limit).await.unwrap();
-    assert_eq!(stale(10).await, [(tenant, queued.task, 1)]);
+    assert_eq!(stale(10).await, [queued.dispatch]);
     let other = world.put(leader, owned, tenant, State::Queued).await;
     assert_eq!(stale(10).await.len(), 1, "the other is not stale yet");
     at(other.task, 1).await;

@@ -2,12 +2,12 @@
 
 use super::world::{Leader, Owned, World};
 use domain::batch::Priority;
+use domain::epoch::Epoch;
 use domain::id::{TaskId, TenantId};
 use domain::resources::Tier;
-use domain::task::{AttemptOutcome, Delivery, Event, State};
+use domain::task::{AttemptOutcome, Delivery, Dispatch, Event, LeaseKey, State};
 use std::time::Duration;
 use store::TenantScope;
-use store::lease::LeaseKey;
 use store::task::submit::{NewTask, SubmitAnswer, insert};
 use store::task::transition::{self, Claim, EndedAttempt, FailedAttempt, SessionEpoch};
 
@@ -16,8 +16,8 @@ use store::task::transition::{self, Claim, EndedAttempt, FailedAttempt, SessionE
 pub struct Put {
     pub tenant: TenantId,
     pub task: TaskId,
-    /// Its last dispatch; 0 where there was none.
-    pub dispatch: i32,
+    /// Its last dispatch; under epoch 0 where there was none.
+    pub dispatch: Dispatch,
     /// Its last lease; made up where there was none.
     pub lease: LeaseKey,
 }
@@ -102,24 +102,16 @@ impl World {
     }
 
     /// Ready tasks to queued; what was marked, with its dispatch.
-    pub async fn dispatch(
-        &self,
-        leader: Leader,
-        tasks: &[(TenantId, TaskId)],
-    ) -> Vec<(TenantId, TaskId, i32)> {
+    pub async fn dispatch(&self, leader: Leader, tasks: &[(TenantId, TaskId)]) -> Vec<Dispatch> {
         let term = Duration::from_secs(5);
-        let rows = transition::dispatched(&self.scheduler, leader.node, leader.epoch, tasks, term)
+        transition::dispatched(&self.scheduler, leader.node, leader.epoch, tasks, term)
             .await
-            .unwrap();
-        rows.unwrap().into_iter().map(|row| (row.tenant, row.task, row.dispatch_epoch)).collect()
+            .unwrap()
+            .unwrap()
     }
 
     /// Queued tasks to running on `owned`; the leases.
-    pub async fn place(
-        &self,
-        owned: Owned,
-        dispatches: &[(TenantId, TaskId, i32)],
-    ) -> Vec<LeaseKey> {
+    pub async fn place(&self, owned: Owned, dispatches: &[Dispatch]) -> Vec<LeaseKey> {
         let placed = self.place_with_specs(owned, dispatches).await;
         placed.into_iter().map(|placed| placed.lease).collect()
     }
@@ -128,7 +120,7 @@ impl World {
     pub async fn place_with_specs(
         &self,
         owned: Owned,
-        dispatches: &[(TenantId, TaskId, i32)],
+        dispatches: &[Dispatch],
     ) -> Vec<transition::Placed> {
         let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
         let claims: Vec<_> =
@@ -159,7 +151,8 @@ impl World {
         }
         let id = self.store(task).await;
         let lease = LeaseKey { tenant, task: id, attempt: 1, session: owned.session };
-        let mut put = Put { tenant, task: id, dispatch: 0, lease };
+        let dispatch = Dispatch { tenant, task: id, epoch: Epoch::default() };
+        let mut put = Put { tenant, task: id, dispatch, lease };
         match state {
             State::Scheduled | State::Ready => {}
             State::Cancelled => self.cancel(&put).await,
@@ -169,9 +162,9 @@ impl World {
             }
             State::Skipped => self.skip(id).await,
             _ => {
-                put.dispatch = self.dispatch(leader, &[(tenant, id)]).await[0].2;
+                put.dispatch = self.dispatch(leader, &[(tenant, id)]).await[0];
                 if state != State::Queued {
-                    put.lease = self.place(owned, &[(tenant, id, put.dispatch)]).await[0];
+                    put.lease = self.place(owned, &[put.dispatch]).await[0];
                     self.leave_running(&put, state).await;
                 }
             }
@@ -241,10 +234,6 @@ impl World {
     }
 }
 
-pub fn claim(
-    owned: Owned,
-    (tenant, task, dispatch_epoch): (TenantId, TaskId, i32),
-    assignment: u64,
-) -> Claim {
-    Claim { tenant, task, dispatch_epoch, session: owned.session, assignment, port_first: 20_000 }
+pub fn claim(owned: Owned, dispatch: Dispatch, assignment: u64) -> Claim {
+    Claim { dispatch, session: owned.session, assignment, port_first: 20_000 }
 }
