@@ -30,6 +30,7 @@ mod generated;
 mod lease;
 mod limits;
 mod outcome;
+mod run;
 
 pub use generated::*;
 pub use lease::{InvalidId, session_bytes, session_id};
@@ -38,3 +39,4 @@ pub use limits::{
     MAX_UNANSWERED_OUTPUT, PROTOCOL_VERSION, truncate_reason,
 };
 pub use outcome::UnspecifiedOutcome;
+pub use run::UnreadableRun;

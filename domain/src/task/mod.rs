@@ -12,6 +12,7 @@ mod retry;
 mod retry_after;
 mod returned;
 mod run;
+mod spec;
 mod state;
 mod success;
 mod transition;
@@ -37,6 +38,7 @@ pub use retry::{
 pub use retry_after::{MAX_RETRY_AFTER, parse_http_date, parse_retry_after};
 pub use returned::wait_after_return;
 pub use run::{CommandRun, NoopRun, Run};
+pub use spec::{Labels, StoredRun, TaskSpec};
 pub use state::{ParseStateError, State};
 pub use success::{ParseSuccessError, SuccessRule};
 pub use transition::{Move, moves, next};

@@ -9,10 +9,9 @@ use super::state::Agent;
 use super::work::{Control, Running};
 use crate::command::UNABLE_HOLD;
 use crate::driver::{Attempt, Ending, Started};
-use crate::drivers::Unusable;
 use crate::due::Due;
 use domain::task::{AttemptOutcome, LeaseKey};
-use protocol::{Assignment, Assignments};
+use protocol::{Assignment, Assignments, UnreadableRun};
 use runtime::clock::{self, Instant};
 use std::time::Duration;
 
@@ -52,13 +51,12 @@ impl Agent {
         if let Some(reason) = self.cannot_keep_results() {
             return self.not_started_soon(lease, reason);
         }
-        let found = match self.work.drivers.find(&assignment.run_json) {
-            Err(unknown @ Unusable::NoDriver(_)) => {
-                return self.not_started_soon(lease, unknown.to_string());
-            }
-            Err(malformed @ Unusable::Malformed(_)) => Err(malformed.to_string()),
+        let run = match assignment.take_run() {
+            Err(UnreadableRun::UnknownDriver(name)) => return self.no_driver(lease, &name),
+            Ok(run) if !self.work.drivers.has(&run) => return self.no_driver(lease, run.driver()),
+            Err(malformed @ UnreadableRun::Malformed(_)) => Err(malformed.to_string()),
             Ok(_) if assignment.cap_ms == 0 => Err("malformed assignment: no cap".to_owned()),
-            Ok(found) => Ok(found),
+            Ok(run) => Ok(run),
         };
         self.accepted.push(lease);
         tracing::debug!(task.id = %lease.task, attempt = lease.attempt, "Attempt {} of `{}` starts", lease.attempt, lease.task);
@@ -72,23 +70,23 @@ impl Agent {
             cap: Duration::from_millis(assignment.cap_ms).min(MAX_CAP),
             kill_grace: self.session.kill_grace,
         };
-        let started = found.and_then(|(driver, run)| {
-            let started = driver.start(run, attempt, &self.work.services);
-            started.map_err(|error| Unusable::Malformed(error.to_string()).to_string())
-        });
+        let started = match run {
+            Ok(run) => self.work.drivers.start(run, attempt, &self.work.services),
+            Err(reason) => Started::Ended(Ending::plain(AttemptOutcome::Failed, reason)),
+        };
         let control = match started {
-            Err(reason) => {
-                let ending = Ending::plain(AttemptOutcome::Failed, reason);
-                return self.settle(lease, Finished::at_once(ending));
-            }
-            Ok(Started::Ended(ending)) => return self.settle(lease, Finished::at_once(ending)),
-            Ok(Started::Sleeps { until, then }) => {
+            Started::Ended(ending) => return self.settle(lease, Finished::at_once(ending)),
+            Started::Sleeps { until, then } => {
                 self.work.sleepers.add(until, lease);
                 Control::Timer { then }
             }
-            Ok(Started::Runs { stop, output }) => Control::Driver { stop, output },
+            Started::Runs { stop, output } => Control::Driver { stop, output },
         };
         self.work.add(lease, Running { billed_from: now, why: None, control });
+    }
+
+    fn no_driver(&self, lease: LeaseKey, name: &str) {
+        self.not_started_soon(lease, format!("this executor has no driver `{name}`"));
     }
 
     /// Refuses an assignment after a moment: an executor that can do nothing must not draw all work to itself by being

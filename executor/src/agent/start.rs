@@ -9,7 +9,7 @@ use super::work::Work;
 use crate::command::{self, CommandDriver, IsolationError, Spawner, WorkFolders, establish};
 use crate::data_dir::{DataDir, DataDirError};
 use crate::driver::{Ended, Services};
-use crate::drivers::{Drivers, Host, UnknownDriver};
+use crate::drivers::{Drivers, UnknownDriver};
 use crate::earlier::Earlier;
 use crate::identity::{IdentityError, Users};
 use crate::isolation::{IsolationReport, Strength};
@@ -140,7 +140,7 @@ impl Executor {
         let isolation = Arc::new(isolation);
         let command = CommandDriver { folders, users, spawner, isolation };
         let parts = Parts {
-            drivers: Drivers::new(&Host { config, command })?,
+            drivers: Drivers::new(config, command)?,
             ended: ended_in,
             file,
             earlier,

@@ -1,7 +1,7 @@
 //! A resource manager made of a script: answers as it is told and remembers all it hears.
 
 use domain::id::{SessionId, TaskId, TenantId};
-use domain::task::LeaseKey;
+use domain::task::{LeaseKey, StoredRun};
 use protocol::executor_stream_server::{ExecutorStream, ExecutorStreamServer};
 use protocol::from_executor::Message;
 use protocol::result::Outcome;
@@ -9,7 +9,7 @@ use protocol::result_answer::Verdict;
 use protocol::{
     Assignment, Assignments, Capacity, FromExecutor, GoAway, Heartbeat, HeartbeatAnswer, Hello,
     OutputAnswer, OutputChunk, PoolPolicy, Refused, ResultAnswer, ResultAnswers, Stops, ToExecutor,
-    Welcome, refused,
+    Welcome, assignment, refused,
 };
 use runtime::clock::{self, Instant};
 use runtime::tasks::TaskGroup;
@@ -212,7 +212,7 @@ impl Rm {
         let mut assignment = Assignment {
             number: self.lock().last_number,
             lease: Some(lease.into()),
-            run_json: run_json.to_owned(),
+            run: Some(run(run_json)),
             cap_ms: 60_000,
             resources: Some(Capacity::default()),
             traceparent: String::new(),
@@ -241,7 +241,7 @@ impl Rm {
             assignments.push(Assignment {
                 number: self.lock().last_number,
                 lease: Some(lease.into()),
-                run_json,
+                run: Some(run(&run_json)),
                 cap_ms: 60_000,
                 resources: None,
                 traceparent: String::new(),
@@ -302,6 +302,11 @@ impl Rm {
             Message::Accepted(_) => None,
         }
     }
+}
+
+/// The run of this JSON; as text where it cannot be read.
+fn run(json: &str) -> assignment::Run {
+    assignment::Run::new(StoredRun::read(json.to_owned()), true)
 }
 
 pub fn hellos(heard: &[Heard]) -> impl Iterator<Item = Hello> {

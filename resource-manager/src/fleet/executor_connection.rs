@@ -41,6 +41,8 @@ pub(crate) struct ExecutorConnection {
     pub executor: ExecutorId,
     pub pool: PoolName,
     pub drivers: DriverSet,
+    /// It reads runs as messages; else they go to it as JSON.
+    pub typed_runs: bool,
     pub room: Occupancy,
     pub accepting: bool,
     pub conduct: Conduct,
@@ -64,6 +66,7 @@ impl ExecutorConnection {
             executor,
             pool,
             drivers: DriverSet::default(),
+            typed_runs: false,
             room: Occupancy::new(capacity, port_first),
             accepting: true,
             conduct: Conduct::default(),

@@ -11,19 +11,16 @@ use domain::quarantine::{Conduct, Ending, QuarantineRule};
 use domain::resources::Resources;
 use domain::task::{DriverName, DriverSet, LeaseKey};
 use parking_lot::Mutex;
-use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES};
+use protocol::{Assignment, Assignments, Capacity, MAX_MESSAGE_BYTES, assignment};
 use runtime::clock::{self, Instant};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 use store::load::PoolReport;
 use store::task::transition::{Claim, Placed, SessionEpoch};
 use tokio::sync::Notify;
 use tracing::warn;
-
-/// Upper bound of an assignment without its `run`, bytes. A message is cut at half the limit and a `run` has at most
-/// 256 KiB, so no message exceeds the limit.
-const ASSIGNMENT_BYTES: usize = 512;
 
 /// A hint that was given room in memory.
 #[derive(Debug, Clone, Copy)]
@@ -328,29 +325,29 @@ impl Fleet {
         grants.sort_by_key(|(placement, _)| (placement.session, placement.assignment));
         let (mut broken, mut unsent) = (Vec::new(), Vec::new());
         let mut inner = self.inner.lock();
-        for of_session in grants.chunk_by(|(a, _), (b, _)| a.session == b.session) {
-            let Some(first) = of_session.first() else { continue };
-            let Some(connection) = inner
-                .connections
-                .get_mut(&first.0.session)
-                .filter(|connection| connection.epoch == first.0.epoch)
-            else {
-                unsent.extend(of_session.iter().map(|(_, placed)| placed.lease));
+        let mut grants = grants.into_iter().peekable();
+        while let Some((session, epoch)) = grants.peek().map(|(p, _)| (p.session, p.epoch)) {
+            let of_session = iter::from_fn(|| grants.next_if(|(p, _)| p.session == session));
+            let connection = inner.connections.get_mut(&session);
+            let Some(connection) = connection.filter(|connection| connection.epoch == epoch) else {
+                unsent.extend(of_session.map(|(_, placed)| placed.lease));
                 continue;
             };
             let (mut assignments, mut bytes, mut sent) = (Vec::new(), 0, true);
             for (placement, placed) in of_session {
                 let lease =
-                    HeldLease::of_placed(placed, placement.hint.resources, placement.port_first);
+                    HeldLease::of_placed(&placed, placement.hint.resources, placement.port_first);
                 connection.leases.insert(placed.lease, lease);
-                bytes += placed.run_json.len() + ASSIGNMENT_BYTES;
-                assignments.push(assignment(placement, placed));
-                if bytes >= MAX_MESSAGE_BYTES / 2 {
+                let assignment = assignment(&placement, placed, connection.typed_runs);
+                let more = assignment.bytes();
+                if bytes + more > MAX_MESSAGE_BYTES / 2 && !assignments.is_empty() {
                     sent &= connection
                         .stream
                         .send(Assignments { assignments: std::mem::take(&mut assignments) });
                     bytes = 0;
                 }
+                bytes += more;
+                assignments.push(assignment);
             }
             if !assignments.is_empty() {
                 sent &= connection.stream.send(Assignments { assignments });
@@ -529,13 +526,13 @@ fn log_quarantine(connection: &ExecutorConnection, lasts: Duration) {
     );
 }
 
-fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
+fn assignment(placement: &Placement, placed: Placed, typed_runs: bool) -> Assignment {
     let key = placed.lease;
     let need = placement.hint.resources;
     Assignment {
         number: placement.assignment,
         lease: Some(key.into()),
-        run_json: placed.run_json.clone(),
+        run: Some(assignment::Run::new(placed.run, typed_runs)),
         cap_ms: u64::try_from(placed.cap.as_millis()).unwrap_or(u64::MAX),
         resources: Some(Capacity {
             cpu_millis: need.cpu_millis,
@@ -549,7 +546,7 @@ fn assignment(placement: &Placement, placed: &Placed) -> Assignment {
             .of_run(key.task, key.attempt)
             .to_string(),
         due_at_us: placed.due_at.map(|at| at.timestamp_micros()),
-        schedule: placed.schedule_name.clone(),
+        schedule: placed.schedule_name,
     }
 }
 
@@ -559,13 +556,13 @@ mod tests {
     use runtime::config::load_from;
 
     #[test]
-    fn the_largest_task_that_a_setting_allows_fits_into_a_message_behind_others() {
+    fn the_largest_task_that_a_setting_allows_fits_into_a_message() {
         let load = |bytes: usize| {
             let setting = ("BERTH_API__MAX_TASK_BYTES".to_owned(), bytes.to_string());
             load_from(None, [setting]).map(|config| config.api.max_task_bytes)
         };
-        // A message is sent once it is half full.
-        let most = MAX_MESSAGE_BYTES / 2 - ASSIGNMENT_BYTES;
+        // A message of several is at most half full; a larger task goes alone.
+        let most = MAX_MESSAGE_BYTES / 2 - 512;
         assert!(load(4_000_000).is_ok_and(|bytes| bytes <= most));
         assert!(load(most + 1).is_err());
     }

@@ -2,8 +2,7 @@
 
 use domain::id::TaskId;
 use domain::resources::Resources;
-use domain::target::origin_of_run;
-use domain::task::{RetryPolicy, wait_after_return};
+use domain::task::{RetryPolicy, Run, wait_after_return};
 use runtime::clock::{self, Instant};
 use runtime::otlp;
 use runtime::trace::TraceContext;
@@ -21,7 +20,7 @@ pub(crate) struct HeldLease {
     pub failures: u32,
     pub max_attempts: u32,
     /// `None` is the default policy.
-    pub retry_json: Option<String>,
+    pub retry: Option<RetryPolicy>,
     pub at_most_once: bool,
     /// Target of its HTTP call, if known.
     pub target: Option<Arc<str>>,
@@ -43,9 +42,9 @@ impl HeldLease {
             port_first,
             failures: placed.failures,
             max_attempts: placed.max_attempts,
-            retry_json: placed.retry_json.clone(),
+            retry: placed.retry.clone(),
             at_most_once: placed.at_most_once,
-            target: origin_of_run(&placed.run_json).map(Arc::from),
+            target: placed.run.known().and_then(Run::target).map(Arc::from),
             trace: trace_of(placed.lease.task, placed.traceparent.as_deref()),
             since: clock::monotonic(),
             accepted: false,
@@ -60,7 +59,7 @@ impl HeldLease {
             port_first: live.port_first,
             failures: live.failures,
             max_attempts: live.max_attempts,
-            retry_json: live.retry_json.clone(),
+            retry: live.retry.clone(),
             at_most_once: live.at_most_once,
             target: live.target.as_deref().map(Arc::from),
             trace: trace_of(live.key.task, live.traceparent.as_deref()),
@@ -74,14 +73,6 @@ impl HeldLease {
     pub(crate) fn wait_after_return(&self, attempt: u32, unit: f64) -> Duration {
         let returned = attempt.saturating_sub(self.failures);
         wait_after_return(returned, self.since.elapsed(), unit)
-    }
-
-    /// The retry policy; the default if it cannot be parsed.
-    pub(crate) fn retry(&self) -> RetryPolicy {
-        self.retry_json
-            .as_deref()
-            .and_then(|json| serde_json::from_str(json).ok())
-            .unwrap_or_default()
     }
 }
 

@@ -7,7 +7,8 @@ use domain::epoch::Epoch;
 use domain::id::PoolName;
 use domain::quarantine::Ending;
 use domain::resources::{Resources, Tier};
-use domain::task::{Dispatch, LeaseKey};
+use domain::task::{Dispatch, LeaseKey, StoredRun};
+use protocol::Assignment;
 use std::collections::HashSet;
 use store::task::transition::Placed;
 
@@ -31,8 +32,8 @@ fn granted(placement: &Placement) -> Placed {
     Placed {
         lease,
         assignment: placement.assignment,
-        run_json: task.run_json,
-        retry_json: None,
+        run: task.run,
+        retry: None,
         cap: std::time::Duration::from_secs(60),
         failures: 0,
         max_attempts: 3,
@@ -169,14 +170,15 @@ fn messages_stay_within_half_of_the_limit_however_large_the_tasks_are() {
     let capacity = Resources::from_dimensions(PREMIUM.dimensions().map(|of| of * 16));
     let mut executor = FakeExecutor::connect(&world, "one", capacity);
     let hints: Vec<Hint> = (0..40).map(|_| world.store.add(FakeTask::queued())).collect();
+    let run = || StoredRun::Unread("x".repeat(RUN));
     let grants = place(&world.fleet, &hints)
         .into_iter()
-        .map(|placement| (placement, Placed { run_json: "x".repeat(RUN), ..granted(&placement) }));
+        .map(|placement| (placement, Placed { run: run(), ..granted(&placement) }));
     world.fleet.assign(grants.collect());
     let (mut messages, mut tasks) = (0, 0);
     while let Some(protocol::to_executor::Message::Assignments(sent)) = executor.message() {
-        let bytes: usize = sent.assignments.iter().map(|a| a.run_json.len()).sum();
-        assert!(bytes <= protocol::MAX_MESSAGE_BYTES / 2 + RUN, "{bytes}");
+        let bytes: usize = sent.assignments.iter().map(Assignment::bytes).sum();
+        assert!(bytes <= protocol::MAX_MESSAGE_BYTES / 2, "{bytes}");
         let numbers: Vec<u64> = sent.assignments.iter().map(|a| a.number).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         (messages, tasks) = (messages + 1, tasks + sent.assignments.len());

@@ -10,8 +10,7 @@ use bus::{Hint, Topic};
 use domain::budget::BudgetRule;
 use domain::id::{ExecutorId, NodeId, PoolName};
 use domain::resources::{Resources, Tier};
-use domain::target::origin_of_run;
-use domain::task::{AttemptOutcome, LeaseKey, State};
+use domain::task::{AttemptOutcome, LeaseKey, State, StoredRun};
 use protocol::result_answer::Verdict;
 use runtime::clock::timeout;
 use runtime::config::Config;
@@ -140,7 +139,7 @@ fn once_only() -> FakeTask {
 }
 
 fn with_policy(json: &str) -> FakeTask {
-    FakeTask { retry_json: Some(json.to_owned()), ..FakeTask::queued() }
+    FakeTask { retry: serde_json::from_str(json).unwrap(), ..FakeTask::queued() }
 }
 
 /// One that has come back `returned` times and never ran.
@@ -409,8 +408,8 @@ async fn a_retry_beyond_the_budget_of_its_target_is_held() {
     let mut settling = Settling::start_with(World::new(), Budgets::new(rule, hold));
     let run = r#"{"http":{"method":"GET","url":"https://target.example/path"}}"#;
     // Budgets are each tenant's: the second attempt is of the same task.
-    let hint =
-        settling.world.store.add(FakeTask { run_json: run.to_owned(), ..FakeTask::queued() });
+    let run = StoredRun::read(run.to_owned());
+    let hint = settling.world.store.add(FakeTask { run, ..FakeTask::queued() });
     let mut held = Vec::new();
     for _ in 0..2 {
         let lease = grant(&settling.world, &hint).await;
@@ -420,5 +419,5 @@ async fn a_retry_beyond_the_budget_of_its_target_is_held() {
         settling.world.store.change(&hint, |task| task.state = State::Queued);
     }
     assert_eq!(held[0], (None, false), "one is paid for");
-    assert_eq!(held[1], (origin_of_run(run), true));
+    assert_eq!(held[1], (Some("https://target.example:443".to_owned()), true));
 }

@@ -48,6 +48,7 @@ pub(super) async fn greet(
         (session.capacity, session.port_first),
     );
     connection.drivers = session.drivers.clone();
+    connection.typed_runs = hello.typed_runs;
     connection.next_assignment = hello.last_assignment + 1;
     let (mut kept, mut came_back): (Vec<Lease>, bool) = Default::default();
     if adopted {

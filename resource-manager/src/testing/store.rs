@@ -8,8 +8,7 @@ use crate::lease_store::{LeaseStore, TransitionResults};
 use bus::Hint;
 use domain::epoch::Epoch;
 use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
-use domain::target::origin_of_run;
-use domain::task::{AttemptOutcome, Dispatch, Event, LeaseKey, State, next};
+use domain::task::{AttemptOutcome, Dispatch, Event, LeaseKey, Run, State, next};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -156,8 +155,8 @@ impl Tables {
         Some(Placed {
             lease,
             assignment: claim.assignment,
-            run_json: task.run_json.clone(),
-            retry_json: task.retry_json.clone(),
+            run: task.run.clone(),
+            retry: task.retry.clone(),
             cap: Duration::from_secs(60),
             failures: task.failures,
             max_attempts: task.max_attempts,
@@ -224,8 +223,8 @@ impl LeaseStore for FakeStore {
                 slots: task.resources.slots(),
                 failures: task.failures,
                 max_attempts: task.max_attempts,
-                retry_json: task.retry_json.clone(),
-                target: origin_of_run(&task.run_json),
+                retry: task.retry.clone(),
+                target: task.run.known().and_then(Run::target),
                 traceparent: None,
                 at_most_once: task.at_most_once,
                 cap: Duration::from_secs(60),

@@ -2,7 +2,7 @@
 
 use domain::epoch::Epoch;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, DriverName, LeaseKey, State};
+use domain::task::{AttemptOutcome, DriverName, LeaseKey, RetryPolicy, State, StoredRun};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ pub(crate) struct FakeTask {
     pub failures: u32,
     pub max_attempts: u32,
     pub at_most_once: bool,
-    pub run_json: String,
-    pub retry_json: Option<String>,
+    pub run: StoredRun,
+    pub retry: Option<RetryPolicy>,
     /// What its last end wrote: how long it waits, and for what.
     pub wait: Duration,
     pub held_for: Option<Arc<str>>,
@@ -41,8 +41,8 @@ impl FakeTask {
             failures: 0,
             max_attempts: 3,
             at_most_once: false,
-            run_json: r#"{"noop":{}}"#.to_owned(),
-            retry_json: None,
+            run: StoredRun::read(r#"{"noop":{}}"#.to_owned()),
+            retry: None,
             wait: Duration::ZERO,
             held_for: None,
             lease: None,

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// What a retry waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldRetry {
-    /// Scheme, host and port; see [`domain::target::origin_of_run`].
+    /// Scheme, host and port; see [`domain::target::origin_of`].
     pub target: Arc<str>,
     /// It does not go before this has passed, however well its target does.
     pub back_off: Duration,

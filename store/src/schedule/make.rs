@@ -6,7 +6,7 @@ use crate::task::submit::{FiredBy, NewTask};
 use domain::batch::ConcurrencyKey;
 use domain::id::{ScheduleId, TaskId, TenantId};
 use domain::schedule::{Overlap, TaskTemplate};
-use domain::task::DriverName;
+use domain::task::TaskSpec;
 use domain::time::Timestamp;
 use std::time::Duration;
 
@@ -31,7 +31,11 @@ pub(crate) fn task(
 ) -> Result<NewTask, StoreError> {
     let Maker { tenant, schedule, name, overlap, template, key_id } = of;
     let own_key = || overlap.is_buffered().then(|| ConcurrencyKey(schedule.to_string().into()));
-    let labels = (!template.labels.is_empty()).then_some(&template.labels);
+    let spec = TaskSpec {
+        run: template.run.clone(),
+        retry: template.retry.clone(),
+        labels: template.labels.clone(),
+    };
     Ok(NewTask {
         tenant,
         id,
@@ -39,8 +43,7 @@ pub(crate) fn task(
         pool: template.pool.clone(),
         tier: template.tier,
         resources: template.resources,
-        run_json: write_json("template", &template.run)?,
-        driver: DriverName::try_from(&template.run).ok(),
+        spec,
         delay: (!delay.is_zero()).then_some(delay),
         run_at: None,
         delay_tolerance: template.delay_tolerance,
@@ -54,14 +57,8 @@ pub(crate) fn task(
             .map(|key| ConcurrencyKey(key.into()))
             .or_else(own_key),
         max_attempts: template.max_attempts,
-        retry_json: template
-            .retry
-            .as_ref()
-            .map(|retry| write_json("template", retry))
-            .transpose()?,
         delivery: template.delivery,
         unique_key: template.unique_key.clone(),
-        labels_json: labels.map(|labels| write_json("template", labels)).transpose()?,
         traceparent: None,
         key_id: key_id.to_owned(),
         schedule: Some(FiredBy { schedule, name: name.to_owned(), due_at }),

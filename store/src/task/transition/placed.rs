@@ -9,9 +9,10 @@ use crate::connect::RmDb;
 use crate::own::on_own;
 use crate::rows::row_of;
 use crate::statement::repeated;
+use crate::task::spec;
 use domain::epoch::Epoch;
 use domain::id::{NodeId, SessionId, TaskId, TenantId};
-use domain::task::{Dispatch, LeaseKey, State};
+use domain::task::{Dispatch, LeaseKey, RetryPolicy, State, StoredRun};
 use domain::time::{Timestamp, millis};
 use std::time::Duration;
 use uuid::Uuid;
@@ -64,16 +65,16 @@ pub struct SessionEpoch {
 }
 
 /// A lease that was granted, and what it runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     /// The lease.
     pub lease: LeaseKey,
     /// As claimed.
     pub assignment: u64,
-    /// What it runs, as JSON; empty where the spec is gone, which an executor cannot read.
-    pub run_json: String,
-    /// Its retry policy as JSON; `None` is the default policy.
-    pub retry_json: Option<String>,
+    /// What it runs.
+    pub run: StoredRun,
+    /// Its retry policy; `None` is the default policy.
+    pub retry: Option<RetryPolicy>,
     /// How long it may run.
     pub cap: Duration,
     /// Charged failures so far.
@@ -166,8 +167,8 @@ pub async fn placed(
                 session: SessionId(row.session_id),
             },
             assignment: row.assignment.unsigned_abs(),
-            run_json: row.run,
-            retry_json: row.retry,
+            run: StoredRun::read(row.run),
+            retry: spec::retry(row.retry.as_deref()),
             cap: Duration::from_millis(row.cap_ms.unsigned_abs()),
             failures: row.failures.unsigned_abs(),
             max_attempts: row.max_attempts.unsigned_abs(),

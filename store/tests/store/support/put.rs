@@ -5,7 +5,9 @@ use domain::batch::Priority;
 use domain::epoch::Epoch;
 use domain::id::{TaskId, TenantId};
 use domain::resources::Tier;
-use domain::task::{AttemptOutcome, Delivery, Dispatch, Event, LeaseKey, State};
+use domain::task::{
+    AttemptOutcome, Delivery, Dispatch, Event, Labels, LeaseKey, NoopRun, Run, State, TaskSpec,
+};
 use std::time::Duration;
 use store::TenantScope;
 use store::task::submit::{NewTask, SubmitAnswer, insert};
@@ -22,6 +24,11 @@ pub struct Put {
     pub lease: LeaseKey,
 }
 
+/// One label.
+pub fn labels(key: &str, value: &str) -> Labels {
+    Labels::from([(key.to_owned(), value.to_owned())])
+}
+
 pub fn new_task(tenant: TenantId) -> NewTask {
     NewTask {
         tenant,
@@ -30,8 +37,11 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         pool: "default".parse().unwrap(),
         tier: Some(Tier::Basic),
         resources: Tier::Basic.resources(),
-        run_json: r#"{"noop":{"sleep":"0s"}}"#.to_owned(),
-        driver: "noop".parse().ok(),
+        spec: TaskSpec {
+            run: Run::Noop(NoopRun { sleep: Duration::ZERO }),
+            retry: None,
+            labels: Labels::new(),
+        },
         delay: None,
         run_at: None,
         delay_tolerance: Duration::from_secs(300),
@@ -41,10 +51,8 @@ pub fn new_task(tenant: TenantId) -> NewTask {
         flexible: false,
         concurrency_key: None,
         max_attempts: 3,
-        retry_json: None,
         delivery: Delivery::AtLeastOnce,
         unique_key: None,
-        labels_json: None,
         traceparent: None,
         key_id: "aaaaaaaaaaaa".to_owned(),
         schedule: None,
