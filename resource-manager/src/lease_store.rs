@@ -3,13 +3,14 @@
 //! `PoolWorker`, `Settler` and `end_returned` call `store` through this trait and in no other way, so that their unit tests put a
 //! fake in the place of the database. Each method has the name and the promise of its function in `store`; none does more.
 
-use domain::id::{ExecutorId, NodeId, PoolName, SessionId};
+use domain::id::{NodeId, SessionId};
 use domain::task::{Dispatch, LeaseKey};
 use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreError;
 use store::connect::RmDb;
 use store::lease::LiveLease;
+use store::session::SessionOwner;
 use store::task::transition::{
     self, Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
 };
@@ -40,7 +41,7 @@ pub(crate) trait LeaseStore: Clone + Send + Sync + 'static {
     fn owners(
         &self,
         sessions: &[SessionId],
-    ) -> impl Future<Output = Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<HashMap<SessionId, SessionOwner>, StoreError>> + Send;
 
     fn completed(&self, ended: &[EndedAttempt]) -> impl Future<Output = TransitionResults> + Send;
     fn attempt_failed(
@@ -98,7 +99,7 @@ impl LeaseStore for RmDb {
     async fn owners(
         &self,
         sessions: &[SessionId],
-    ) -> Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError> {
+    ) -> Result<HashMap<SessionId, SessionOwner>, StoreError> {
         store::session::owners(self, sessions).await
     }
 

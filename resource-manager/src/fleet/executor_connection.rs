@@ -13,6 +13,7 @@ use domain::task::{DriverSet, LeaseKey};
 use protocol::ToExecutor;
 use std::collections::HashMap;
 use std::time::Duration;
+use store::session::SessionOwner;
 use tokio::sync::mpsc;
 
 /// The newest stream of an executor.
@@ -55,16 +56,15 @@ impl ExecutorConnection {
     pub(crate) fn empty(
         stream: Stream,
         epoch: Epoch,
-        executor: ExecutorId,
-        pool: PoolName,
-        offer: (Resources, u32),
+        owner: SessionOwner,
+        capacity: Resources,
+        port_first: u32,
     ) -> Self {
-        let (capacity, port_first) = offer;
         Self {
             stream,
             epoch,
-            executor,
-            pool,
+            executor: owner.executor,
+            pool: owner.pool,
             drivers: DriverSet::default(),
             typed_runs: false,
             room: Occupancy::new(capacity, port_first),

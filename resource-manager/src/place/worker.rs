@@ -188,15 +188,17 @@ impl<S: LeaseStore> PoolWorker<S> {
             .filter_map(|(_, placed)| {
                 let submit = placed.traceparent.as_deref();
                 let is_own = submitted_under(submit).is_none();
-                let origin = (trace_of(placed.lease.task, submit)?, is_own);
-                Some((origin, placed.lease, placed.waited_ms))
+                let submit = trace_of(placed.lease.task, submit)?;
+                Some((submit, is_own, placed.lease, placed.waited_ms))
             })
             .collect();
         let (broken, unsent) = self.fleet.assign(grants);
         // Sent assignments cannot fail: only a kill is useful here.
         ASSIGNED.hit().await.ok();
-        for (origin, lease, waited_ms) in traced {
-            began.iter().for_each(|began| trace::placed(origin, &lease, waited_ms, *began));
+        for (submit, is_own, lease, waited_ms) in traced {
+            if let Some(began) = began {
+                trace::placed(submit, is_own, &lease, waited_ms, began);
+            }
         }
         for stream in broken {
             debug!(session = %stream.session, "An executor does not read its stream; it must connect anew");

@@ -8,7 +8,7 @@ use crate::retry::Budgets;
 use crate::testing::{FakeExecutor, FakeTask, World, quiet};
 use bus::{Hint, Topic};
 use domain::budget::BudgetRule;
-use domain::id::{ExecutorId, NodeId, PoolName};
+use domain::id::NodeId;
 use domain::resources::{Resources, Tier};
 use domain::task::{AttemptOutcome, LeaseKey, State, StoredRun};
 use protocol::result_answer::Verdict;
@@ -19,6 +19,7 @@ use runtime::tick::Turns;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
+use store::session::SessionOwner;
 use store::task::transition::EndedAttempt;
 use tokio::sync::mpsc;
 
@@ -86,7 +87,7 @@ impl Settling {
     }
 
     /// The same of another session than the stream's, as the executor `who` reports it.
-    fn result_of_another(&self, lease: LeaseKey, who: (ExecutorId, PoolName)) -> Reported {
+    fn result_of_another(&self, lease: LeaseKey, who: SessionOwner) -> Reported {
         let result = self.result(lease, AttemptOutcome::Succeeded);
         Reported { held: None, of_another: Some(Arc::new(who)), ..result }
     }
@@ -107,7 +108,7 @@ impl Settling {
         self.settle(vec![result]).await[0]
     }
 
-    fn me(&self) -> (ExecutorId, PoolName) {
+    fn me(&self) -> SessionOwner {
         self.executor.identity()
     }
 }
@@ -311,7 +312,7 @@ async fn results_of_an_earlier_session_count_for_its_executor_and_no_other() {
     assert_eq!(settling.settle(vec![foreign]).await, [Verdict::Stale]);
     assert_eq!(settling.world.store.state(&hint), State::Running);
     let owner = earlier.identity();
-    let other_pool = (owner.0.clone(), "other".parse().unwrap());
+    let other_pool = SessionOwner { pool: "other".parse().unwrap(), ..owner.clone() };
     let foreign = settling.result_of_another(lease, other_pool);
     assert_eq!(settling.settle(vec![foreign]).await, [Verdict::Stale]);
     let own = settling.result_of_another(lease, owner);

@@ -18,21 +18,18 @@ use protocol::{
 use std::collections::HashSet;
 use store::StoreError;
 use store::lease::live;
-use store::session::{NewSession, Opened, open_or_adopt};
+use store::session::{NewSession, Opened, SessionOwner, open_or_adopt};
 use tracing::{info, warn};
 
 /// Drivers of one executor that are noted.
 const MAX_DRIVERS: usize = 64;
 
-/// Name and pool of the executor, as in its first message.
-pub(super) type Identity = (ExecutorId, PoolName);
-
-/// Adds the connection and sends the welcome, or a refusal.
+/// Adds the connection and sends the welcome; whose session it is, or a refusal.
 pub(super) async fn greet(
     service: &StreamService,
     stream: &Stream,
     hello: &Hello,
-) -> Result<Identity, Refused> {
+) -> Result<SessionOwner, Refused> {
     let session = parse(hello)?;
     let stream = Stream { session: session.id, ..stream.clone() };
     let opened = open_or_adopt(&service.db, &session, service.node, service.lease_term)
@@ -43,9 +40,9 @@ pub(super) async fn greet(
     let mut connection = ExecutorConnection::empty(
         stream.clone(),
         epoch,
-        session.executor.clone(),
-        session.pool.clone(),
-        (session.capacity, session.port_first),
+        SessionOwner { executor: session.executor.clone(), pool: session.pool.clone() },
+        session.capacity,
+        session.port_first,
     );
     connection.drivers = session.drivers.clone();
     connection.typed_runs = hello.typed_runs;
@@ -81,7 +78,7 @@ pub(super) async fn greet(
         return Err(refuse(Reason::Unavailable, "the stream is gone"));
     }
     service.fleet.connect(connection, came_back);
-    Ok((session.executor, session.pool))
+    Ok(SessionOwner { executor: session.executor, pool: session.pool })
 }
 
 /// The new epoch of the session and whether it was adopted; or a refusal.

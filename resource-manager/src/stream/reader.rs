@@ -3,7 +3,7 @@
 //! Messages go to the loops that process them in groups. The queues are bounded, so a slow database slows the executor
 //! down (backpressure).
 
-use super::hello::{Identity, greet, keys, plain, refuse};
+use super::hello::{greet, keys, plain, refuse};
 use super::service::StreamService;
 use crate::fleet::Stream;
 use crate::heartbeat::Beat;
@@ -21,6 +21,7 @@ use runtime::clock;
 use std::sync::Arc;
 use std::time::Duration;
 use store::output::NewChunk;
+use store::session::SessionOwner;
 use store::task::transition::EndedAttempt;
 use tonic::Streaming;
 use tracing::{debug, info, warn};
@@ -34,7 +35,7 @@ pub(super) struct Reader {
     incoming: Streaming<FromExecutor>,
     output_room: OutputRoom,
     /// After the first message.
-    identity: Option<Arc<Identity>>,
+    owner: Option<Arc<SessionOwner>>,
 }
 
 impl Reader {
@@ -43,7 +44,7 @@ impl Reader {
         stream: Stream,
         incoming: Streaming<FromExecutor>,
     ) -> Self {
-        Self { service, stream, incoming, output_room: OutputRoom::new(), identity: None }
+        Self { service, stream, incoming, output_room: OutputRoom::new(), owner: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -61,9 +62,9 @@ impl Reader {
             }
         }
         match greet(&self.service, &self.stream, &hello).await {
-            Ok(identity) => {
-                let pool = identity.1.clone();
-                self.identity = Some(Arc::new(identity));
+            Ok(owner) => {
+                let pool = owner.pool.clone();
+                self.owner = Some(Arc::new(owner));
                 // Unbounded, one message per connect: the loop starts the pool's worker if needed.
                 let _ = self.service.pools.send(pool);
             }
@@ -163,7 +164,7 @@ impl Reader {
                 ended,
                 retry_after,
                 held,
-                of_another: if own { None } else { self.identity.clone() },
+                of_another: if own { None } else { self.owner.clone() },
                 after_output: self.service.output.queued(),
             });
         }

@@ -10,6 +10,7 @@ use protocol::ToExecutor;
 use protocol::result_answer::Verdict;
 use protocol::to_executor::Message;
 use std::sync::atomic::{AtomicU64, Ordering};
+use store::session::SessionOwner;
 use tokio::sync::mpsc;
 
 /// Messages that fit into an outbox.
@@ -20,21 +21,20 @@ pub(crate) fn connect(
     fleet: &Fleet,
     stream: &Stream,
     epoch: Epoch,
-    (executor, pool): (ExecutorId, PoolName),
+    owner: SessionOwner,
     capacity: Resources,
 ) {
-    connect_with(fleet, stream, epoch, (executor, pool), (capacity, DriverSet::default()));
+    connect_with(fleet, stream, epoch, owner, (capacity, DriverSet::default()));
 }
 
 fn connect_with(
     fleet: &Fleet,
     stream: &Stream,
     epoch: Epoch,
-    (executor, pool): (ExecutorId, PoolName),
+    owner: SessionOwner,
     (capacity, drivers): (Resources, DriverSet),
 ) {
-    let offer = (capacity, 20_000);
-    let mut connection = ExecutorConnection::empty(stream.clone(), epoch, executor, pool, offer);
+    let mut connection = ExecutorConnection::empty(stream.clone(), epoch, owner, capacity, 20_000);
     connection.drivers = drivers;
     fleet.connect(connection, false);
 }
@@ -83,17 +83,16 @@ impl FakeExecutor {
         let (outbox, inbox) = mpsc::channel(outbox);
         let id = STREAMS.fetch_add(1, Ordering::Relaxed);
         let stream = Stream { id, session: SessionId::fresh(), outbox };
-        let (executor, pool): (ExecutorId, PoolName) =
-            (name.parse().unwrap(), "default".parse().unwrap());
-        world.store.open(stream.session, Epoch(1), (executor.clone(), pool.clone()));
+        let (executor, pool) = (name.parse().unwrap(), "default".parse().unwrap());
         let connected = Self { stream, executor, pool, inbox };
+        world.store.open(connected.stream.session, Epoch(1), connected.identity());
         connect_with(&world.fleet, &connected.stream, Epoch(1), connected.identity(), offer);
         connected
     }
 
     /// Its name and its pool.
-    pub(crate) fn identity(&self) -> (ExecutorId, PoolName) {
-        (self.executor.clone(), self.pool.clone())
+    pub(crate) fn identity(&self) -> SessionOwner {
+        SessionOwner { executor: self.executor.clone(), pool: self.pool.clone() }
     }
 
     /// The next message that was sent.

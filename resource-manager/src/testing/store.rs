@@ -7,7 +7,7 @@ use super::FakeTask;
 use crate::lease_store::{LeaseStore, TransitionResults};
 use bus::Hint;
 use domain::epoch::Epoch;
-use domain::id::{ExecutorId, NodeId, PoolName, SessionId, TaskId, TenantId};
+use domain::id::{NodeId, SessionId, TaskId, TenantId};
 use domain::task::{AttemptOutcome, Dispatch, Event, LeaseKey, Run, State, next};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -15,11 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::StoreError;
 use store::lease::LiveLease;
+use store::session::SessionOwner;
 use store::task::transition::{
     Claim, EndedAttempt, FailedAttempt, Placed, SessionEpoch, TransitionResult,
 };
-
-type Owner = (ExecutorId, PoolName);
 
 #[derive(Clone, Default)]
 pub(crate) struct FakeStore(Arc<Mutex<Tables>>);
@@ -27,7 +26,7 @@ pub(crate) struct FakeStore(Arc<Mutex<Tables>>);
 #[derive(Default)]
 struct Tables {
     tasks: BTreeMap<(TenantId, TaskId), FakeTask>,
-    sessions: HashMap<SessionId, (Epoch, Owner)>,
+    sessions: HashMap<SessionId, (Epoch, SessionOwner)>,
     failures: HashMap<&'static str, StoreError>,
     meanwhile: HashMap<&'static str, Box<dyn FnOnce() + Send>>,
     calls: Vec<(&'static str, usize)>,
@@ -35,7 +34,7 @@ struct Tables {
 
 impl FakeStore {
     /// A session that this resource manager owns under `epoch`.
-    pub(crate) fn open(&self, session: SessionId, epoch: Epoch, owner: Owner) {
+    pub(crate) fn open(&self, session: SessionId, epoch: Epoch, owner: SessionOwner) {
         self.0.lock().sessions.insert(session, (epoch, owner));
     }
 
@@ -237,7 +236,7 @@ impl LeaseStore for FakeStore {
     async fn owners(
         &self,
         sessions: &[SessionId],
-    ) -> Result<HashMap<SessionId, (ExecutorId, PoolName)>, StoreError> {
+    ) -> Result<HashMap<SessionId, SessionOwner>, StoreError> {
         self.begin("owners", sessions.len())?;
         let tables = self.0.lock();
         let owner = |id: &SessionId| tables.sessions.get(id).map(|(_, owner)| (*id, owner.clone()));

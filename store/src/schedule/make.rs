@@ -1,7 +1,5 @@
 //! Makes a task of a schedule's template.
 
-use super::record::write_json;
-use crate::StoreError;
 use crate::task::submit::{FiredBy, NewTask};
 use domain::batch::ConcurrencyKey;
 use domain::id::{ScheduleId, TaskId, TenantId};
@@ -24,11 +22,7 @@ pub(crate) struct Maker<'a> {
 }
 
 /// The task of the due time `due_at`, to run `delay` after it is stored. Tasks that are to run one after the other share a key of their schedule's own.
-pub(crate) fn task(
-    of: Maker<'_>,
-    id: TaskId,
-    (due_at, delay): (Timestamp, Duration),
-) -> Result<NewTask, StoreError> {
+pub(crate) fn task(of: Maker<'_>, id: TaskId, due_at: Timestamp, delay: Duration) -> NewTask {
     let Maker { tenant, schedule, name, overlap, template, key_id } = of;
     let own_key = || overlap.is_buffered().then(|| ConcurrencyKey(schedule.to_string().into()));
     let spec = TaskSpec {
@@ -36,7 +30,7 @@ pub(crate) fn task(
         retry: template.retry.clone(),
         labels: template.labels.clone(),
     };
-    Ok(NewTask {
+    NewTask {
         tenant,
         id,
         name: template.name.clone(),
@@ -64,5 +58,5 @@ pub(crate) fn task(
         schedule: Some(FiredBy { schedule, name: name.to_owned(), due_at }),
         rerun_of: None,
         idempotency: None,
-    })
+    }
 }

@@ -249,7 +249,7 @@ async fn output_beyond_the_plans_quota_is_not_stored_and_its_attempt_says_so() {
     let [one, other] = [world.tenant().await, world.tenant().await];
     let plan: domain::id::PlanName = "little".parse().unwrap();
     let limits = PlanLimits { stored_output_bytes: 25, ..PlanLimits::default() };
-    store::plan::put(&world.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&world.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let change = TenantChange { plan: Some(plan), weight: None };
     store::tenant::change(&world.admin, one, &change, By::SYSTEM).await.unwrap();
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);

@@ -135,7 +135,7 @@ async fn of_a_hundred_made_at_once_just_those_that_the_plan_allows_are_stored() 
     let tenant = world.tenant().await;
     let plan: PlanName = "small".parse().unwrap();
     let limits = PlanLimits { schedules: 7, ..PlanLimits::default() };
-    store::plan::put(&world.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&world.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let change = TenantChange { plan: Some(plan), weight: None };
     tenant::change(&world.admin, tenant, &change, By::SYSTEM).await.unwrap();
     let mut all = JoinSet::new();
