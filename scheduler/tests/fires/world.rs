@@ -94,7 +94,7 @@ impl World {
     /// Puts the tenant on a plan of its own.
     pub async fn allow(&self, scope: &TenantScope, limits: &PlanLimits) {
         let plan: PlanName = "own".parse().unwrap();
-        store::plan::put(&self.admin, (&plan, None), limits, By::SYSTEM).await.unwrap();
+        store::plan::put(&self.admin, &plan, None, limits, By::SYSTEM).await.unwrap();
         let change = TenantChange { plan: Some(plan), weight: None };
         store::tenant::change(&self.admin, scope.tenant(), &change, By::SYSTEM).await.unwrap();
     }

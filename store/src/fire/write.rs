@@ -120,7 +120,7 @@ impl<'a> Group<'a> {
                     key_id: &facts.created_by,
                 };
                 if let Some(id) = row.task {
-                    tasks.push(task(maker, id, (row.due_at, row.delay))?);
+                    tasks.push(task(maker, id, row.due_at, row.delay));
                 }
             }
         }

@@ -159,7 +159,7 @@ async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
         stored_output_bytes: 100,
         ..PlanLimits::default()
     };
-    plan::put(&world.admin, (&"small".parse().unwrap(), None), &limits, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &"small".parse().unwrap(), None, &limits, By::SYSTEM).await.unwrap();
     let on_plan = format!("update tenant set plan = 'small' where id = '{}'", tenant.uuid());
     world.sql(on_plan).await;
     let look = async || look(&world).await;
@@ -212,9 +212,7 @@ async fn where_tasks_cannot_be_counted_in_time_the_other_quotas_are_watched_all_
     let world = World::new().await;
     let tenant = world.tenant().await;
     let limits = PlanLimits { backlog: 10, stored_output_bytes: 100, ..PlanLimits::default() };
-    plan::put(&world.admin, (&"default".parse().unwrap(), None), &limits, By::SYSTEM)
-        .await
-        .unwrap();
+    plan::put(&world.admin, &"default".parse().unwrap(), None, &limits, By::SYSTEM).await.unwrap();
     fill(&world, tenant, 10).await;
     let id = tenant.uuid();
     world.sql(format!("insert into output_use values ('{id}', current_date, 90)")).await;

@@ -1,6 +1,7 @@
 //! Migrating: once, by whoever comes, also by an owner who is no superuser.
 
 use crate::support::{World, config, new_task};
+use domain::epoch::Epoch;
 use sqlx::postgres::PgPoolOptions;
 use std::time::Duration;
 use store::connect::{SchedulerDb, SubmitDb};
@@ -119,7 +120,7 @@ async fn ids_beyond_32_bits_flow_through() {
     let leader = world.lead(domain::id::NodeId::fresh()).await;
     let owned = world.open(domain::id::NodeId::fresh()).await;
     world.sql("update executor_session set owner_epoch = 2147483653").await;
-    let owned = crate::support::Owned { epoch: 2_147_483_653, ..owned };
+    let owned = crate::support::Owned { epoch: Epoch(2_147_483_653), ..owned };
     let tasks = world.store_ready(tenant, 1).await;
     let dispatches = world.dispatch(leader, &tasks).await;
     let sessions =

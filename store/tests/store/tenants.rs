@@ -74,7 +74,7 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
     let team = name("team");
     let limits = PlanLimits { backlog: 77, weight: 2.5, flexible: true, ..PlanLimits::default() };
     let put = async |if_version, limits: &PlanLimits| {
-        plan::put(&world.admin, (&team, if_version), limits, By::SYSTEM).await.unwrap()
+        plan::put(&world.admin, &team, if_version, limits, By::SYSTEM).await.unwrap()
     };
     assert_eq!(put(Some(1), &limits).await, PlanStored::VersionMismatch { version: None });
     assert!(matches!(put(Some(0), &limits).await, PlanStored::Created(plan) if plan.version == 1));
@@ -96,9 +96,8 @@ async fn a_plan_is_stored_changed_and_deleted_when_nobody_is_on_it() {
         tenant::change(&world.admin, tenant, &to(&team), By::SYSTEM).await.unwrap(),
         Changed::Yes
     );
-    let delete = async |if_version| {
-        plan::delete(&world.admin, (&team, if_version), By::SYSTEM).await.unwrap()
-    };
+    let delete =
+        async |if_version| plan::delete(&world.admin, &team, if_version, By::SYSTEM).await.unwrap();
     assert_eq!(delete(None).await, Deleted::InUse);
     let none = name("none");
     assert_eq!(
@@ -137,7 +136,7 @@ async fn the_database_refuses_what_the_ranges_refuse() {
         ("weight", PlanLimits { weight: 0.0, ..good }),
     ] {
         assert_eq!(bad.check().unwrap_err()[0].limit, column);
-        let refused = plan::put(&world.admin, (&name("bad"), None), &bad, By::SYSTEM).await;
+        let refused = plan::put(&world.admin, &name("bad"), None, &bad, By::SYSTEM).await;
         let refused = refused.unwrap_err();
         assert_eq!(refused.sqlstate().as_deref(), Some("23514"), "{column}");
     }

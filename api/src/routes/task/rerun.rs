@@ -69,9 +69,8 @@ async fn change(call: &Call) -> Result<Map<String, Value>, Problem> {
 
 /// The task in the form in which it is submitted, without when it was due.
 fn submitted(task: &TaskRecord) -> Value {
-    let stored = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
     let mut spec = value!({
-        "run": stored(&task.run_json),
+        "run": task.run,
         "delay_tolerance": domain::time::format_duration(task.delay_tolerance),
         "execution_cap": domain::time::format_duration(task.execution_cap),
         "expire_if_late": task.expire_if_late,
@@ -94,10 +93,11 @@ fn submitted(task: &TaskRecord) -> Value {
     if let Some(key) = &task.unique_key {
         spec["unique_key"] = value!(key);
     }
-    for (field, json) in [("retry", &task.retry_json), ("labels", &task.labels_json)] {
-        if let Some(json) = json {
-            spec[field] = stored(json);
-        }
+    if let Some(retry) = &task.retry {
+        spec["retry"] = value!(retry);
+    }
+    if !task.labels.is_empty() {
+        spec["labels"] = value!(task.labels);
     }
     spec
 }

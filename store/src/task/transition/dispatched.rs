@@ -7,27 +7,16 @@
 use super::change::change_tasks;
 use crate::StoreError;
 use crate::connect::SchedulerDb;
-use crate::leadership::LeaderEpoch;
 use crate::own::on_own;
 use crate::statement::repeated;
+use domain::epoch::Epoch;
 use domain::id::{NodeId, TaskId, TenantId};
-use domain::task::State;
+use domain::task::{Dispatch, State};
 use domain::time::millis;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// A task that was marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DispatchedRow {
-    /// Whose it is.
-    pub tenant: TenantId,
-    /// Which it is.
-    pub task: TaskId,
-    /// The dispatch that its hint must name.
-    pub dispatch_epoch: i32,
-}
-
-/// Marks what is still ready of `picked`; `None` where `node` is not the batcher of `epoch` any more.
+/// Marks what is still ready of `picked`, and says the dispatch that each hint must name; `None` where `node` is not the batcher of `epoch` any more.
 /// A hint that is not heard of within `sweep_age` is taken back by `dispatch_stale`.
 ///
 /// # Errors
@@ -35,10 +24,10 @@ pub struct DispatchedRow {
 pub async fn dispatched(
     db: &SchedulerDb,
     node: NodeId,
-    epoch: LeaderEpoch,
+    epoch: Epoch,
     picked: &[(TenantId, TaskId)],
     sweep_age: Duration,
-) -> Result<Option<Vec<DispatchedRow>>, StoreError> {
+) -> Result<Option<Vec<Dispatch>>, StoreError> {
     let (tenants, ids) = sorted_keys(picked);
     repeated(|| async {
         let query = change_tasks!(
@@ -69,10 +58,10 @@ pub async fn dispatched(
             return Ok(None);
         }
         let marked = rows.into_iter().filter_map(|row| {
-            Some(DispatchedRow {
+            Some(Dispatch {
                 tenant: TenantId(row.tenant_id?),
                 task: TaskId(row.id?),
-                dispatch_epoch: row.dispatch_epoch?,
+                epoch: row.dispatch_epoch?.into(),
             })
         });
         Ok(Some(marked.collect()))

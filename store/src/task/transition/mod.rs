@@ -44,7 +44,7 @@ pub(crate) use cancel_requested::cancel_requested_in;
 pub use cancel_requested::{CancelAnswer, cancel_requested};
 pub use completed::completed;
 pub use dispatch_stale::dispatch_stale;
-pub use dispatched::{DispatchedRow, dispatched};
+pub use dispatched::dispatched;
 pub use due::due;
 pub use expired::expired;
 pub use handed_back::handed_back;

@@ -3,7 +3,7 @@
 use super::world::World;
 use domain::access::Role;
 use domain::id::{NodeId, SignInId, TenantId, UserId};
-use domain::task::State;
+use domain::task::{LeaseKey, State};
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor};
 use std::time::Duration;
@@ -48,10 +48,7 @@ pub async fn two_tenants(world: &World) -> [TenantId; 2] {
             if state == State::Running {
                 let (task, session) = (put.task, owned.session);
                 let chunk = NewChunk {
-                    tenant,
-                    task,
-                    attempt: 1,
-                    session,
+                    lease: LeaseKey { tenant, task, attempt: 1, session },
                     stream: Stream::Stdout,
                     seq: 0,
                     offset: 0,
