@@ -398,7 +398,7 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
             total: largest,
             lacks,
             drivers: DriverSet::of(["noop".parse().unwrap()]),
-            last_placed: runtime::clock::monotonic(),
+            last_placed: runtime::clock::monotonic() - Duration::from_secs(90),
         };
         let reports = [report, other];
         load::report(&world.rm, node, &reports).await.unwrap();
@@ -418,6 +418,13 @@ async fn load_is_what_the_live_managers_said_last_and_what_is_queued() {
     let of_an_earlier_release = read().await.0.into_iter().find(|load| load.owner == one);
     assert_eq!(of_an_earlier_release.unwrap().drivers, DriverSet::default());
     assert_eq!(loads[0].lacks.any().least(), [Tier::Regular.resources()]);
+    let placed_ago = async |pool: &str| {
+        let sql =
+            "select extract(epoch from clock_timestamp() - last_placed_at)::bigint from pool_load";
+        world.number(format!("{sql} where owner = '{}' and pool = '{pool}'", one.uuid())).await
+    };
+    let (ago, of_other) = (placed_ago(pool().as_str()).await, placed_ago("gpu").await);
+    assert!((89..120).contains(&ago) && (0..30).contains(&of_other), "{ago} s, {of_other} s");
     load::forget(&world.rm, two).await.unwrap();
     assert_eq!(read().await.0.len(), 1);
     world.sql("update pool_load set reported_at = now() - interval '4 seconds'").await;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use store::pool::{self, PoolChange, PoolStored};
 use store::session::{
     ExecutorPosition, NewSession, Opened, Renewal, Renewed, end, lapse, list, open_or_adopt, prune,
-    renew,
+    quarantine, renew,
 };
 use tokio::task::JoinSet;
 
@@ -467,4 +467,26 @@ async fn operators_see_who_is_connected_with_what_is_granted_page_by_page() {
     assert_eq!([&first[..], &rest].concat(), all);
     let none: PoolName = "none".parse().unwrap();
     assert_eq!(list(&world.admin, Some(&none), None, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_quarantine_is_noted_and_cleared_by_the_owner_of_the_session_alone() {
+    let world = World::new().await;
+    let owned = world.open(NodeId::fresh()).await;
+    let since = async || {
+        let id = owned.session.uuid();
+        let sql = format!("select quarantined_at::text from executor_session where id = '{id}'");
+        world.text(sql).await
+    };
+    let note = async |owner, held| {
+        quarantine(&world.rm, owner, &[(owned.session, held)]).await.unwrap();
+        since().await
+    };
+    let another = NodeId::fresh();
+    assert_eq!(note(another, true).await, None);
+    let noted = note(owned.node, true).await;
+    assert!(noted.is_some());
+    assert_eq!(note(owned.node, true).await, noted, "since its begin");
+    assert_eq!(note(another, false).await, noted);
+    assert_eq!(note(owned.node, false).await, None);
 }

@@ -50,16 +50,31 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let id = call.task_id()?;
     call.query()?.finish()?;
     let change = change(&call).await?;
-    let mut spec = submitted(&read(&call, id).await?);
+    let task = read(&call, id).await?;
+    let most = call.state.task_limit(Some(call.caller.limits()));
+    let bytes = task.run_json.len() + call.body.len();
+    match call.reading(bytes, move || changed(&task, change, most.bytes)).await? {
+        Changed::Spec(spec) => submit(&call, *spec, Some(id)).await,
+        Changed::TooLarge(size) => Err(call.state.refusals.too_large(most, Some(size)).await),
+    }
+}
+
+/// A task that is to run again.
+enum Changed {
+    Spec(Box<TaskSpec>),
+    /// What it runs has so many bytes.
+    TooLarge(usize),
+}
+
+fn changed(task: &TaskRecord, change: Map<String, Value>, most: usize) -> Result<Changed, Problem> {
+    let mut spec = submitted(task);
     domain::task::change(&mut spec, change);
     // The defaults that stand in it now are no bytes of the client's.
-    let (size, most) =
-        (to_json(&spec["run"])?.len(), call.state.task_limit(Some(call.caller.limits())));
-    if size > most.bytes {
-        return Err(call.state.refusals.too_large(most, Some(size)).await);
+    let size = to_json(&spec["run"])?.len();
+    if size > most {
+        return Ok(Changed::TooLarge(size));
     }
-    let spec: TaskSpec = json::parse(&to_json(&spec)?)?;
-    submit(&call, spec, Some(id)).await
+    json::parse(&to_json(&spec)?).map(Changed::Spec)
 }
 
 /// What the body changes; nothing where it is empty.
