@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Why an assignment's run cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnreadableRun {
-    /// It is of another driver than this release knows; another executor may have it.
-    UnknownDriver(String),
+    /// It is of another driver than this release knows, which is named where it is known; another executor may have it.
+    UnknownDriver(Option<String>),
     /// It would fail everywhere.
     Malformed(String),
 }
@@ -22,7 +22,8 @@ impl std::error::Error for UnreadableRun {}
 impl std::fmt::Display for UnreadableRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::UnknownDriver(name) => write!(f, "this executor has no driver `{name}`"),
+            Self::UnknownDriver(Some(name)) => write!(f, "this executor has no driver `{name}`"),
+            Self::UnknownDriver(None) => write!(f, "this executor does not know the run's driver"),
             Self::Malformed(why) => write!(f, "malformed run: {why}"),
         }
     }
@@ -88,8 +89,8 @@ impl Assignment {
     /// # Errors
     /// When this release cannot read it.
     pub fn take_run(&mut self) -> Result<Run, UnreadableRun> {
-        let missing = || UnreadableRun::Malformed("the assignment has none".to_owned());
-        self.run.take().ok_or_else(missing)?.try_into()
+        // It may be in a field that a later release has.
+        self.run.take().ok_or(UnreadableRun::UnknownDriver(None))?.try_into()
     }
 
     /// Bytes that it takes of a message of several.
@@ -102,7 +103,7 @@ impl Assignment {
 
 fn from_json(text: &str) -> Result<Run, UnreadableRun> {
     Run::from_json(text).map_err(|error| match Run::unknown_driver(text) {
-        Some(name) => UnreadableRun::UnknownDriver(name),
+        Some(name) => UnreadableRun::UnknownDriver(Some(name)),
         None => UnreadableRun::Malformed(error.to_string()),
     })
 }
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn an_unknown_driver_is_told_from_a_malformed_run() {
         let read = |text: &str| Run::try_from(assignment::Run::RunJson(text.to_owned()));
-        let unknown = UnreadableRun::UnknownDriver("container".to_owned());
+        let unknown = UnreadableRun::UnknownDriver(Some("container".to_owned()));
         assert_eq!(read(r#"{"container":{"image":"x"}}"#), Err(unknown));
         for text in [
             "",
@@ -188,6 +189,7 @@ mod tests {
             assert!(matches!(refused, Err(UnreadableRun::Malformed(_))), "{text}");
             assert!(refused.unwrap_err().to_string().starts_with("malformed run: "), "{text}");
         }
-        assert!(matches!(Assignment::default().take_run(), Err(UnreadableRun::Malformed(_))));
+        let later = Assignment::default().take_run();
+        assert_eq!(later, Err(UnreadableRun::UnknownDriver(None)));
     }
 }

@@ -52,8 +52,13 @@ impl Agent {
             return self.not_started_soon(lease, reason);
         }
         let run = match assignment.take_run() {
-            Err(UnreadableRun::UnknownDriver(name)) => return self.no_driver(lease, &name),
-            Ok(run) if !self.work.drivers.has(&run) => return self.no_driver(lease, run.driver()),
+            Err(unknown @ UnreadableRun::UnknownDriver(_)) => {
+                return self.not_started_soon(lease, unknown.to_string());
+            }
+            Ok(run) if !self.work.drivers.has(&run) => {
+                let unknown = UnreadableRun::UnknownDriver(Some(run.driver().to_owned()));
+                return self.not_started_soon(lease, unknown.to_string());
+            }
             Err(malformed @ UnreadableRun::Malformed(_)) => Err(malformed.to_string()),
             Ok(_) if assignment.cap_ms == 0 => Err("malformed assignment: no cap".to_owned()),
             Ok(run) => Ok(run),
@@ -83,10 +88,6 @@ impl Agent {
             Started::Runs { stop, output } => Control::Driver { stop, output },
         };
         self.work.add(lease, Running { billed_from: now, why: None, control });
-    }
-
-    fn no_driver(&self, lease: LeaseKey, name: &str) {
-        self.not_started_soon(lease, format!("this executor has no driver `{name}`"));
     }
 
     /// Refuses an assignment after a moment: an executor that can do nothing must not draw all work to itself by being
