@@ -196,14 +196,18 @@ async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
     assert_eq!(look().await, [told(Quota::Backlog, 10), told(Quota::RunningTasks, 4)]);
     world.sql(format!("insert into output_use values ('{id}', current_date - 1, 1)")).await;
     assert_eq!(look().await, [told(Quota::StoredOutputBytes, 80)]);
-    let events = store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
+    let events =
+        store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!(events.len(), 4);
     assert_eq!(events[0].kind, "quota_nearly_used");
     let detail: serde_json::Value = serde_json::from_str(&events[0].detail_json).unwrap();
     let of_output = serde_json::json!({"quota": "stored_output_bytes", "used": 80, "limit": 100});
     assert_eq!(detail, of_output);
     assert!(
-        store::event::warnings(&world.api, &TenantScope::of_role(other), 10).await.unwrap().is_empty()
+        store::event::warnings(&world.api, &TenantScope::of_role(other), 10)
+            .await
+            .unwrap()
+            .is_empty()
     );
 }
 

@@ -3,6 +3,7 @@
 use crate::support::{Leader, Owned, Shuffle, World, config, ended, new_schedule, new_task};
 use domain::id::{NodeId, ScheduleId, TaskId, TenantId};
 use domain::task::Event;
+use domain::task::LeaseKey;
 use sqlx::AssertSqlSafe;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +11,6 @@ use std::time::Duration;
 use store::connect::{RmDb, SchedulerDb};
 use store::event::{changes, follow, forget_expired, lag, unfollow};
 use store::fire::count_ends;
-use store::lease::LeaseKey;
 use store::schedule::PutAnswer;
 use store::task::transition::{self, TransitionResult};
 use store::{StoreError, TenantScope};

@@ -459,7 +459,8 @@ async fn a_missed_due_time_is_told_once_and_names_the_schedule() {
     assert_eq!(missed.len(), 1);
     assert_eq!((missed[0].tenant, missed[0].schedule), (tenant, id));
     assert!(tell_missed(&world.scheduler, MINUTE, 10).await.unwrap().is_empty(), "once");
-    let events = store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
+    let events =
+        store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!((events.len(), events[0].kind.as_str()), (1, "fire_missed"));
     assert!(events[0].detail_json.contains("\"nightly\""), "{}", events[0].detail_json);
     assert!(events[0].detail_json.contains(&id.to_string()), "{}", events[0].detail_json);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::pool::{self, PoolChange, PoolStored};
 use store::session::{
-    ExecutorPosition, NewSession, Opened, Renewal, Renewed, end, lapse, list, open_or_adopt, prune,
-    quarantine, renew,
+    ExecutorPosition, NewSession, Opened, Renewal, Renewed, SessionQuarantine, end, lapse, list,
+    open_or_adopt, prune, quarantine, renew,
 };
 use tokio::task::JoinSet;
 
@@ -479,7 +479,9 @@ async fn a_quarantine_is_noted_and_cleared_by_the_owner_of_the_session_alone() {
         world.text(sql).await
     };
     let note = async |owner, held| {
-        quarantine(&world.rm, owner, &[(owned.session, held)]).await.unwrap();
+        quarantine(&world.rm, owner, &[SessionQuarantine { session: owned.session, held }])
+            .await
+            .unwrap();
         since().await
     };
     let another = NodeId::fresh();

@@ -52,7 +52,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     let change = change(&call).await?;
     let task = read(&call, id).await?;
     let most = call.state.task_limit(Some(call.caller.limits()));
-    let bytes = task.run_json.len() + call.body.len();
+    let bytes = to_json(&task.run)?.len() + call.body.len();
     match call.reading(bytes, move || changed(&task, change, most.bytes)).await? {
         Changed::Spec(spec) => submit(&call, *spec, Some(id)).await,
         Changed::TooLarge(size) => Err(call.state.refusals.too_large(most, Some(size)).await),
