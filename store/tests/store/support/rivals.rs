@@ -72,12 +72,10 @@ impl World {
                     .collect();
                 applied(transition::lease_lapsed(rm, &lapsed).await.unwrap())
             }
-            Event::Dispatched => self
-                .dispatch(*leader, &tasks)
-                .await
-                .into_iter()
-                .map(|dispatch| dispatch.task)
-                .collect(),
+            Event::Dispatched => {
+                let marked = self.dispatch(*leader, &tasks).await;
+                marked.iter().map(|dispatch| dispatch.task).collect()
+            }
             Event::Placed => {
                 let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
                 let claims: Vec<_> = dispatches
