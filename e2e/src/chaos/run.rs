@@ -26,6 +26,8 @@ const EVERY: Duration = Duration::from_secs(10);
 /// Where the customers' tasks have not drained.
 const SOON: Duration = Duration::from_secs(5);
 const BETWEEN_TELLING: Duration = Duration::from_secs(5);
+/// So that events of all tenants are written.
+const FOLLOW_ALL: &str = "insert into event_consumer select id, 'chaos', 'infinity' from tenant";
 
 /// What is told while it runs, line by line.
 pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);
@@ -57,8 +59,7 @@ pub async fn run(scenario: &Scenario, seed: u64, tell: Progress<'_>) -> anyhow::
         }
     };
 
-    let follow = "insert into event_consumer select id, 'chaos', 'infinity' from tenant";
-    rig.cluster.database().sql(follow).await?;
+    rig.cluster.database().sql(FOLLOW_ALL).await?;
     tell(&format!("in peace: {} tasks", scenario.calm_tasks));
     let calm_from = now_ms();
     let count = (scenario.calm_tasks, scenario.rate);

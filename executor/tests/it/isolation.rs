@@ -63,7 +63,7 @@ fn may_show(root: &str, target: &str) -> bool {
         "/" => true,
         "/newroot" => target == "/",
         _ if root.starts_with("/bindfile") => target.starts_with("/etc/"),
-        _ => target == format!("/dev{root}") || SYSTEM.iter().any(|part| is_below(part)),
+        _ => target == format!("/dev{root}") || SYSTEM.iter().any(is_below),
     }
 }
 

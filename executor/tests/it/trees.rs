@@ -53,7 +53,7 @@ async fn a_tree_dies_at_its_cap(isolation: &str) {
     let _agent = Agent::start_with(&home, &[&rm.address], &[("EXECUTOR__ISOLATION", isolation)]);
     rm.hello(0).await;
     let marker = unique_marker();
-    let sent = clock::Instant::now();
+    let sent = clock::monotonic();
     let lease = rm.assign_with(&spread(&marker, "wait"), |assignment| assignment.cap_ms = 2500);
     all_there(&marker).await;
     let result = rm.result(lease).await;
