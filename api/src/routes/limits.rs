@@ -11,7 +11,7 @@ use domain::plan::Quota;
 use domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use store::tenant::TenantEvent;
+use store::event::Warning;
 use utoipa::ToSchema;
 
 /// Warnings shown.
@@ -136,7 +136,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         whole_at: now + rate.whole_in,
     };
     let (burst, hour) = state.limiter.rate_uses(&call.bucket).await;
-    let events = store::tenant::events(&state.api, &scope, WARNINGS).await?;
+    let warnings = store::event::warnings(&state.api, &scope, WARNINGS).await?;
     let view = LimitsView {
         plan: store::tenant::plan_name(&state.api, &scope).await?,
         state: caller.tenant_state().as_str(),
@@ -150,13 +150,13 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
         flexible: limits.flexible,
         rates: [Some(burst), hour].into_iter().flatten().map(rate).collect(),
         quotas: Quota::ALL.into_iter().filter_map(quota).collect(),
-        warnings: events.into_iter().filter_map(warning).collect(),
+        warnings: warnings.into_iter().filter_map(view).collect(),
     };
     json(StatusCode::OK, &view)
 }
 
 /// The database holds only JSON there.
-fn warning(event: TenantEvent) -> Option<WarningView> {
-    let detail = RawValue::from_string(event.detail_json).ok()?;
-    Some(WarningView { at: event.at, kind: event.kind, detail })
+fn view(warning: Warning) -> Option<WarningView> {
+    let detail = RawValue::from_string(warning.detail_json).ok()?;
+    Some(WarningView { at: warning.at, kind: warning.kind, detail })
 }

@@ -2,14 +2,13 @@
 
 use super::Warning;
 use crate::answer::to_json;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use domain::batch::{ConcurrencyKey, Priority};
 use domain::id::{ScheduleId, TaskId};
 use domain::resources::{Resources, Tier};
-use domain::task::{Backoff, Delivery, RetryOn, RetryPolicy, State};
+use domain::task::{Backoff, Delivery, Labels, RetryOn, RetryPolicy, Run, State};
 use domain::time::{Timestamp, text};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use store::task::TaskRecord;
@@ -34,7 +33,7 @@ pub struct TaskView<'a> {
     /// What it runs, as submitted. Absent in a list without `include=run`, and if it was stored by an incompatible version.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = super::RunSpec, required = false)]
-    run: Option<&'a RawValue>,
+    run: Option<&'a Run>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// Due time; after a failure, that of the retry.
@@ -65,7 +64,7 @@ pub struct TaskView<'a> {
     delivery: Delivery,
     unique_key: Option<&'a str>,
     #[schema(value_type = super::super::openapi::words::Labels)]
-    labels: &'a RawValue,
+    labels: &'a Labels,
     /// When its first attempt was placed.
     #[schema(value_type = Option<String>, format = DateTime)]
     started_at: Option<Timestamp>,
@@ -132,21 +131,15 @@ impl From<RetryPolicy> for RetryView {
 
 impl<'a> TaskView<'a> {
     /// The view of a record.
-    ///
-    /// # Errors
-    /// `internal` when the record holds text that is no JSON.
-    pub fn new(task: &'a TaskRecord) -> Result<Self, Problem> {
-        // Its executor could not read it either; the owner sees the rest.
-        let run = stored(&task.run_json).ok().filter(|run| run.get() != "null");
-        Ok(Self { run, ..Self::without_run(task)? })
+    #[must_use]
+    pub fn new(task: &'a TaskRecord) -> Self {
+        Self { run: task.run.as_ref(), ..Self::without_run(task) }
     }
 
     /// The same without what it runs, which may be large.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn without_run(task: &'a TaskRecord) -> Result<Self, Problem> {
-        Ok(Self {
+    #[must_use]
+    pub fn without_run(task: &'a TaskRecord) -> Self {
+        Self {
             id: task.id,
             name: task.name.as_deref(),
             state: task.state,
@@ -166,13 +159,10 @@ impl<'a> TaskView<'a> {
             max_attempts: task.max_attempts,
             attempts: task.attempts,
             failures: task.failures,
-            retry: match &task.retry_json {
-                Some(json) => serde_json::from_str::<RetryPolicy>(json).unwrap_or_default().into(),
-                None => RetryPolicy::default().into(),
-            },
+            retry: task.retry.clone().unwrap_or_default().into(),
             delivery: task.delivery,
             unique_key: task.unique_key.as_deref(),
-            labels: stored(task.labels_json.as_deref().unwrap_or("{}"))?,
+            labels: &task.labels,
             started_at: task.started_at,
             finished_at: task.finished_at,
             reason: task.reason.as_deref(),
@@ -183,13 +173,13 @@ impl<'a> TaskView<'a> {
             schedule_name: task.schedule_name.as_deref(),
             due_at: task.due_at,
             warnings: &[],
-        })
+        }
     }
 
     /// The task as JSON.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// `internal` when it cannot be written, which would be a bug.
     pub fn json(task: &'a TaskRecord) -> Result<Vec<u8>, Problem> {
         Self::submitted_json(task, &[])
     }
@@ -197,16 +187,11 @@ impl<'a> TaskView<'a> {
     /// The task as JSON, as whoever submitted it just now is answered.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// As [`Self::json`].
     pub fn submitted_json(
         task: &'a TaskRecord,
         warnings: &'a [Warning],
     ) -> Result<Vec<u8>, Problem> {
-        to_json(&Self { warnings, ..Self::new(task)? })
+        to_json(&Self { warnings, ..Self::new(task) })
     }
-}
-
-fn stored(json: &str) -> Result<&RawValue, Problem> {
-    serde_json::from_str(json)
-        .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))
 }

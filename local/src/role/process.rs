@@ -15,13 +15,14 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Reads the settings, starts the logs of `role` and listens to signals.
+    /// Listens to signals, reads the settings and starts the logs of `role`.
     pub fn begin(role: &str, arguments: &SettingsArguments) -> Result<Self, Failure> {
+        // First of all: a signal meanwhile would end the process as if nobody had asked it to.
+        let (_handle, shutdown) = Shutdown::from_signals(&TaskGroup::new())
+            .map_err(|error| Failure::failed(format!("cannot listen to signals: {error}")))?;
         let config = config::load(arguments.config.as_deref())?;
         telemetry::init(role, &config.telemetry)
             .map_err(|error| Failure::caused(Exit::Usage, &error))?;
-        let (_handle, shutdown) = Shutdown::from_signals(&TaskGroup::new())
-            .map_err(|error| Failure::failed(format!("cannot listen to signals: {error}")))?;
         Ok(Self { config, shutdown })
     }
 }

@@ -1,6 +1,6 @@
 //! A batch with a key: stored once, answered the same, byte for byte; and the keys of other writes.
 
-use crate::support::{World, new_task};
+use crate::support::{World, labels, new_task};
 use domain::id::TenantId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -86,7 +86,7 @@ async fn a_batch_that_fails_leaves_neither_tasks_nor_key() {
     let tenant = world.tenant().await;
     let scope = TenantScope::of_role(tenant);
     let mut bad = tasks(tenant, 3);
-    bad[2].labels_json = Some("{".to_owned());
+    bad[2].spec.labels = labels("a", "a NUL \0");
     insert_batch(&world.submit, &scope, Some(&key("k", 1)), &bad, render).await.unwrap_err();
     assert_eq!(world.number("select count(*) from idempotency").await, 0);
     world.check_promises(0).await;

@@ -79,7 +79,7 @@ async fn a_key_holds_what_is_queued_running_or_cancelling_and_nothing_else() {
     let dispatches = world.dispatch(leader, &tasks).await;
     // The first stays queued, the third is asked to stop, the others run.
     let to_run: Vec<_> =
-        dispatches.into_iter().filter(|(_, task, _)| *task != tasks[0].1).collect();
+        dispatches.into_iter().filter(|dispatch| dispatch.task != tasks[0].1).collect();
     assert_eq!(world.place(owned, &to_run).await.len(), tasks.len() - 1);
     let grace = std::time::Duration::from_secs(40);
     let cancelled = [tasks[2].1];

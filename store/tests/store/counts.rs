@@ -159,7 +159,7 @@ async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
         stored_output_bytes: 100,
         ..PlanLimits::default()
     };
-    plan::put(&world.admin, (&"small".parse().unwrap(), None), &limits, By::SYSTEM).await.unwrap();
+    plan::put(&world.admin, &"small".parse().unwrap(), None, &limits, By::SYSTEM).await.unwrap();
     let on_plan = format!("update tenant set plan = 'small' where id = '{}'", tenant.uuid());
     world.sql(on_plan).await;
     let look = async || look(&world).await;
@@ -196,13 +196,19 @@ async fn each_quota_is_told_once_when_it_is_nearly_used_up_however_many_look() {
     assert_eq!(look().await, [told(Quota::Backlog, 10), told(Quota::RunningTasks, 4)]);
     world.sql(format!("insert into output_use values ('{id}', current_date - 1, 1)")).await;
     assert_eq!(look().await, [told(Quota::StoredOutputBytes, 80)]);
-    let events = tenant::events(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
+    let events =
+        store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!(events.len(), 4);
     assert_eq!(events[0].kind, "quota_nearly_used");
     let detail: serde_json::Value = serde_json::from_str(&events[0].detail_json).unwrap();
     let of_output = serde_json::json!({"quota": "stored_output_bytes", "used": 80, "limit": 100});
     assert_eq!(detail, of_output);
-    assert!(tenant::events(&world.api, &TenantScope::of_role(other), 10).await.unwrap().is_empty());
+    assert!(
+        store::event::warnings(&world.api, &TenantScope::of_role(other), 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -210,9 +216,7 @@ async fn where_tasks_cannot_be_counted_in_time_the_other_quotas_are_watched_all_
     let world = World::new().await;
     let tenant = world.tenant().await;
     let limits = PlanLimits { backlog: 10, stored_output_bytes: 100, ..PlanLimits::default() };
-    plan::put(&world.admin, (&"default".parse().unwrap(), None), &limits, By::SYSTEM)
-        .await
-        .unwrap();
+    plan::put(&world.admin, &"default".parse().unwrap(), None, &limits, By::SYSTEM).await.unwrap();
     fill(&world, tenant, 10).await;
     let id = tenant.uuid();
     world.sql(format!("insert into output_use values ('{id}', current_date, 90)")).await;

@@ -4,11 +4,10 @@ use crate::support::{Leader, Owned, World, ended};
 use domain::budget::TargetKey;
 use domain::explain::{Reason, explain};
 use domain::id::{NodeId, TenantId};
-use domain::task::{Event, State};
+use domain::task::{Event, LeaseKey, State};
 use std::time::Duration;
 use store::TenantScope;
 use store::held_retry::{HeldRetry, LetGo, TargetWord, let_go, prune, tell, waiting};
-use store::lease::LeaseKey;
 use store::task::transition::{self, FailedAttempt, TransitionResult};
 
 const TARGET: &str = "http://a.example:80";

@@ -4,28 +4,17 @@ use crate::support::{World, ended, new_session, new_task};
 use domain::id::NodeId;
 use domain::plan::PlanLimits;
 use domain::resources::{Resources, Tier};
-use domain::task::{AttemptOutcome, Event};
+use domain::task::{AttemptOutcome, Event, LeaseKey};
 use std::time::Duration;
 use store::TenantScope;
 use store::audit::By;
-use store::lease::LeaseKey;
 use store::output::{NewChunk, OutputFilter, OutputPosition, Stream, insert, read};
 use store::task::submit::NewTask;
 use store::task::transition::{self, EndedAttempt, FailedAttempt};
 use store::tenant::TenantChange;
 
 fn chunk(lease: LeaseKey, stream: Stream, seq: u32, data: &str) -> NewChunk {
-    let LeaseKey { tenant, task, attempt, session } = lease;
-    NewChunk {
-        tenant,
-        task,
-        attempt,
-        session,
-        stream,
-        seq,
-        offset: u64::from(seq) * 10,
-        data: data.as_bytes().to_vec(),
-    }
+    NewChunk { lease, stream, seq, offset: u64::from(seq) * 10, data: data.as_bytes().to_vec() }
 }
 
 #[tokio::test]
@@ -261,7 +250,7 @@ async fn output_beyond_the_plans_quota_is_not_stored_and_its_attempt_says_so() {
     let [one, other] = [world.tenant().await, world.tenant().await];
     let plan: domain::id::PlanName = "little".parse().unwrap();
     let limits = PlanLimits { stored_output_bytes: 25, ..PlanLimits::default() };
-    store::plan::put(&world.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&world.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let change = TenantChange { plan: Some(plan), weight: None };
     store::tenant::change(&world.admin, one, &change, By::SYSTEM).await.unwrap();
     let (leader, owned) = (world.lead(NodeId::fresh()).await, world.open(NodeId::fresh()).await);

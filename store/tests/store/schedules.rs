@@ -2,6 +2,7 @@
 
 use crate::support::{Firing, World, new_schedule, once, template};
 use domain::audit::By;
+use domain::epoch::Epoch;
 use domain::id::{PlanName, ScheduleId, TaskId, TenantId};
 use domain::plan::PlanLimits;
 use domain::schedule::{Outcome, Overlap, Spec, Timing};
@@ -134,7 +135,7 @@ async fn of_a_hundred_made_at_once_just_those_that_the_plan_allows_are_stored() 
     let tenant = world.tenant().await;
     let plan: PlanName = "small".parse().unwrap();
     let limits = PlanLimits { schedules: 7, ..PlanLimits::default() };
-    store::plan::put(&world.admin, (&plan, None), &limits, By::SYSTEM).await.unwrap();
+    store::plan::put(&world.admin, &plan, None, &limits, By::SYSTEM).await.unwrap();
     let change = TenantChange { plan: Some(plan), weight: None };
     tenant::change(&world.admin, tenant, &change, By::SYSTEM).await.unwrap();
     let mut all = JoinSet::new();
@@ -220,7 +221,7 @@ async fn an_old_epoch_writes_nothing() {
     assert_eq!(all.len(), 1);
     let new = Firing::begin(&world, TERM).await;
     assert_eq!(new.shards.len(), 64, "the old one's term is over");
-    assert!(new.shards.iter().all(|at| at.epoch == 2));
+    assert!(new.shards.iter().all(|at| at.epoch == Epoch(2)));
     let written = old.fire(&world, &all, MINUTE).await.unwrap();
     assert_eq!((written.rows.len(), written.lost.len()), (0, 64));
     assert_eq!((fires(&world).await, tasks(&world).await), (0, 0));
@@ -458,7 +459,8 @@ async fn a_missed_due_time_is_told_once_and_names_the_schedule() {
     assert_eq!(missed.len(), 1);
     assert_eq!((missed[0].tenant, missed[0].schedule), (tenant, id));
     assert!(tell_missed(&world.scheduler, MINUTE, 10).await.unwrap().is_empty(), "once");
-    let events = tenant::events(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
+    let events =
+        store::event::warnings(&world.api, &TenantScope::of_role(tenant), 10).await.unwrap();
     assert_eq!((events.len(), events[0].kind.as_str()), (1, "fire_missed"));
     assert!(events[0].detail_json.contains("\"nightly\""), "{}", events[0].detail_json);
     assert!(events[0].detail_json.contains(&id.to_string()), "{}", events[0].detail_json);
@@ -505,7 +507,7 @@ async fn a_backfill_fires_what_made_no_task_once_and_says_so_before() {
     let found = store::fire::backfills(&world.scheduler, &shards, 10).await.unwrap();
     assert_eq!(found.len(), 1);
     let at = firing.shards.iter().find(|at| at.shard == found[0].2).copied().unwrap();
-    let stale = ShardEpoch { epoch: at.epoch - 1, ..at };
+    let stale = ShardEpoch { epoch: Epoch(at.epoch.0 - 1), ..at };
     let step = async |at, room| {
         store::fire::backfill_step(&world.scheduler, firing.node, at, record.id, |_, _| room)
             .await

@@ -76,6 +76,6 @@ async fn cancel(call: &Call, id: TaskId) -> Result<(StatusCode, Vec<u8>), Proble
         call.state.bus.wake(Topic::ResourceManager);
     }
     let task = store::task::get(db, &scope, id).await?.ok_or_else(Problem::not_found)?;
-    let view = CancelView { task: TaskView::new(&task)?, cancel: done };
+    let view = CancelView { task: TaskView::new(&task), cancel: done };
     Ok((status, to_json(&view)?))
 }

@@ -91,7 +91,7 @@ pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     }
     let view = |task: &TaskRecord, out: &mut Vec<u8>| {
         let view = if with_run { TaskView::new(task) } else { TaskView::without_run(task) };
-        append_json(out, &view?)
+        append_json(out, &view)
     };
     answer_page_and(&tasks, rest, view, |task| seal(task.id))
 }

@@ -4,12 +4,11 @@ use super::put::{claim, ended};
 use super::shuffle::Shuffle;
 use super::world::{Leader, Owned, World};
 use domain::id::{TaskId, TenantId};
-use domain::task::Event;
+use domain::task::{Dispatch, Event, LeaseKey};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::TenantScope;
-use store::lease::LeaseKey;
 use store::task::transition::{self, CancelAnswer, FailedAttempt, SessionEpoch, TransitionResult};
 use tokio::task::JoinSet;
 
@@ -20,7 +19,7 @@ pub struct Prize {
     pub leader: Leader,
     pub owned: Owned,
     pub tasks: Vec<(TenantId, TaskId)>,
-    pub dispatches: Vec<(TenantId, TaskId, i32)>,
+    pub dispatches: Vec<Dispatch>,
     pub leases: Vec<LeaseKey>,
 }
 
@@ -74,7 +73,8 @@ impl World {
                 applied(transition::lease_lapsed(rm, &lapsed).await.unwrap())
             }
             Event::Dispatched => {
-                self.dispatch(*leader, &tasks).await.into_iter().map(|row| row.1).collect()
+                let marked = self.dispatch(*leader, &tasks).await;
+                marked.iter().map(|dispatch| dispatch.task).collect()
             }
             Event::Placed => {
                 let sessions = [SessionEpoch { session: owned.session, epoch: owned.epoch }];
