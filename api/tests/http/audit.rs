@@ -8,11 +8,12 @@ use domain::access::Role;
 use serde_json::{Value, json};
 
 /// Every route that changes something and is not of tasks, and the action under which the audit tells of it.
-const AUDITED: [(&str, &str); 42] = [
+const AUDITED: [(&str, &str); 43] = [
     ("key.create", "key.create"),
     ("key.rotate", "key.rotate"),
     ("key.revoke", "key.revoke"),
     ("user.create", "user.create"),
+    ("user.put", "user.put"),
     ("user.change", "user.change"),
     ("user.remove", "user.remove"),
     ("session.sign_in", "session.sign_in"),
