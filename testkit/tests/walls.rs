@@ -17,24 +17,27 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A crate and the crates of ours it may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("domain", &[]),
+    // The wire and nothing behind it: customers link it with the client.
+    ("api-types", &["domain"]),
     ("runtime", &["domain"]),
     ("store", &["domain", "runtime"]),
     ("bus", &["domain", "runtime"]),
     ("protocol", &["domain", "runtime"]),
-    ("api", &["domain", "runtime", "store", "bus"]),
+    ("api", &["domain", "api-types", "runtime", "store", "bus"]),
     ("scheduler", &["domain", "runtime", "store", "bus"]),
     ("resource-manager", &["domain", "runtime", "store", "bus", "protocol"]),
     ("egress", &["domain", "runtime"]),
     ("executor", &["domain", "runtime", "protocol", "egress"]),
-    ("client", &["domain"]),
+    ("client", &["domain", "api-types"]),
     // Its clock is virtual: what it could reach of the others would bring theirs.
     ("sim", &["domain"]),
     (
         "cli",
         &[
             "domain",
+            "api-types",
             "runtime",
             "store",
             "bus",

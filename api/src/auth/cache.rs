@@ -8,7 +8,7 @@
 use super::fair_queue::FairQueue;
 use super::key::KeyId;
 use super::standing::Standing;
-use crate::problem::Code;
+use crate::problem::{Code, code_of_store};
 use crate::request::Peer;
 use domain::access::ScopeSet;
 use domain::id::{TenantId, UserId};
@@ -242,7 +242,7 @@ fn answer_of<K: CachedCredential>(
         }
         Err(error) => {
             tracing::warn!(error = %ErrorChain(&error), "Credentials cannot be checked: {error}");
-            Lookup::Failed(Code::of_store(&error))
+            Lookup::Failed(code_of_store(&error))
         }
     }
 }

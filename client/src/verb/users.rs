@@ -2,9 +2,9 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, IdempotencyKey, NewUser, Page, PageRequest, User};
+use api_types::request::{UserChange, UserCreate};
 use domain::access::Role;
 use domain::id::UserId;
-use serde_json::json;
 
 impl Client {
     /// One page of your tenant's users, newest first. [`Page::next`] leads to the next.
@@ -25,7 +25,12 @@ impl Client {
         role: Role,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
         let call = Call::post("v1/users", IdempotencyKey::fresh());
-        self.send(call.json(to_json(&json!({"email": email, "role": role}))?)).await
+        self.send(call.json(to_json(&UserCreate {
+            email: email.to_owned(),
+            role,
+            password: None,
+        })?))
+        .await
     }
 
     /// Gives a user another role.
@@ -38,7 +43,7 @@ impl Client {
         role: Role,
     ) -> Result<ApiResponse<User>, ClientError> {
         let call = Call::patch(format!("v1/users/{user}"));
-        self.send(call.json(to_json(&json!({"role": role}))?)).await
+        self.send(call.json(to_json(&UserChange { role })?)).await
     }
 
     /// Removes a user: signed out everywhere, with the keys that lead back to them revoked.

@@ -11,10 +11,8 @@ use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::{TenantId, UserId};
-use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use api_types::AcceptedUser;
+use api_types::request::InvitationAccept;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -26,33 +24,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Invitation token and new password.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = InvitationAccept)]
-pub struct AcceptSpec {
-    /// The one-time token.
-    #[schema(value_type = String)]
-    token: SecretString,
-    /// 12 to 256 characters, any of them.
-    #[schema(value_type = String, min_length = 12, max_length = 256)]
-    password: SecretString,
-}
-
-/// The user who can now sign in.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = AcceptedUser)]
-pub struct AcceptedView<'a> {
-    /// The tenant.
-    #[schema(value_type = String)]
-    tenant: TenantId,
-    /// The user.
-    #[schema(value_type = String)]
-    user: UserId,
-    /// E-mail address to sign in with.
-    email: &'a str,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -62,24 +33,23 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         return Err(no_signing_in());
     }
     call.state.limiter.pass_sign_in(call.peer)?;
-    let spec: AcceptSpec = json::parse(&call.body)?;
+    let spec: InvitationAccept = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
-    check_password(&mut findings, &spec.password);
+    check_password(&mut findings, spec.password.expose());
     findings.into_result()?;
     let db = &call.state.sign_in;
-    let hash = presented(Purpose::Invitation, spec.token.expose_secret());
+    let hash = presented(Purpose::Invitation, spec.token.expose());
     let Some(hash) = hash else { return Err(refused()) };
     let turn = call.state.passwords.turn(call.peer).await?;
     // Hashing is work, and is done for nobody who has made a token up.
     if !store::user::invited(db, &hash).await? {
         return Err(refused());
     }
-    let password = call.state.passwords.hash(&turn, spec.password).await?;
+    let password = call.state.passwords.hash(&turn, spec.password.into()).await?;
     let accepted = store::user::accept(db, &hash, &password, call.by()).await?;
     let accepted = accepted.ok_or_else(refused)?;
-    let view =
-        AcceptedView { tenant: accepted.tenant, user: accepted.user, email: &accepted.email };
-    answer(StatusCode::OK, &view)
+    let (tenant, user, email) = (accepted.tenant, accepted.user, accepted.email);
+    answer(StatusCode::OK, &AcceptedUser { tenant, user, email })
 }
 
 fn refused() -> Problem {

@@ -12,9 +12,8 @@ use crate::routes::users::view::check_password;
 use crate::task::Findings;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use api_types::PasswordChanged;
+use api_types::request::PasswordChange;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -31,27 +30,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Old and new password.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PasswordChange)]
-pub struct PasswordSpec {
-    /// Current password.
-    #[schema(value_type = String)]
-    old_password: SecretString,
-    /// 12 to 256 characters, any of them.
-    #[schema(value_type = String, min_length = 12, max_length = 256)]
-    password: SecretString,
-}
-
-/// Result of a password change.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PasswordChanged)]
-pub struct PasswordView {
-    /// Sign-ins that were ended.
-    ended_sessions: u64,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -59,26 +37,26 @@ pub struct PasswordView {
 pub async fn handle(call: Call) -> Result<HttpResponse, Problem> {
     call.query()?.finish()?;
     let (user, sign_in) = signed_in(&call)?;
-    let spec: PasswordSpec = json::parse(&call.body)?;
+    let spec: PasswordChange = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
-    check_password(&mut findings, &spec.password);
+    check_password(&mut findings, spec.password.expose());
     findings.into_result()?;
     let (state, scope) = (&call.state, call.scope());
     let turn = state.passwords.turn(call.peer).await?;
     state.attempts.count_old_password(&state.sign_in, user).await?;
     let old = store::user::password_hash(&state.api, &scope, user).await?.unwrap_or_default();
     if old.is_empty()
-        || !state.passwords.is_right(&turn, spec.old_password, Some(old.clone())).await?
+        || !state.passwords.is_right(&turn, spec.old_password.into(), Some(old.clone())).await?
     {
         return Err(wrong());
     }
     state.attempts.knew_old_password(&state.sign_in, user).await?;
-    let new = state.passwords.hash(&turn, spec.password).await?;
+    let new = state.passwords.hash(&turn, spec.password.into()).await?;
     let who = (user, sign_in);
     let ended = store::user::change_password(&state.api, &scope, who, (&old, &new)).await?;
     // It became another one since it was compared.
     let ended_sessions = ended.ok_or_else(wrong)?;
-    answer(StatusCode::OK, &PasswordView { ended_sessions })
+    answer(StatusCode::OK, &PasswordChanged { ended_sessions })
 }
 
 fn wrong() -> Problem {

@@ -9,10 +9,8 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
+use api_types::request::SessionRefresh;
 use store::sign_in::Refreshed;
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const DOC: Doc = Doc {
@@ -25,16 +23,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Refresh token.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SessionRefresh)]
-pub struct RefreshSpec {
-    /// The refresh token.
-    #[schema(value_type = String)]
-    refresh_token: SecretString,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -43,8 +31,8 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     if call.state.authenticator.tokens().is_none() {
         return Err(no_signing_in());
     }
-    let spec: RefreshSpec = json::parse(&call.body)?;
-    let old = presented(Purpose::Refresh, spec.refresh_token.expose_secret());
+    let spec: SessionRefresh = json::parse(&call.body)?;
+    let old = presented(Purpose::Refresh, spec.refresh_token.expose());
     let Some(old) = old else { return Err(refused()) };
     let new = one_time(Purpose::Refresh)?;
     // Not in the line of those who sign in: who is in already stays in while others knock.

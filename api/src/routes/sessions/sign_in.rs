@@ -12,12 +12,10 @@ use crate::problem::{Code, Problem};
 use crate::request::json;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::SignIn;
 use domain::id::SignInId;
 use domain::name::TenantName;
-use secrecy::SecretString;
-use serde::Deserialize;
 use store::sign_in::NewSignIn;
-use utoipa::ToSchema;
 
 /// Longest text that is looked at.
 const MAX_TEXT: usize = 1024;
@@ -34,20 +32,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Credentials of a user.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SignIn)]
-pub struct SignInSpec {
-    /// The tenant's name.
-    tenant: String,
-    /// E-mail address of the user, case-insensitive.
-    email: String,
-    /// The password.
-    #[schema(value_type = String)]
-    password: SecretString,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -57,7 +41,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
         return Err(no_signing_in());
     }
     call.state.limiter.pass_sign_in(call.peer)?;
-    let spec: SignInSpec = json::parse(&call.body)?;
+    let spec: SignIn = json::parse(&call.body)?;
     let (state, db, peer) = (&call.state, &call.state.sign_in, call.peer);
     let email = spec.email.trim().to_lowercase();
     let tenant = spec.tenant.as_str();
@@ -72,7 +56,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     state.attempts.count(db, &mut counted).await?;
     let account = store::sign_in::account(db, tenant, &email).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
-    let right = state.passwords.is_right(&turn, spec.password, hash).await?;
+    let right = state.passwords.is_right(&turn, spec.password.into(), hash).await?;
     let known = account.as_ref().map(|account| (account.tenant, account.user));
     let Some(account) = account.filter(|_| right) else {
         let peer = peer.map(|peer| peer.to_string());

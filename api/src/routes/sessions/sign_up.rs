@@ -14,13 +14,11 @@ use crate::routes::users::view::{check_email, check_password};
 use crate::task::{Findings, check_tenant_name};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use api_types::request::SignUp;
 use domain::id::{SignInId, TenantId, UserId};
-use secrecy::SecretString;
-use serde::Deserialize;
 use store::sign_in::NewCustomer;
 use store::sign_in::NewSignIn;
 use store::tenant::Created;
-use utoipa::ToSchema;
 
 /// Of a user who has never changed the password.
 const FIRST_VERSION: i32 = 1;
@@ -40,23 +38,6 @@ pub const DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// A new customer.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = SignUp)]
-pub struct SignUpSpec {
-    /// Name of the tenant, needed to sign in. Stored in Unicode NFKC with single spaces and without invisible
-    /// characters. Unique, ignoring case.
-    #[schema(min_length = 1, max_length = 200)]
-    tenant: String,
-    /// E-mail address of the owner. Stored in lower case.
-    #[schema(max_length = 254)]
-    email: String,
-    /// 12 to 256 characters, any of them.
-    #[schema(value_type = String, min_length = 12, max_length = 256)]
-    password: SecretString,
-}
-
 /// Answers.
 ///
 /// # Errors
@@ -69,11 +50,11 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     }
     let plan = state.sign_up_plan.clone().ok_or_else(no_signing_up)?;
     state.limiter.pass_sign_in(call.peer)?;
-    let spec: SignUpSpec = json::parse(&call.body)?;
+    let spec: SignUp = json::parse(&call.body)?;
     let mut findings = Findings::new(String::new());
     let name = check_tenant_name(&mut findings, "/tenant", &spec.tenant);
     let email = check_email(&mut findings, &spec.email);
-    check_password(&mut findings, &spec.password);
+    check_password(&mut findings, spec.password.expose());
     findings.into_result()?;
     // Where there is none, that was found.
     let Some(name) = name else {
@@ -81,7 +62,7 @@ pub async fn handle(call: SignInCall) -> Result<HttpResponse, Problem> {
     };
     let turn = state.passwords.turn(call.peer).await?;
     state.attempts.count_sign_up(&state.sign_in, call.peer).await?;
-    let password_hash = state.passwords.hash(&turn, spec.password).await?;
+    let password_hash = state.passwords.hash(&turn, spec.password.into()).await?;
     let refresh = one_time(Purpose::Refresh)?;
     let sign_in = NewSignIn {
         id: SignInId::fresh(),

@@ -6,34 +6,9 @@ use crate::call::SignInCall;
 use crate::problem::{Code, Problem};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::id::{SignInId, TenantId, UserId};
+use api_types::{Secret, Session, TokenType};
 use runtime::clock::wall;
-use secrecy::{ExposeSecret, SecretString};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-/// An access token and a refresh token.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Session)]
-pub struct SessionView<'a> {
-    /// Id of the sign-in.
-    #[schema(value_type = String)]
-    id: SignInId,
-    /// The tenant.
-    #[schema(value_type = String)]
-    tenant: TenantId,
-    /// The user.
-    #[schema(value_type = String)]
-    user: UserId,
-    /// For the header `Authorization: Bearer …`.
-    access_token: String,
-    /// Always `Bearer`.
-    token_type: &'static str,
-    /// Seconds until the access token expires.
-    expires_in: u64,
-    /// For `POST /v1/sessions/refresh`; works once.
-    refresh_token: &'a str,
-}
+use secrecy::SecretString;
 
 /// Issues the access token and writes the answer.
 pub(super) fn signed_in(
@@ -46,16 +21,16 @@ pub(super) fn signed_in(
     let access_token = tokens
         .issue(bearer, wall())
         .map_err(|error| Problem::new(Code::Internal, Code::Internal.advice()).caused_by(&error))?;
-    let view = SessionView {
+    let session = Session {
         id: bearer.sign_in,
         tenant: bearer.tenant,
         user: bearer.user,
-        access_token,
-        token_type: "Bearer",
+        access_token: Secret::from(access_token.as_str()),
+        token_type: TokenType::Bearer,
         expires_in: tokens.life().as_secs(),
-        refresh_token: refresh_token.expose_secret(),
+        refresh_token: refresh_token.clone().into(),
     };
-    json(status, &view)
+    json(status, &session)
 }
 
 /// There is no key to sign tokens with.

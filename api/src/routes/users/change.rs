@@ -3,7 +3,7 @@
 //! Both are felt within 2 s: what a user may do is looked up, and not written in their token.
 
 use super::create::may_give;
-use super::view::{UserView, id_in_path, no_such_user};
+use super::view::{id_in_path, no_such_user, user};
 use crate::answer::json as answer;
 use crate::auth::ended;
 use crate::call::Call;
@@ -12,10 +12,8 @@ use crate::problem::{Code, Problem};
 use crate::request::{json, nothing};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use domain::access::Role;
-use serde::Deserialize;
+use api_types::request::UserChange;
 use store::user::{Change, Changed};
-use utoipa::ToSchema;
 
 /// The document's words.
 pub const ROLE_DOC: Doc = Doc {
@@ -41,22 +39,12 @@ pub const REMOVE_DOC: Doc = Doc {
     ..Doc::EMPTY
 };
 
-/// Changes of a user.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = UserChange)]
-pub struct ChangeSpec {
-    /// The new role.
-    #[schema(value_type = super::super::super::openapi::words::Role)]
-    role: Role,
-}
-
 /// Gives another role.
 ///
 /// # Errors
 /// `not_found`; `scope_missing` for a role beyond the caller's, and for an owner; `last_owner`; what the database said.
 pub async fn role(call: Call) -> Result<HttpResponse, Problem> {
-    let spec: ChangeSpec = json::parse(&call.body)?;
+    let spec: UserChange = json::parse(&call.body)?;
     may_give(&call, spec.role)?;
     change(call, Change::Role(spec.role)).await
 }
@@ -71,11 +59,11 @@ pub async fn remove(call: Call) -> Result<HttpResponse, Problem> {
 }
 
 async fn change(call: Call, change: Change) -> Result<HttpResponse, Problem> {
-    let user = id_in_path(&call)?;
+    let id = id_in_path(&call)?;
     call.query()?.finish()?;
     let (db, scope, permissions) = (&call.state.api, call.scope(), call.caller.permissions());
-    match store::user::change(db, &scope, user, change, permissions).await? {
-        Changed::Done(user) => answer(StatusCode::OK, &UserView::from(&user)),
+    match store::user::change(db, &scope, id, change, permissions).await? {
+        Changed::Done(changed) => answer(StatusCode::OK, &user(changed)),
         Changed::NotFound => Err(no_such_user()),
         Changed::ActorEnded => Err(ended()),
         Changed::Mightier => {

@@ -3,46 +3,32 @@
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::task::Findings;
-use domain::access::Role;
+use api_types::{NewUser, Secret, User, UserState};
 use domain::id::UserId;
-use domain::time::Timestamp;
-use secrecy::{ExposeSecret, SecretString};
-use serde::Serialize;
+use secrecy::SecretString;
 use store::user::UserInfo;
-use utoipa::ToSchema;
 
 /// Characters of a password. The longest is no more than what keeps hashing cheap; what they are is not judged.
 const PASSWORD: std::ops::RangeInclusive<usize> = 12..=256;
 
-/// A user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = User)]
-pub struct UserView<'a> {
-    /// The user's id.
-    #[schema(value_type = String)]
-    id: UserId,
-    /// Lower case; unique in the tenant.
-    email: &'a str,
-    /// Role of the user.
-    #[schema(value_type = super::super::super::openapi::words::Role)]
-    role: Role,
-    /// `invited` until a password is set, then `active`.
-    state: &'static str,
-    /// When the user was invited or created.
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
+/// The user of a record.
+pub(in crate::routes) fn user(info: UserInfo) -> User {
+    let state = match info.state {
+        store::user::UserState::Invited => UserState::Invited,
+        store::user::UserState::Active => UserState::Active,
+    };
+    User {
+        id: info.id,
+        email: info.email,
+        role: info.role.into(),
+        state: state.into(),
+        created_at: info.created_at,
+    }
 }
 
-impl<'a> From<&'a UserInfo> for UserView<'a> {
-    fn from(user: &'a UserInfo) -> Self {
-        Self {
-            id: user.id,
-            email: &user.email,
-            role: user.role,
-            state: user.state.as_str(),
-            created_at: user.created_at,
-        }
-    }
+/// A new user, with the token, where there is one to show.
+pub(in crate::routes) fn new_user(info: UserInfo, invite_token: Option<SecretString>) -> NewUser {
+    NewUser { info: user(info), invite_token: invite_token.map(Secret::from) }
 }
 
 /// The user named in the path.
@@ -60,8 +46,7 @@ pub(super) fn no_such_user() -> Problem {
 }
 
 /// The field `password`.
-pub(crate) fn check_password(findings: &mut Findings, password: &SecretString) {
-    let text = password.expose_secret();
+pub(crate) fn check_password(findings: &mut Findings, text: &str) {
     let length = text.chars().take(PASSWORD.end() + 1).count();
     if !PASSWORD.contains(&length) {
         let (least, most) = (PASSWORD.start(), PASSWORD.end());
@@ -116,7 +101,7 @@ mod tests {
             ("x".repeat(257), false),
         ] {
             let mut findings = Findings::new(String::new());
-            check_password(&mut findings, &SecretString::from(text));
+            check_password(&mut findings, &text);
             assert_eq!(findings.into_result().is_ok(), fits);
         }
     }

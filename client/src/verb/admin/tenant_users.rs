@@ -2,9 +2,9 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, NewUser, Page, PageRequest, User};
+use api_types::request::UserInvite;
 use domain::access::Role;
 use domain::id::TenantId;
-use serde_json::json;
 
 impl Client {
     /// One page of a tenant's users, newest first. [`Page::next`] leads to the next.
@@ -29,7 +29,7 @@ impl Client {
         email: &str,
         role: Role,
     ) -> Result<ApiResponse<NewUser>, ClientError> {
-        let body = to_json(&json!({"email": email, "role": role}))?;
+        let body = to_json(&UserInvite { email: email.to_owned(), role })?;
         self.send(Call::post_once(of(tenant)).json(body)).await
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::send::{Call, to_json};
 use crate::{ApiResponse, Client, ClientError, Page, PageRequest, Tenant, TenantFilter};
+use api_types::request::{TenantChange, TenantCreate};
 use domain::id::{PlanName, TenantId};
-use serde_json::{Map, json};
 
 const PATH: &str = "v1/admin/tenants";
 
@@ -38,7 +38,7 @@ impl Client {
         plan: &PlanName,
         weight: Option<f64>,
     ) -> Result<ApiResponse<Tenant>, ClientError> {
-        let body = json!({"name": name, "plan": plan, "weight": weight});
+        let body = TenantCreate { name: name.to_owned(), plan: plan.clone(), weight };
         self.send(Call::post_once(PATH).json(to_json(&body)?)).await
     }
 
@@ -52,13 +52,7 @@ impl Client {
         plan: Option<&PlanName>,
         weight: Option<Option<f64>>,
     ) -> Result<ApiResponse<Tenant>, ClientError> {
-        let mut body = Map::new();
-        if let Some(plan) = plan {
-            body.insert("plan".to_owned(), json!(plan));
-        }
-        if let Some(weight) = weight {
-            body.insert("weight".to_owned(), json!(weight));
-        }
+        let body = TenantChange { plan: plan.cloned(), weight };
         self.send(Call::patch(of(id)).json(to_json(&body)?)).await
     }
 

@@ -7,5 +7,4 @@ pub mod list;
 pub mod stand;
 mod view;
 
-pub use view::TenantView;
 pub(in crate::routes::admin) use view::scope_of;
