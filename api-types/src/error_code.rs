@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Error code, for programs. Its text never changes; docs/errors.md lists them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ProblemCode))]
 pub enum ErrorCode {
@@ -47,12 +47,12 @@ pub enum ErrorCode {
     AlreadyRotated,
     /// The idempotency key was used before with another body.
     IdempotencyKeyReuse,
+    /// Too many tries to sign in.
+    TooManyAttempts,
     /// The tenant has as much as its plan allows.
     QuotaExceeded,
     /// A peer or a tenant sends more than its rate.
     RateLimited,
-    /// Too many tries to sign in.
-    TooManyAttempts,
     /// As many live streams are open as the tenant may have.
     TooManyStreams,
     /// As many requests of the tenant run, and wait, as may.
@@ -86,38 +86,7 @@ pub struct ErrorCodeInfo {
 
 impl ErrorCode {
     /// Every code, in the order of statuses.
-    pub const ALL: [Self; 30] = [
-        Self::InvalidJson,
-        Self::InvalidParameter,
-        Self::InvalidCursor,
-        Self::Unauthenticated,
-        Self::ScopeMissing,
-        Self::WrongKindOfKey,
-        Self::TenantSuspended,
-        Self::NotFound,
-        Self::RouteNotFound,
-        Self::MethodNotAllowed,
-        Self::Conflict,
-        Self::VersionMismatch,
-        Self::PayloadTooLarge,
-        Self::UnsupportedMediaType,
-        Self::ValidationFailed,
-        Self::NotAvailable,
-        Self::LastOwner,
-        Self::AlreadyRotated,
-        Self::IdempotencyKeyReuse,
-        Self::TooManyAttempts,
-        Self::QuotaExceeded,
-        Self::RateLimited,
-        Self::TooManyStreams,
-        Self::TooManyAtOnce,
-        Self::TooMuchInMemory,
-        Self::Internal,
-        Self::Overloaded,
-        Self::Unavailable,
-        Self::OutcomeUnknown,
-        Self::Timeout,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The table.
     #[must_use]

@@ -37,7 +37,6 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "cli",
         &[
             "domain",
-            "api-types",
             "runtime",
             "store",
             "bus",
